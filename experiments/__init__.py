@@ -1,0 +1,1 @@
+"""Runs over the formulations and solvers: comparisons, figures, tables, the `wdro` command."""

@@ -1,0 +1,38 @@
+"""Every convex program of the paper, and ours, written declaratively in CVXPY: one file each."""
+
+import importlib
+import pkgutil
+
+from formulations.backends import installed_backends
+from formulations.base import Formulation, Risk, register, registered
+from formulations.gaussian_closed_form import GaussianClosedForm
+from formulations.gaussian_sdp import GaussianSDP
+from formulations.general_regularized import GeneralRegularized
+from formulations.general_sdp import GeneralSDP
+from formulations.lmi import FractionalTerm, fractional_term
+from formulations.robust_premium import RobustPremium
+from formulations.sample_average import SampleAverage
+from formulations.variables import LaplacianVariable, laplacian_variable, smoothness
+
+# A file added to this package registers itself without a change here.
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")
+
+__all__ = [
+    "Formulation",
+    "FractionalTerm",
+    "GaussianClosedForm",
+    "GaussianSDP",
+    "GeneralRegularized",
+    "GeneralSDP",
+    "LaplacianVariable",
+    "Risk",
+    "RobustPremium",
+    "SampleAverage",
+    "fractional_term",
+    "installed_backends",
+    "laplacian_variable",
+    "register",
+    "registered",
+    "smoothness",
+]

@@ -1,0 +1,47 @@
+"""Theorem 3: the sample average plus a norm of the Laplacian, for every norm type p.
+
+It is the worst case over a ball of second moments and not, as the paper says, over the
+Wasserstein ball of signals that Proposition 3 describes (docs/paper.md E1).
+"""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+
+from formulations.base import Formulation, Risk, register
+from formulations.variables import LaplacianVariable, smoothness
+from wdro_cvx import MomentBall
+from wdro_cvx.validation import Array
+
+
+@register
+class GeneralRegularized(Formulation):
+    """``min ⟨Θ, L⟩ + ε‖vec L‖_q + η‖L‖²`` with ``1/p + 1/q = 1``."""
+
+    claims = (MomentBall,)
+
+    def risk(self, laplacian: LaplacianVariable) -> Risk:
+        """State the norm over degrees and weights: ``‖vec L‖_q^q = Σ deg^q + 2Σ w^q``."""
+        ambiguity = self.normalised.ambiguity
+        assert isinstance(ambiguity, MomentBall)
+        expression = smoothness(self.normalised.nominal.second_moment, laplacian)
+        self._caps: cp.Constraint | None = None
+        if np.isinf(ambiguity.q):
+            # The largest entry of a Laplacian is a degree; the duals of the caps are the worst
+            # case, which the Laplacian alone does not determine.
+            largest = cp.Variable(name="largest_degree")
+            self._caps = laplacian.degrees <= largest
+            return Risk(expression + self.radius * largest, [self._caps])
+        if ambiguity.q == 1.0:
+            return Risk(expression + self.radius * (2 * laplacian.trace))
+        entries = cp.hstack([laplacian.degrees, 2 ** (1 / ambiguity.q) * laplacian.weights])
+        return Risk(expression + self.radius * cp.pnorm(entries, ambiguity.q))
+
+    def worst_moment(self) -> Array | None:
+        """For p = 1 a diagonal shift, shared among the vertices of largest degree."""
+        if self._caps is None:
+            return None
+        shares = np.maximum(np.asarray(self._caps.dual_value), 0.0)
+        shift = np.diag(shares * (self.normalised.ambiguity.radius / shares.sum()))
+        return self.normalised.nominal.second_moment + shift

@@ -1,0 +1,54 @@
+"""The feasible edge weights of a problem, as the proximal step that keeps to them.
+
+With the exact trace this is the projection onto ``{w ≥ 0, 1ᵀw = T/2}``. With the paper's trace
+penalty the printed algorithms project onto ``w ≥ 0`` and leave ``β(Tr L - T)²`` to the gradient,
+whose curvature ``8β·d(d-1)/2`` then dictates steps so short that large β never converge. The
+penalty goes into the step instead: the minimiser has the same form ``(v - θ)₊``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from wdro_cvx import GraphProblem
+from wdro_cvx.laplacian import project_simplex
+from wdro_cvx.validation import Array
+
+Proximal = Callable[[Array, float], Array]
+
+
+def proximal_step(problem: GraphProblem) -> Proximal:
+    """Return ``(v, s) ↦ argmin_{w feasible} ‖w - v‖²/2s + β(2·1ᵀw - T)²``."""
+    half_trace, penalty = problem.target_trace / 2, problem.trace_penalty
+    if penalty is None:
+        return lambda point, step: project_simplex(point, half_trace)
+    beta = penalty
+
+    def step_to(point: Array, step: float) -> Array:
+        return np.maximum(point - _penalty_shift(point, 8 * beta * step, half_trace), 0.0)
+
+    return step_to
+
+
+def penalty_value(problem: GraphProblem, weights: Array) -> float:
+    """Return ``β(Tr L - T)²``, 0 without a penalty."""
+    if problem.trace_penalty is None:
+        return 0.0
+    return problem.trace_penalty * (2 * float(weights.sum()) - problem.target_trace) ** 2
+
+
+def start_weights(problem: GraphProblem) -> Array:
+    """Return the weights of the complete graph."""
+    edges = problem.d * (problem.d - 1) // 2
+    return np.full(edges, problem.target_trace / (2 * edges))
+
+
+def _penalty_shift(point: Array, stiffness: float, half_trace: float) -> float:
+    """Solve ``θ = stiffness·(Σ(v - θ)₊ - T/2)`` for θ, by sorting."""
+    ordered = -np.sort(-point)
+    counts = np.arange(1, ordered.size + 1)
+    shifts = stiffness * (np.cumsum(ordered) - half_trace) / (1 + stiffness * counts)
+    positive = np.flatnonzero(ordered > shifts)
+    return float(shifts[positive[-1]]) if positive.size else -stiffness * half_trace

@@ -1,0 +1,35 @@
+"""The vocabulary of robust graph learning: what a problem is, what an answer is, who judges it."""
+
+from wdro_cvx.ambiguity import (
+    AmbiguitySet,
+    GaussianBall,
+    MomentBall,
+    Singleton,
+    WassersteinBall,
+    WorstCase,
+)
+from wdro_cvx.errors import DataError, ProblemError, SolverError, WdroError
+from wdro_cvx.judge import Verdict, judge
+from wdro_cvx.nominal import Nominal
+from wdro_cvx.problem import GraphProblem
+from wdro_cvx.solution import Certificate, Solution, Status
+
+__all__ = [
+    "AmbiguitySet",
+    "Certificate",
+    "DataError",
+    "GaussianBall",
+    "GraphProblem",
+    "MomentBall",
+    "Nominal",
+    "ProblemError",
+    "Singleton",
+    "Solution",
+    "SolverError",
+    "Status",
+    "Verdict",
+    "WassersteinBall",
+    "WdroError",
+    "WorstCase",
+    "judge",
+]

@@ -1,0 +1,15 @@
+"""Ambiguity sets: each is one function, the worst-case second moment for a given Laplacian."""
+
+from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase
+from wdro_cvx.ambiguity.gelbrich import GaussianBall, WassersteinBall
+from wdro_cvx.ambiguity.moment import MomentBall
+from wdro_cvx.ambiguity.singleton import Singleton
+
+__all__ = [
+    "AmbiguitySet",
+    "GaussianBall",
+    "MomentBall",
+    "Singleton",
+    "WassersteinBall",
+    "WorstCase",
+]

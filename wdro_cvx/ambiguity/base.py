@@ -1,0 +1,72 @@
+"""What an ambiguity set must be able to do.
+
+Every model is ``min_L R(L) + η‖L‖_F²`` with ``R(L) = sup {⟨M, L⟩ : M ∈ 𝓜}`` for a convex set 𝓜 of
+second moments around ``Θ``. So a set is one function, :meth:`AmbiguitySet.worst_case`; the value,
+the gradient and the certificate of any solver follow from it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+from wdro_cvx.nominal import Nominal
+from wdro_cvx.validation import Array, real_number
+
+
+@dataclass(frozen=True, eq=False)
+class WorstCase:
+    """The worst that a set allows against one Laplacian.
+
+    Attributes
+    ----------
+    risk : float
+        ``R(L)``, the largest expected smoothness over the set, without the ``η‖L‖²`` term.
+    second_moment : array (d, d)
+        A second moment in the set that attains it; also the gradient of ``R`` where it has one.
+    multiplier : float
+        The dual variable γ of the radius; infinite where the radius is zero.
+    """
+
+    risk: float
+    second_moment: Array
+    multiplier: float
+
+
+@dataclass(frozen=True)
+class AmbiguitySet(ABC):
+    """A ball of distributions around the nominal one.
+
+    A new set subclasses this with its parameters as further dataclass fields and writes
+    :meth:`worst_case` and :meth:`distance`.
+
+    Parameters
+    ----------
+    radius : float ≥ 0
+        The paper's ε; 0 trusts the data and gives the sample average.
+    """
+
+    radius: float
+
+    #: The power by which the radius grows with the data: 1 in signal space, 2 in moment space.
+    radius_degree: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        radius = real_number("radius", self.radius, 0.0, remedy="Radius 0 is the sample average.")
+        object.__setattr__(self, "radius", radius)
+
+    @abstractmethod
+    def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
+        """Return the worst-case risk of a Laplacian and a second moment that attains it."""
+
+    @abstractmethod
+    def distance(self, nominal: Nominal, second_moment: Array) -> float:
+        """Return how far a second moment is from the nominal one; at most ``radius`` inside.
+
+        It never understates, so that ``distance ≤ radius`` proves membership.
+        """
+
+    def scaled(self, factor: float) -> Self:
+        """Return the set that corresponds to this one after the data are multiplied by factor."""
+        return replace(self, radius=self.radius * factor**self.radius_degree)

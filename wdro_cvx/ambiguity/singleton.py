@@ -1,0 +1,36 @@
+"""No ambiguity at all: the sample average approximation (SAA), the paper's baseline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase
+from wdro_cvx.errors import ProblemError
+from wdro_cvx.nominal import Nominal
+from wdro_cvx.validation import Array
+
+
+@dataclass(frozen=True)
+class Singleton(AmbiguitySet):
+    """The set that holds the nominal distribution alone."""
+
+    radius: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.radius != 0.0:
+            raise ProblemError(
+                f"radius must be 0 for Singleton; it is {self.radius:g}. "
+                "Use GaussianBall, WassersteinBall or MomentBall for a positive radius."
+            )
+
+    def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
+        """Return the nominal second moment and its expected smoothness."""
+        moment = nominal.second_moment
+        return WorstCase(float(np.vdot(moment, laplacian)), moment, np.inf)
+
+    def distance(self, nominal: Nominal, second_moment: Array) -> float:
+        """Return the Frobenius distance, which is zero in the set."""
+        return float(np.linalg.norm(second_moment - nominal.second_moment))

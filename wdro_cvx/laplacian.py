@@ -1,0 +1,164 @@
+"""Edge weights and Laplacians: the paper's operator 𝒯, its adjoint and the feasible set.
+
+Appendix C of the paper. Edges are ordered as the strict upper triangle, row by row, which is the
+paper's own order (its index has a typo, docs/paper.md E8). ``L = 𝒯w`` is a Laplacian for every
+``w ≥ 0``, ``Tr L = 2·1ᵀw`` and ``‖L‖_F² = 2‖w‖² + ‖deg‖²``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from wdro_cvx.errors import ProblemError
+from wdro_cvx.validation import Array, finite_array, real_number, square_matrix
+
+
+@lru_cache(maxsize=8)
+def edge_index(d: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the end points ``(i, j)``, ``i < j``, of all ``d(d-1)/2`` edges."""
+    heads, tails = np.triu_indices(d, 1)
+    heads.flags.writeable = tails.flags.writeable = False
+    return heads, tails
+
+
+def vertex_count(weights: Array) -> int:
+    """Return ``d`` from the number of edges ``d(d-1)/2``."""
+    m = weights.shape[0]
+    d = round((1 + (1 + 8 * m) ** 0.5) / 2)
+    if d < 2 or d * (d - 1) // 2 != m:
+        raise ProblemError(f"weights must have d(d-1)/2 entries for some d ≥ 2; it has {m}.")
+    return d
+
+
+def laplacian_from_weights(weights: Array) -> Array:
+    """Apply 𝒯: return the Laplacian of the graph with these edge weights."""
+    d = vertex_count(weights)
+    laplacian = np.zeros((d, d))
+    laplacian[edge_index(d)] = -weights
+    laplacian += laplacian.T
+    np.fill_diagonal(laplacian, -laplacian.sum(axis=1))
+    return laplacian
+
+
+def weights_from_laplacian(laplacian: Array) -> Array:
+    """Return the edge weights of a symmetric Laplacian (the inverse of 𝒯 on its range)."""
+    return -laplacian[edge_index(laplacian.shape[0])]
+
+
+def adjoint(matrix: Array) -> Array:
+    """Apply 𝒯*: return ``M_ii + M_jj - M_ij - M_ji`` for every edge."""
+    heads, tails = edge_index(matrix.shape[0])
+    diagonal = np.diagonal(matrix)
+    return np.asarray(
+        diagonal[heads] + diagonal[tails] - matrix[heads, tails] - matrix[tails, heads]
+    )
+
+
+def degrees(weights: Array) -> Array:
+    """Return the weighted degree of every vertex, ``A w``."""
+    d = vertex_count(weights)
+    heads, tails = edge_index(d)
+    return np.asarray(np.bincount(heads, weights, d) + np.bincount(tails, weights, d), float)
+
+
+def incidence(d: int) -> sparse.csr_array:
+    """Return the unsigned incidence matrix ``A`` (d × m), for models that want it as a matrix."""
+    heads, tails = edge_index(d)
+    m = heads.size
+    columns = np.arange(m)
+    return sparse.csr_array(
+        (np.ones(2 * m), (np.concatenate([heads, tails]), np.concatenate([columns, columns]))),
+        shape=(d, m),
+    )
+
+
+def laplacian_operator(d: int) -> sparse.csr_array:
+    """Return 𝒯 as a sparse (d² × m) matrix acting on ``w``; ``vec`` in either order."""
+    heads, tails = edge_index(d)
+    m = heads.size
+    rows = np.concatenate([heads * d + tails, tails * d + heads, heads * (d + 1), tails * (d + 1)])
+    columns = np.tile(np.arange(m), 4)
+    values = np.repeat([-1.0, 1.0], 2 * m)
+    return sparse.csr_array((values, (rows, columns)), shape=(d * d, m))
+
+
+def complete_graph(d: int, trace: float) -> Array:
+    """Return the Laplacian of the complete graph with equal weights and the given trace."""
+    laplacian = np.full((d, d), -trace / (d * (d - 1)))
+    np.fill_diagonal(laplacian, trace / d)
+    return laplacian
+
+
+def project_simplex(point: ArrayLike, total: float, slope: ArrayLike | None = None) -> Array:
+    """Project onto the weighted simplex ``{w ≥ 0, slopeᵀw = total}`` in the Euclidean norm.
+
+    Parameters
+    ----------
+    point : array (m,)
+    total : float > 0
+    slope : array (m,) of positive numbers, optional
+        The coefficients of the equation; all ones if not given.
+    """
+    start = finite_array("point", point, 1)
+    total = real_number("total", total, 0.0, strict=True)
+    normal = np.ones_like(start) if slope is None else finite_array("slope", slope, 1)
+    if normal.shape != start.shape or normal.min() <= 0:
+        raise ProblemError("slope must be positive and of the same length as point.")
+    # w = (point - θ·slope)₊; the breakpoints point/slope, sorted, tell which entries are positive.
+    order = np.argsort(-start / normal)
+    sorted_start, sorted_normal = start[order], normal[order]
+    thresholds = (np.cumsum(sorted_start * sorted_normal) - total) / np.cumsum(sorted_normal**2)
+    last = np.flatnonzero(sorted_start > thresholds * sorted_normal)
+    theta = thresholds[last[-1]] if last.size else thresholds[0]
+    return np.maximum(start - theta * normal, 0.0)
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """How far a matrix is from the feasible Laplacians, each relative to ``trace``.
+
+    ``trace`` is zero where the problem penalises the trace instead of fixing it.
+    """
+
+    symmetry: float
+    row_sums: float
+    sign: float
+    trace: float
+
+    @property
+    def largest(self) -> float:
+        """The largest of the four."""
+        return max(self.symmetry, self.row_sums, self.sign, self.trace)
+
+
+def residuals(laplacian: ArrayLike, trace: float, *, fixed_trace: bool = True) -> Residuals:
+    """Measure by how much each Laplacian constraint is violated."""
+    matrix = square_matrix("laplacian", laplacian, error=ProblemError)
+    off_diagonal = matrix - np.diag(np.diagonal(matrix))
+    return Residuals(
+        symmetry=float(np.abs(matrix - matrix.T).max()) / trace,
+        row_sums=float(np.abs(matrix.sum(axis=1)).max()) / trace,
+        sign=max(0.0, float(off_diagonal.max())) / trace,
+        trace=abs(float(np.trace(matrix)) - trace) / trace if fixed_trace else 0.0,
+    )
+
+
+def nearest_feasible(laplacian: Array, trace: float | None) -> Array:
+    """Return a Laplacian that is feasible to rounding, close to the given matrix.
+
+    Negative weights become zero; the weights are scaled to the trace if one is given. Only the
+    off-diagonal entries are read. A matrix without any positive weight gives the complete graph
+    where a trace is asked for, since no scaling of it is feasible.
+    """
+    weights = np.maximum(weights_from_laplacian((laplacian + laplacian.T) / 2), 0.0)
+    if trace is not None:
+        total = float(weights.sum())
+        if total <= 0.0:
+            return complete_graph(laplacian.shape[0], trace)
+        weights *= trace / (2 * total)
+    return laplacian_from_weights(weights)

@@ -1,0 +1,65 @@
+"""How good is a learned graph? The paper's measures (section VI), one function each."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.metrics import matthews_corrcoef, normalized_mutual_info_score
+
+from wdro_cvx.errors import ProblemError
+from wdro_cvx.laplacian import weights_from_laplacian
+from wdro_cvx.validation import finite_array, real_number, square_matrix
+
+#: Edges with less weight than this count as absent, as in the paper.
+EDGE_THRESHOLD = 1e-4
+
+
+def mcc(learned: ArrayLike, truth: ArrayLike, threshold: float = EDGE_THRESHOLD) -> float:
+    """Matthews correlation between the edges of two Laplacians.
+
+    The paper's denominator is misprinted (docs/paper.md E5); this is the usual coefficient, with
+    value 0 where one of the graphs has no edge or every edge.
+    """
+    first, second = _pair(learned, truth)
+    edges = weights_from_laplacian(first) >= threshold
+    true_edges = weights_from_laplacian(second) >= threshold
+    return float(matthews_corrcoef(true_edges, edges))
+
+
+def dog(learned: ArrayLike, truth: ArrayLike) -> float:
+    """Difference of graphs: ``‖L - L_true‖_F / ‖L_true‖_F``."""
+    first, second = _pair(learned, truth)
+    size = float(np.linalg.norm(second))
+    if size == 0.0:
+        raise ProblemError("truth has no edges, so a relative difference to it is undefined.")
+    return float(np.linalg.norm(first - second)) / size
+
+
+def nmi(labels: ArrayLike, truth: ArrayLike) -> float:
+    """Normalised mutual information of two partitions of the vertices."""
+    found, expected = np.asarray(labels), np.asarray(truth)
+    if found.ndim != 1 or found.shape != expected.shape:
+        raise ProblemError(
+            f"labels and truth must be two lists of one label per vertex; "
+            f"they have shapes {found.shape} and {expected.shape}."
+        )
+    return float(normalized_mutual_info_score(expected, found))
+
+
+def reliability(laplacian: ArrayLike, value: float, eta: float, test_samples: ArrayLike) -> float:
+    """Share of test samples whose own risk ``xᵀLx + η‖L‖²`` is below the worst-case ``value``."""
+    matrix = square_matrix("laplacian", laplacian, error=ProblemError)
+    samples = finite_array("test_samples", test_samples, 2)
+    if samples.shape[1] != matrix.shape[0]:
+        raise ProblemError(
+            f"test_samples has {samples.shape[1]} columns; "
+            f"the Laplacian has {matrix.shape[0]} vertices."
+        )
+    eta = real_number("eta", eta, 0.0)
+    risks = np.einsum("ni,ij,nj->n", samples, matrix, samples, optimize=True)
+    return float(np.mean(risks + eta * float(np.vdot(matrix, matrix)) < value))
+
+
+def _pair(learned: ArrayLike, truth: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    second = square_matrix("truth", truth, error=ProblemError)
+    return square_matrix("learned", learned, second.shape[0], ProblemError), second

@@ -1,0 +1,99 @@
+"""The problem that every formulation and solver is given: data, ambiguity set, regularisation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from wdro_cvx.ambiguity.base import AmbiguitySet
+from wdro_cvx.errors import ProblemError
+from wdro_cvx.nominal import Nominal
+from wdro_cvx.validation import real_number, square_matrix
+
+
+@dataclass(frozen=True, eq=False)
+class GraphProblem:
+    """Learn a graph: ``min_L R(L) + η‖L‖_F²`` over Laplacians with ``Tr L = trace``.
+
+    Parameters
+    ----------
+    nominal : Nominal
+    ambiguity : AmbiguitySet
+        Defines the worst-case risk ``R``.
+    eta : float > 0
+        The weight of ``‖L‖_F²``; larger values spread the weight over more edges.
+    trace : float > 0, optional
+        The trace of L, which sets the scale of the graph; the number of vertices by default.
+    trace_penalty : float > 0, optional
+        The paper's β. If given, ``Tr L = trace`` is replaced by the penalty
+        ``β(Tr L - trace)²``: another problem, with another optimum (docs/paper.md E7).
+    """
+
+    nominal: Nominal
+    ambiguity: AmbiguitySet
+    eta: float
+    trace: float | None = None
+    trace_penalty: float | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.nominal, Nominal):
+            raise ProblemError(
+                f"nominal must be a Nominal; it is {type(self.nominal).__name__}. "
+                "Use Nominal.from_samples(X)."
+            )
+        if not isinstance(self.ambiguity, AmbiguitySet):
+            raise ProblemError(
+                f"ambiguity must be an AmbiguitySet such as WassersteinBall(radius=0.5); "
+                f"it is {self.ambiguity!r}."
+            )
+        remedy = "Without it the problem has no unique solution."
+        eta = real_number("eta", self.eta, 0.0, strict=True, remedy=remedy)
+        trace = self.nominal.d if self.trace is None else self.trace
+        object.__setattr__(self, "eta", eta)
+        object.__setattr__(self, "trace", real_number("trace", trace, 0.0, strict=True))
+        if self.trace_penalty is not None:
+            remedy = "Leave it out for the exact constraint."
+            penalty = real_number(
+                "trace_penalty", self.trace_penalty, 0.0, strict=True, remedy=remedy
+            )
+            object.__setattr__(self, "trace_penalty", penalty)
+
+    @property
+    def d(self) -> int:
+        """The number of vertices."""
+        return self.nominal.d
+
+    @property
+    def target_trace(self) -> float:
+        """The trace that is fixed or aimed at (``trace`` with its default filled in)."""
+        assert self.trace is not None
+        return self.trace
+
+    def value(self, laplacian: ArrayLike) -> float:
+        """Return the objective at a Laplacian, the trace penalty included where there is one."""
+        matrix = square_matrix("laplacian", laplacian, self.d, ProblemError)
+        risk = self.ambiguity.worst_case(self.nominal, matrix).risk
+        return risk + self.regularisation(matrix)
+
+    def regularisation(self, laplacian: np.ndarray) -> float:
+        """Return ``η‖L‖_F²``, plus the trace penalty where there is one."""
+        value = self.eta * float(np.vdot(laplacian, laplacian))
+        if self.trace_penalty is not None:
+            value += self.trace_penalty * (float(np.trace(laplacian)) - self.target_trace) ** 2
+        return value
+
+    def scaled(self, factor: float) -> GraphProblem:
+        """Return the same problem for data in another unit, ``factor·x``.
+
+        It has the same Laplacians for solutions and ``factor²`` times the value.
+        """
+        penalty = self.trace_penalty
+        return replace(
+            self,
+            nominal=self.nominal.scaled(factor),
+            ambiguity=self.ambiguity.scaled(factor),
+            eta=self.eta * factor**2,
+            trace_penalty=None if penalty is None else penalty * factor**2,
+        )

@@ -1,0 +1,105 @@
+"""Checks on what users pass in, made before any work starts."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wdro_cvx.errors import DataError, ProblemError, WdroError
+
+Array = NDArray[np.float64]
+
+# How far from symmetric or positive semidefinite a matrix may be, relative to its size: what
+# rounding leaves in a covariance that was computed in double precision, with room to spare.
+MATRIX_TOLERANCE = 1e-9
+
+
+def finite_array(
+    name: str, value: ArrayLike, ndim: int, error: type[WdroError] = DataError
+) -> Array:
+    """Return ``value`` as a new float array with ``ndim`` axes, or say what is wrong with it."""
+    try:
+        raw = np.asarray(value)
+        if np.iscomplexobj(raw):
+            raise TypeError("complex numbers")
+        array = np.array(raw, dtype=np.float64)
+    except (TypeError, ValueError) as reason:
+        raise error(f"{name} must be an array of real numbers: {reason}.") from reason
+    if array.ndim != ndim:
+        hint = " One signal is a table of one row: pass X[np.newaxis, :]." if ndim == 2 else ""
+        raise error(f"{name} must have {ndim} axes; it has shape {array.shape}.{hint}")
+    if array.size == 0:
+        raise error(f"{name} is empty (shape {array.shape}); pass at least one number.")
+    bad = ~np.isfinite(array)
+    if bad.any():
+        where = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise error(
+            f"{name} has {int(bad.sum())} values that are NaN or infinite, the first at index "
+            f"{where}; drop or impute them first."
+        )
+    return array
+
+
+def square_matrix(
+    name: str, value: ArrayLike, size: int | None = None, error: type[WdroError] = DataError
+) -> Array:
+    """Return a finite square matrix of the given size."""
+    matrix = finite_array(name, value, 2, error)
+    expected = matrix.shape[0] if size is None else size
+    if matrix.shape != (expected, expected):
+        raise error(f"{name} must have shape {(expected, expected)}; it has {matrix.shape}.")
+    return matrix
+
+
+def covariance_matrix(name: str, value: ArrayLike, size: int) -> Array:
+    """Return a symmetric positive semidefinite matrix, exactly symmetric."""
+    matrix = square_matrix(name, value, size)
+    scale = float(np.abs(matrix).max())
+    skew = float(np.abs(matrix - matrix.T).max())
+    if skew > MATRIX_TOLERANCE * scale:
+        raise DataError(
+            f"{name} is not symmetric: it differs from its transpose by {skew:.3g}; "
+            f"pass ({name} + {name}.T) / 2 if that is rounding."
+        )
+    matrix = (matrix + matrix.T) / 2
+    lowest = float(np.linalg.eigvalsh(matrix)[0])
+    if lowest < -MATRIX_TOLERANCE * max(scale, np.finfo(float).tiny):
+        raise DataError(
+            f"{name} is not positive semidefinite: its smallest eigenvalue is {lowest:.3g}; "
+            "no distribution has this covariance."
+        )
+    return matrix
+
+
+def real_number(
+    name: str,
+    value: Any,
+    minimum: float,
+    *,
+    strict: bool = False,
+    infinite: bool = False,
+    remedy: str = "",
+) -> float:
+    """Return ``value`` as a float if it is a number at or (``strict``) above ``minimum``."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise ProblemError(f"{name} must be a number; it is {value!r}.")
+    number = float(value)
+    low = number <= minimum if strict else number < minimum
+    if low or math.isnan(number) or (math.isinf(number) and not infinite):
+        relation = ">" if strict else "≥"
+        kind = "" if infinite else "finite and "
+        raise ProblemError(
+            f"{name} must be {kind}{relation} {minimum:g}; it is {number:g}. {remedy}".rstrip()
+        )
+    return number
+
+
+def whole_number(name: str, value: Any, minimum: int) -> int:
+    """Return ``value`` as an int if it is a whole number of at least ``minimum``."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < minimum:
+        raise ProblemError(f"{name} must be a whole number ≥ {minimum}; it is {value!r}.")
+    return int(value)
