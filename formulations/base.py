@@ -203,7 +203,9 @@ class Formulation(ABC):
         matrix = np.asarray(self.laplacian.matrix.value)
         return Solution(
             laplacian=(matrix + matrix.T) / 2,
-            value=float(self.cvxpy.value) * self._unit,
+            # The backend's own optimal value: CVXPY's is recomputed from the variables, which
+            # inverts a singular matrix where γ meets λmax.
+            value=float(self.cvxpy.solution.opt_val) * self._unit,
             status=status,
             iterations=int(stats.num_iters or 0) if stats is not None else 0,
             multiplier=multiplier,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import linalg
 
 from wdro_cvx import ProblemError
 from wdro_cvx.validation import Array, real_number, square_matrix
@@ -57,5 +56,8 @@ def bisect_multiplier(
 def _derivative(moment: Array, laplacian: Array, gamma: float, radius: float) -> float:
     """``∂g/∂γ = ε² - Tr((I - γ(γI - L)⁻¹)²Θ)``, with ``I - γ(γI - L)⁻¹ = -(γI - L)⁻¹L``."""
     shifted = gamma * np.eye(laplacian.shape[0]) - laplacian
-    moved = linalg.solve(shifted, laplacian, assume_a="sym")
+    try:
+        moved = np.linalg.solve(shifted, laplacian)
+    except np.linalg.LinAlgError:  # γ is λmax to rounding
+        return -np.inf
     return radius**2 - float(np.vdot(moved @ moment, moved))

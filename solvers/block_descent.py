@@ -17,7 +17,7 @@ from solvers.base import register
 from solvers.bisection import bisect_multiplier
 from solvers.feasible import start_weights
 from solvers.projected_gradient import ProjectedGradient
-from solvers.spectral import Descent, spectral_descent
+from solvers.spectral import Descent, spectral_descent, strong_convexity_bound
 from wdro_cvx import GaussianBall, GraphProblem, ProblemError, Solution, WassersteinBall
 from wdro_cvx.laplacian import adjoint, laplacian_from_weights
 from wdro_cvx.solution import Status
@@ -29,8 +29,8 @@ from wdro_cvx.validation import Array, real_number, whole_number
 class BlockDescent:
     """The paper's algorithm for the Gaussian scenario, with trace penalty or exact trace.
 
-    In the hard case (a radius that is large for the number of samples) γ meets λmax, where the
-    L-step has no minimum; the status then says that the limit was reached.
+    In the hard case (a radius that is large for the number of samples) γ runs into λmax, where the
+    L-step has no minimum; the status then says that a limit was reached, and the bound is poor.
 
     Parameters
     ----------
@@ -77,16 +77,16 @@ class BlockDescent:
             descent = self._update_laplacian(problem, gamma, weights, inner_target)
             weights, inner_total = descent.weights, inner_total + descent.iterations
             laplacian = laplacian_from_weights(weights)
-            old_moment = fixed_gamma_moment(problem, laplacian, gamma)
+            _, old_moment = fixed_gamma(problem, laplacian, gamma)
             gamma = bisect_multiplier(moment, laplacian, radius)
-            value = fixed_gamma_risk(problem, laplacian, gamma) + problem.regularisation(laplacian)
+            risk, new_moment = fixed_gamma(problem, laplacian, gamma)
+            value = risk + problem.regularisation(laplacian)
             if not np.isfinite(value):  # γ = λmax: the hard case, in which this method ends
                 break
             # The inner subgradient was taken at the old γ; the new one is the minimiser, so by
             # Danskin the difference of the two gradients makes it one of the whole objective.
-            new_moment = fixed_gamma_moment(problem, laplacian, gamma)
             subgradient = descent.subgradient + adjoint(new_moment - old_moment)
-            suboptimality = float(subgradient @ subgradient) / (8 * problem.eta)
+            suboptimality = strong_convexity_bound(problem, subgradient, descent.rounding)
             history.append({"value": value, "suboptimality": suboptimality, "gamma": gamma})
             if best is None or value - suboptimality > best.bound:
                 bound = value - suboptimality
@@ -110,31 +110,27 @@ class BlockDescent:
     ) -> Descent:
         def oracle(weights: Array) -> tuple[float, Array]:
             laplacian = laplacian_from_weights(weights)
-            risk = fixed_gamma_risk(problem, laplacian, gamma)
-            if not np.isfinite(risk):
-                return np.inf, weights
-            moment = fixed_gamma_moment(problem, laplacian, gamma)
+            risk, moment = fixed_gamma(problem, laplacian, gamma)
             value = risk + problem.eta * float(np.vdot(laplacian, laplacian))
             return value, adjoint(moment + 2 * problem.eta * laplacian)
 
         return spectral_descent(problem, oracle, start, target, self.max_inner_iterations)
 
 
-def fixed_gamma_risk(problem: GraphProblem, laplacian: Array, gamma: float) -> float:
-    """``γ(ε² - Tr Θ) + γ²Tr((γI - L)⁻¹Θ)``, infinite unless ``γI ≻ L``."""
-    shifted = gamma * np.eye(problem.d) - laplacian
+def fixed_gamma(problem: GraphProblem, laplacian: Array, gamma: float) -> tuple[float, Array]:
+    """Return the risk for fixed γ and its derivative in L.
+
+    These are ``γ(ε² - Tr Θ) + γ²Tr((γI - L)⁻¹Θ)`` and ``γ²(γI - L)⁻¹Θ(γI - L)⁻¹``; the risk is
+    infinite, and the derivative zero, unless ``γI ≻ L``.
+    """
+    identity = np.eye(problem.d)
     try:
-        factor = linalg.cho_factor(shifted, lower=True, check_finite=False)
+        factor = linalg.cho_factor(gamma * identity - laplacian, lower=True, check_finite=False)
     except linalg.LinAlgError:
-        return np.inf
+        return np.inf, np.zeros_like(laplacian)
     moment = problem.nominal.second_moment
+    inverse = linalg.cho_solve(factor, identity, check_finite=False)
     # Written as ⟨Θ, L⟩ plus the premium, which has no cancellation between large terms.
-    moved = linalg.cho_solve(factor, laplacian, check_finite=False)
-    premium = float(np.vdot(laplacian @ moved, moment))
-    return float(np.vdot(moment, laplacian)) + gamma * problem.ambiguity.radius**2 + premium
-
-
-def fixed_gamma_moment(problem: GraphProblem, laplacian: Array, gamma: float) -> Array:
-    """``γ²(γI - L)⁻¹Θ(γI - L)⁻¹``, the derivative of the risk in L for fixed γ."""
-    stretch = gamma * linalg.inv(gamma * np.eye(problem.d) - laplacian, check_finite=False)
-    return np.asarray(stretch @ problem.nominal.second_moment @ stretch)
+    premium = float(np.vdot(laplacian @ inverse @ laplacian, moment))
+    risk = float(np.vdot(moment, laplacian)) + gamma * problem.ambiguity.radius**2 + premium
+    return risk, gamma**2 * (inverse @ moment @ inverse)

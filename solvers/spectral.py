@@ -28,7 +28,7 @@ Oracle = Callable[[Array], tuple[float, Array]]
 _MEMORY = 10  # the line search compares with the worst of this many last values
 _DECREASE = 1e-4
 _SHRINK = 0.5
-_MIN_STEP = 1e-30
+_EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,11 @@ class Descent:
         The objective there, penalty included.
     subgradient : array (m,)
         An element of the subdifferential of objective plus constraint.
+    rounding : float
+        How far rounding may have moved the subgradient: a step that is lost in the last digit of
+        the weights would otherwise look like a zero.
     suboptimality : float
-        ``‖subgradient‖²/8η``, a bound of ``value - optimum``.
+        ``(‖subgradient‖ + rounding)²/8η``, a bound of ``value - optimum``.
     status : Status
         ``INACCURATE`` if no descent was left in double precision.
     """
@@ -51,10 +54,16 @@ class Descent:
     weights: Array
     value: float
     subgradient: Array
+    rounding: float
     suboptimality: float
     status: Status
     iterations: int
     history: list[dict[str, float]]
+
+
+def strong_convexity_bound(problem: GraphProblem, subgradient: Array, rounding: float) -> float:
+    """Return ``(‖ξ‖ + rounding)²/8η``: a point with subgradient ξ misses by at most this."""
+    return (float(np.linalg.norm(subgradient)) + rounding) ** 2 / (8 * problem.eta)
 
 
 def spectral_descent(
@@ -79,7 +88,14 @@ def spectral_descent(
     recent: deque[float] = deque([smooth + penalty_value(problem, weights)], maxlen=_MEMORY)
     history: list[dict[str, float]] = []
     best = Descent(
-        weights, recent[0], gradient, np.inf, Status.ITERATION_LIMIT, max_iterations, history
+        weights,
+        recent[0],
+        gradient,
+        np.inf,
+        np.inf,
+        Status.ITERATION_LIMIT,
+        max_iterations,
+        history,
     )
     step = 1.0 / (4 * problem.eta * problem.d)
     for iteration in range(1, max_iterations + 1):
@@ -92,14 +108,15 @@ def spectral_descent(
             if value <= max(recent) - _DECREASE / (2 * step) * length:
                 break
             step *= _SHRINK
-            if step < _MIN_STEP:
+            if length <= (4 * _EPS) ** 2 * float(weights @ weights):
                 return replace(best, status=Status.INACCURATE, iterations=iteration)
         subgradient = moved_gradient - gradient - change / step
-        suboptimality = float(subgradient @ subgradient) / (8 * problem.eta)
+        rounding = 2 * _EPS * float(np.linalg.norm(weights)) / step
+        suboptimality = strong_convexity_bound(problem, subgradient, rounding)
         history.append({"value": value, "suboptimality": suboptimality, "step": step})
         if suboptimality < best.suboptimality:
             best = replace(
-                best, weights=moved, value=value, subgradient=subgradient,
+                best, weights=moved, value=value, subgradient=subgradient, rounding=rounding,
                 suboptimality=suboptimality,
             )  # fmt: skip
             if suboptimality <= target * abs(value):

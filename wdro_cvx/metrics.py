@@ -23,6 +23,8 @@ def mcc(learned: ArrayLike, truth: ArrayLike, threshold: float = EDGE_THRESHOLD)
     first, second = _pair(learned, truth)
     edges = weights_from_laplacian(first) >= threshold
     true_edges = weights_from_laplacian(second) >= threshold
+    if edges.all() or true_edges.all() or not (edges.any() and true_edges.any()):
+        return 0.0
     return float(matthews_corrcoef(true_edges, edges))
 
 

@@ -1,0 +1,66 @@
+"""Random problems and Laplacians for the tests."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+from wdro_cvx import (
+    AmbiguitySet,
+    GaussianBall,
+    GraphProblem,
+    MomentBall,
+    Nominal,
+    Singleton,
+    WassersteinBall,
+)
+from wdro_cvx.generators import rbf_graph, smooth_signals
+from wdro_cvx.laplacian import laplacian_from_weights
+
+seeds = st.integers(0, 2**32 - 1)
+dimensions = st.integers(2, 9)
+exponents = st.sampled_from([1.0, 1.1, 4 / 3, 1.5, 2.0, 3.0, 4.0, 10.0, np.inf])
+
+
+def random_nominal(
+    rng: np.random.Generator, d: int, n: int, scale: float = 1.0, mean: float = 1.0
+) -> Nominal:
+    """Correlated samples with a mean that is not zero."""
+    mixing = rng.standard_normal((d, d)) / np.sqrt(d)
+    samples = rng.standard_normal((n, d)) @ mixing + mean * rng.standard_normal(d)
+    return Nominal.from_samples(scale * samples)
+
+
+def random_laplacian(
+    rng: np.random.Generator, d: int, trace: float | None = None, density: float = 0.7
+) -> np.ndarray:
+    """A feasible Laplacian with some edges absent."""
+    m = d * (d - 1) // 2
+    weights = rng.exponential(size=m) * (rng.random(m) < density)
+    weights[rng.integers(m)] += 0.1
+    weights *= (d if trace is None else trace) / (2 * weights.sum())
+    return laplacian_from_weights(weights)
+
+
+def paper_problem(
+    d: int,
+    n: int,
+    ambiguity: AmbiguitySet,
+    eta: float = 0.3,
+    seed: int = 0,
+    trace_penalty: float | None = None,
+) -> GraphProblem:
+    """An instance as the paper's experiments make them: RBF graph, smooth signals, noise 0.1."""
+    rng = np.random.default_rng(seed)
+    samples = smooth_signals(rbf_graph(d, rng), n, rng, noise=0.1)
+    return GraphProblem(Nominal.from_samples(samples), ambiguity, eta, trace_penalty=trace_penalty)
+
+
+def all_sets(radius: float) -> list[AmbiguitySet]:
+    """One ambiguity set of each kind, and moment balls over the range of p."""
+    return [
+        Singleton(),
+        GaussianBall(radius),
+        WassersteinBall(radius),
+        *(MomentBall(radius, p=p) for p in (1.0, 1.5, 2.0, 4.0, np.inf)),
+    ]

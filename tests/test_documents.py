@@ -1,0 +1,37 @@
+"""The code blocks of the README and the documents run as they are printed."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+WITH_CODE = [path for path in DOCUMENTS if "```python" in path.read_text()]
+
+
+@pytest.mark.parametrize("path", WITH_CODE, ids=lambda path: path.name)
+def test_code_blocks_run(path, capsys):
+    blocks = re.findall(r"```python\n(.*?)```", path.read_text(), flags=re.DOTALL)
+    namespace = {}
+    for block in blocks:
+        exec(compile(block, path.name, "exec"), namespace)
+
+
+def test_readme_routes_agree(capsys):
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+    exec(compile(blocks[0], "README.md", "exec"), {})
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert len(rows) == 3
+    assert len({row[1] for row in rows}) == 1
+    assert all(float(row[-1]) < 1e-7 for row in rows)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_and_named_files_exist(path):
+    text = path.read_text()
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
+        assert (path.parent / target).exists(), target
+    named = r"`((?:wdro_cvx|formulations|solvers|experiments|tests|docs)/[\w/.-]+\.\w+)"
+    for target in re.findall(named, text):
+        assert (ROOT / target).exists(), target

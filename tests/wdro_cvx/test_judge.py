@@ -1,0 +1,145 @@
+from dataclasses import replace
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from instances import all_sets, dimensions, random_laplacian, random_nominal, seeds
+
+from wdro_cvx import Certificate, GaussianBall, GraphProblem, ProblemError, Singleton, judge
+from wdro_cvx.ambiguity.base import WorstCase
+
+
+def optimum(problem):
+    """The optimal value by a plain CVXPY model of its own, for sets with a simple risk."""
+    d, theta = problem.d, problem.nominal.second_moment
+    laplacian = cp.Variable((d, d), symmetric=True)
+    objective = cp.trace(theta @ laplacian) + problem.eta * cp.sum_squares(laplacian)
+    if not isinstance(problem.ambiguity, Singleton):
+        norm = cp.pnorm(cp.vec(laplacian, order="F"), problem.ambiguity.q)
+        objective += problem.ambiguity.radius * norm
+    constraints = [laplacian @ np.ones(d) == 0, laplacian - cp.diag(cp.diag(laplacian)) <= 0]
+    if problem.trace_penalty is None:
+        constraints.append(cp.trace(laplacian) == problem.target_trace)
+    else:
+        miss = cp.trace(laplacian) - problem.target_trace
+        objective += problem.trace_penalty * cp.square(miss)
+    model = cp.Problem(cp.Minimize(objective), constraints)
+    model.solve(solver="CLARABEL", tol_gap_rel=1e-10, tol_gap_abs=1e-10, tol_feas=1e-10)
+    return model.value, laplacian.value
+
+
+@pytest.mark.parametrize("penalty", [None, 0.5, 50.0])
+@pytest.mark.parametrize("kind", [0, 4, 5, 6])
+@pytest.mark.parametrize("seed", range(3))
+def test_brackets_an_independent_optimum(seed, kind, penalty):
+    rng = np.random.default_rng(seed)
+    nominal = random_nominal(rng, 6, 5)
+    problem = GraphProblem(nominal, all_sets(0.4)[kind], 0.2, trace_penalty=penalty)
+    value, laplacian = optimum(problem)
+    tolerance = 1e-6 * abs(value)  # Clarabel's accuracy on these models, with room
+    for candidate in (laplacian, random_laplacian(rng, 6), rng.standard_normal((6, 6))):
+        verdict = judge(problem, candidate)
+        assert verdict.bound <= value + tolerance
+        assert verdict.value >= value - tolerance
+    assert judge(problem, laplacian).gap < 1e-6
+
+
+@given(seeds, dimensions, st.integers(0, 7), st.booleans())
+def test_any_bound_is_below_any_value(seed, d, kind, penalised):
+    """Weak duality: bounds and values of unrelated matrices never cross."""
+    rng = np.random.default_rng(seed)
+    penalty = 2.0 if penalised else None
+    nominal = random_nominal(rng, d, 4)
+    problem = GraphProblem(nominal, all_sets(0.7)[kind], 0.3, trace_penalty=penalty)
+    matrices = [random_laplacian(rng, d) for _ in range(3)] + [rng.standard_normal((d, d))]
+    verdicts = [judge(problem, matrix) for matrix in matrices]
+    best = min(verdict.value for verdict in verdicts)
+    assert max(verdict.bound for verdict in verdicts) <= best * (1 + 1e-12)
+
+
+@given(seeds, dimensions, st.sampled_from([1, 6, 7]), st.booleans())
+def test_offered_certificates_never_lift_the_bound_above_the_optimum(seed, d, kind, penalised):
+    rng = np.random.default_rng(seed)
+    nominal = random_nominal(rng, d, 4)
+    penalty = 2.0 if penalised else None
+    problem = GraphProblem(nominal, all_sets(0.7)[kind], 0.3, trace_penalty=penalty)
+    laplacian = random_laplacian(rng, d)
+    noise = rng.standard_normal((d, d)) * rng.choice([1e-9, 1e-3, 1.0, 100.0])
+    moment = problem.ambiguity.worst_case(nominal, random_laplacian(rng, d)).second_moment
+    lie = Certificate(moment + noise @ noise.T, rng.standard_normal(d), 0.0)
+    values = [judge(problem, random_laplacian(rng, d)).value for _ in range(3)]
+    assert judge(problem, laplacian, lie).bound <= min(values) * (1 + 1e-12)
+
+
+def test_a_moment_outside_the_set_is_refused():
+    nominal = random_nominal(np.random.default_rng(0), 4, 10)
+    problem = GraphProblem(nominal, GaussianBall(0.1), 0.1)
+    laplacian = random_laplacian(np.random.default_rng(1), 4)
+    honest = judge(problem, laplacian)
+    verdict = judge(problem, laplacian, Certificate(100 * np.eye(4)))
+    assert "outside the ambiguity set" in verdict.notes[0]
+    assert verdict.bound == honest.bound
+
+
+def test_infeasible_matrices_are_reported_and_repaired():
+    problem = GraphProblem(random_nominal(np.random.default_rng(0), 3, 5), Singleton(), 0.1)
+    wrong = np.ones((3, 3))
+    verdict = judge(problem, wrong)
+    assert verdict.residuals.largest > 0.1
+    assert not verdict.solved(1e-3)
+    assert np.isfinite(verdict.value)
+    assert verdict.bound <= verdict.value
+
+
+def test_near_optimal_but_infeasible_is_not_solved():
+    problem = GraphProblem(random_nominal(np.random.default_rng(0), 5, 5), Singleton(), 0.1)
+    _, laplacian = optimum(problem)
+    assert judge(problem, laplacian).solved(1e-6)
+    assert not judge(problem, laplacian * 1.001).solved(1e-6)
+
+
+def test_a_worst_case_that_does_not_attain_its_risk_is_not_solved():
+    class Optimist(Singleton):
+        """Understates the risk, as a defective ambiguity set would."""
+
+        def worst_case(self, nominal, laplacian):
+            worst = super().worst_case(nominal, laplacian)
+            return replace(worst, risk=0.9 * worst.risk)
+
+    nominal = random_nominal(np.random.default_rng(0), 5, 5)
+    _, laplacian = optimum(GraphProblem(nominal, Singleton(), 0.1))
+    verdict = judge(GraphProblem(nominal, Optimist(), 0.1), laplacian)
+    assert verdict.oracle_error > 1e-3
+    assert not verdict.solved(1e-6)
+
+
+def test_a_worst_case_outside_its_set_does_not_fool_the_bound():
+    class Pessimist(GaussianBall):
+        """Returns a second moment far outside the ball."""
+
+        def worst_case(self, nominal, laplacian):
+            worst = super().worst_case(nominal, laplacian)
+            moment = 3 * worst.second_moment
+            return WorstCase(float(np.vdot(moment, laplacian)), moment, worst.multiplier)
+
+    nominal = random_nominal(np.random.default_rng(0), 5, 20)
+    laplacian = random_laplacian(np.random.default_rng(1), 5)
+    true_value = judge(GraphProblem(nominal, GaussianBall(0.1), 0.1), laplacian).value
+    verdict = judge(GraphProblem(nominal, Pessimist(0.1), 0.1), laplacian)
+    assert verdict.bound <= true_value
+    assert verdict.notes
+
+
+def test_bad_arguments_are_named():
+    problem = GraphProblem(random_nominal(np.random.default_rng(0), 3, 5), Singleton(), 0.1)
+    laplacian = random_laplacian(np.random.default_rng(0), 3)
+    with pytest.raises(ProblemError, match=r"laplacian must have shape \(3, 3\)"):
+        judge(problem, np.eye(4))
+    with pytest.raises(ProblemError, match="NaN"):
+        judge(problem, laplacian * np.nan)
+    with pytest.raises(ProblemError, match="second_moment"):
+        judge(problem, laplacian, Certificate(np.eye(2)))
+    with pytest.raises(ProblemError, match="degree_multipliers"):
+        judge(problem, laplacian, Certificate(np.eye(3), np.zeros(2)))

@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from instances import all_sets, dimensions, random_laplacian, random_nominal, seeds
+
+from wdro_cvx import GraphProblem, ProblemError, Singleton, Solution, Status, WassersteinBall
+from wdro_cvx.solution import relative_gap
+
+NOMINAL = random_nominal(np.random.default_rng(0), 3, 4)
+
+
+@given(seeds, dimensions, st.integers(0, 7), st.sampled_from([1e-3, 30.0]), st.booleans())
+def test_units_do_not_matter(seed, d, kind, factor, penalised):
+    rng = np.random.default_rng(seed)
+    penalty = 3.0 if penalised else None
+    problem = GraphProblem(random_nominal(rng, d, 4), all_sets(0.5)[kind], 0.2, None, penalty)
+    laplacian = random_laplacian(rng, d, trace=0.7 * d)
+    expected = factor**2 * problem.value(laplacian)
+    assert problem.scaled(factor).value(laplacian) == pytest.approx(expected, rel=1e-9)
+
+
+def test_value_adds_up():
+    problem = GraphProblem(NOMINAL, Singleton(), 0.2, trace=2.0, trace_penalty=5.0)
+    laplacian = random_laplacian(np.random.default_rng(1), 3, trace=2.5)
+    smoothness = np.mean(np.einsum("ni,ij,nj->n", NOMINAL.samples, laplacian, NOMINAL.samples))
+    expected = smoothness + 0.2 * np.sum(laplacian**2) + 5.0 * 0.5**2
+    assert problem.value(laplacian) == pytest.approx(expected)
+
+
+def test_trace_defaults_to_the_number_of_vertices():
+    assert GraphProblem(NOMINAL, Singleton(), 0.2).trace == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"eta": 0.0}, "eta must be.*> 0"),
+        ({"eta": -1.0}, "eta"),
+        ({"eta": np.nan}, "eta"),
+        ({"eta": "0.1"}, "eta must be a number"),
+        ({"trace": 0.0}, "trace"),
+        ({"trace_penalty": 0.0}, "trace_penalty"),
+        ({"trace_penalty": np.inf}, "trace_penalty.*exact"),
+        ({"ambiguity": 0.5}, "ambiguity must be an AmbiguitySet"),
+        ({"nominal": np.eye(3)}, "Nominal.from_samples"),
+    ],
+)
+def test_bad_parameters_are_named(arguments, message):
+    good = {"nominal": NOMINAL, "ambiguity": WassersteinBall(0.5), "eta": 0.1}
+    with pytest.raises(ProblemError, match=message):
+        GraphProblem(**good | arguments)
+
+
+def test_value_wants_a_matrix_of_the_right_size():
+    with pytest.raises(ProblemError, match="laplacian"):
+        GraphProblem(NOMINAL, Singleton(), 0.1).value(np.eye(2))
+
+
+def test_gap_is_relative_and_infinite_without_a_bound():
+    assert relative_gap(2.0, 1.0) == 0.5
+    assert relative_gap(0.0, 0.0) == 0.0
+    assert Solution(np.eye(2), 1.0, Status.SOLVED).gap == np.inf
+    assert Solution(np.eye(2), 1.0, Status.SOLVED, bound=0.9).gap == pytest.approx(0.1)
