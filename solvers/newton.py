@@ -24,6 +24,7 @@ from wdro_cvx.validation import Array
 
 _MAX_STEPS = 200
 _MAX_HALVINGS = 30
+_EPS = float(np.finfo(float).eps)
 _SUFFICIENT = 1e-4  # of the increase that the slope promises
 
 
@@ -106,13 +107,13 @@ def solve_laplacian_qp(
     if start is None:
         nu = np.full(diagonal.size, 2.0 * qp.eta * qp.trace / diagonal.size)
         start = nu, best_tau(qp, gains, nu)
-    point = _evaluate(qp, gains, *start)
+    point = _with_edges(qp, gains, _evaluate(qp, gains, *start))
     best, best_value, steps = point, _primal_value(qp, point), 0
     while relative_gap(best_value, point.value) > tol and steps < _MAX_STEPS:
         moved = _newton_step(qp, gains, point)
         if moved is None:
             break  # rounding: no increase is left
-        point, steps = moved, steps + 1
+        point, steps = _with_edges(qp, gains, moved), steps + 1
         value = _primal_value(qp, point)
         if value < best_value:
             best, best_value = point, value
@@ -133,8 +134,10 @@ def best_tau(qp: LaplacianQP, gains: Array, nu: Array) -> float:
             active.size + 8 * qp.eta * qp.curvature
         )
         kept = active[active < tau]
-        if kept.size == active.size or kept.size == 0:
+        if kept.size == active.size:
             return tau
+        if kept.size == 0:  # a penalised trace may leave no edge worth its price
+            return qp.trace / (4 * qp.curvature) if qp.curvature > 0 else tau
         active = kept
 
 
@@ -150,6 +153,16 @@ def _evaluate(qp: LaplacianQP, gains: Array, nu: Array, tau: float) -> _Point:
     return _Point(nu, tau, prices, degrees, square, value)
 
 
+def _with_edges(qp: LaplacianQP, gains: Array, point: _Point) -> _Point:
+    """Return the point, with the best τ for its ν if it has no active edge.
+
+    A warm start from a problem of another size may have none, and Newton learns nothing there.
+    """
+    if point.square > 0.0:
+        return point
+    return _evaluate(qp, gains, point.nu, best_tau(qp, gains, point.nu))
+
+
 def _newton_step(qp: LaplacianQP, gains: Array, point: _Point) -> _Point | None:
     """Return the next point, or None if no step increases the dual."""
     grad_nu = point.degrees - 2 * point.nu  # both times 4η
@@ -159,14 +172,16 @@ def _newton_step(qp: LaplacianQP, gains: Array, point: _Point) -> _Point | None:
     np.fill_diagonal(hessian, counts + 2.0)
     factor = linalg.cho_factor(hessian, lower=True, overwrite_a=True, check_finite=False)
     sides = linalg.cho_solve(factor, np.column_stack([grad_nu, counts]), check_finite=False)
-    # Eliminating ν leaves one equation for τ. Without any active edge it is 0 = grad_tau; the
-    # cheapest edge then has to come in, which a plain gradient step does.
+    # Eliminating ν leaves one equation for τ, singular only if no edge is active, which happens
+    # with a trace penalty alone, when the empty graph is optimal.
     pivot = counts.sum() / 2 + 8 * qp.eta * qp.curvature - float(counts @ sides[:, 1])
     if pivot <= 0.0:
         pivot = 1.0
     d_tau = (grad_tau + float(counts @ sides[:, 0])) / pivot
     d_nu = sides[:, 0] + d_tau * sides[:, 1]
     slope = (float(grad_nu @ d_nu) + grad_tau * d_tau) / (4 * qp.eta)
+    if slope <= _EPS * abs(point.value):
+        return None  # what is left to gain is below rounding
     length = 1.0
     for _ in range(_MAX_HALVINGS):
         trial = _evaluate(qp, gains, point.nu + length * d_nu, point.tau + length * d_tau)

@@ -1,0 +1,105 @@
+"""The best Laplacian and the best bound that a certified solver has so far.
+
+The optimum lies between them (weak duality: any second moment in the set bounds it from below), so
+their gap is a certificate, and the only reason for which a certified solver stops satisfied.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from solvers.newton import LaplacianQP, QPSolution, solve_laplacian_qp
+from wdro_cvx import Certificate, GraphProblem, Solution, WorstCase
+from wdro_cvx.solution import Status, relative_gap
+from wdro_cvx.validation import Array
+
+_QP_TOL = 1e-12
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a solver is; what a callback receives."""
+
+    iteration: int
+    value: float
+    bound: float
+    gap: float
+    seconds: float
+
+
+Callback = Callable[[Progress], None]
+
+
+@dataclass
+class Incumbent:
+    """What is known about the optimum of one problem."""
+
+    problem: GraphProblem
+    callback: Callback | None = None
+    laplacian: Array | None = None
+    value: float = np.inf
+    multiplier: float = np.nan
+    bound: float = -np.inf
+    certificate: Certificate | None = None
+    iterations: int = 0
+    history: list[dict[str, float]] = field(default_factory=list)
+    started: float = field(default_factory=time.perf_counter)
+
+    @property
+    def gap(self) -> float:
+        """The certified relative gap."""
+        return relative_gap(self.value, self.bound)
+
+    def evaluate(self, laplacian: Array) -> tuple[WorstCase, float]:
+        """Return worst case and objective of a feasible Laplacian; keep it if it is the best."""
+        worst = self.problem.ambiguity.worst_case(self.problem.nominal, laplacian)
+        value = worst.risk + self.problem.regularisation(laplacian)
+        if value < self.value:
+            self.laplacian, self.value, self.multiplier = laplacian, value, worst.multiplier
+        return worst, value
+
+    def bound_by(self, moment: Array, start: tuple[Array, float] | None) -> QPSolution:
+        """Solve the sample-average problem of a moment in the set; keep its bound if the best."""
+        answer = solve_laplacian_qp(self.quadratic(moment), start, _QP_TOL)
+        if answer.bound > self.bound:
+            self.bound = answer.bound
+            self.certificate = Certificate(moment, answer.nu, answer.tau)
+        return answer
+
+    def quadratic(
+        self, moment: Array, rho: float = 0.0, centre: Array | None = None
+    ) -> LaplacianQP:
+        """Return the QP ``⟨M, L⟩ + η‖L‖² + ρ/2‖L - centre‖²``, up to a constant."""
+        if centre is not None and rho > 0.0:
+            moment = moment - rho * centre
+        problem = self.problem
+        eta = problem.eta + rho / 2
+        return LaplacianQP(moment, eta, problem.target_trace, problem.trace_penalty)
+
+    def record(self, iterations: int = 1) -> None:
+        """Count iterations, note where they led and tell the callback."""
+        self.iterations += iterations
+        seconds = time.perf_counter() - self.started
+        row = Progress(self.iterations, self.value, self.bound, self.gap, seconds)
+        self.history.append({"value": row.value, "bound": row.bound, "seconds": seconds})
+        if self.callback is not None:
+            self.callback(row)
+
+    def solution(self, status: Status) -> Solution:
+        """Return what was found."""
+        assert self.laplacian is not None
+        return Solution(
+            laplacian=self.laplacian,
+            value=self.value,
+            status=status,
+            bound=self.bound,
+            iterations=self.iterations,
+            multiplier=self.multiplier,
+            certificate=self.certificate,
+            solve_s=time.perf_counter() - self.started,
+            history=tuple(self.history),
+        )
