@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+PRESET ?= quick
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test check clean
+.PHONY: help setup test compare bench check clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -22,6 +23,12 @@ $(READY): pyproject.toml constraints.txt
 
 test: $(READY)  ## run the whole test suite
 	$(BIN)/python -m pytest -n 2
+
+compare: $(READY)  ## cross-check and time every formulation and solver (PRESET=quick or paper)
+	$(BIN)/wdro compare --preset $(PRESET)
+
+bench: $(READY)  ## time the certified solver against the strongest opponents
+	$(BIN)/wdro bench
 
 check: $(READY)  ## run the linters: ruff, mypy, import-linter
 	$(BIN)/ruff check .

@@ -1,0 +1,79 @@
+"""How run time grows with d: fitted exponents and the log-log figure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+# Okabe and Ito's palette, safe for colour-blind readers; markers tell the curves apart in grey.
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C8C00"]
+MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
+
+
+def fit_exponent(dimensions: np.ndarray, seconds: np.ndarray) -> float:
+    """Fit ``seconds ∝ d^k`` to the larger half of the sizes, where constants no longer matter."""
+    order = np.argsort(dimensions)
+    kept = order[len(order) // 2 if len(order) >= 6 else 0 :]
+    if kept.size < 2:
+        return float("nan")
+    slope, _ = np.polyfit(np.log(dimensions[kept]), np.log(seconds[kept]), 1)
+    return float(slope)
+
+
+def draw_growth(axes: Axes, rows: pd.DataFrame, title: str) -> None:
+    """Draw one panel: median time of every method against d, with spread and limits."""
+    for index, (method, group) in enumerate(rows.groupby("method", sort=False)):
+        colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)]
+        done = group[group["is_solved"] == True]  # noqa: E712 (the column holds NaN as well)
+        if not done.empty:
+            by_size = done.groupby("d")
+            sizes = by_size["d"].first().to_numpy(float)
+            median = by_size["total_s"].median().to_numpy(float)
+            low = by_size["fastest_s"].min().to_numpy(float)
+            high = by_size["slowest_s"].max().to_numpy(float)
+            exponent = fit_exponent(sizes, median)
+            label = str(method) if np.isnan(exponent) else f"{method}  $d^{{{exponent:.1f}}}$"
+            axes.fill_between(sizes, low, high, color=colour, alpha=0.15, linewidth=0)
+            axes.plot(
+                sizes,
+                median,
+                label=label,
+                color=colour,
+                marker=marker,
+                linewidth=1.4,
+                markersize=4.5,
+            )
+        stopped = group[group["outcome"].isin(["time-out", "out of memory"])]
+        for _, row in stopped.iterrows():
+            axes.annotate(
+                "time" if row["outcome"] == "time-out" else "memory",
+                (row["d"], row["limit_s"]), fontsize=6, ha="center", va="bottom",
+                color=colour,
+            )  # fmt: skip
+            axes.plot([row["d"]], [row["limit_s"]], marker="x", color=colour)
+    axes.set(xscale="log", yscale="log", title=title)
+    axes.set_xlabel("number of vertices d")
+    axes.set_ylabel("time to a certified answer (s)")
+    axes.grid(True, which="major", linewidth=0.4, alpha=0.5)
+    axes.legend(fontsize=6.5, frameon=False)
+
+
+def draw_panels(panels: dict[str, pd.DataFrame], path: Path) -> list[Path]:
+    """Draw one panel per title and save the figure as PNG and PDF."""
+    figure, axes = plt.subplots(
+        1, len(panels), figsize=(4.6 * len(panels), 4.2), layout="constrained", squeeze=False
+    )
+    for panel, (title, rows) in zip(axes[0], panels.items(), strict=True):
+        draw_growth(panel, rows, title)
+    written = [path.with_suffix(".png"), path.with_suffix(".pdf")]
+    for target in written:
+        figure.savefig(target, dpi=200)
+    plt.close(figure)
+    return written

@@ -1,0 +1,56 @@
+"""Synthetic instances, as the paper makes them, by a few numbers that a table can hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from wdro_cvx import (
+    AmbiguitySet,
+    GaussianBall,
+    GraphProblem,
+    MomentBall,
+    Nominal,
+    ProblemError,
+    Singleton,
+    WassersteinBall,
+)
+from wdro_cvx.generators import rbf_graph, smooth_signals
+
+MODELS = ("average", "gaussian", "wasserstein", "moment")
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A random problem: RBF graph, smooth signals, noise 0.1.
+
+    ``model`` is one of ``average``, ``gaussian``, ``wasserstein`` and ``moment`` (with norm ``p``).
+    """
+
+    model: str
+    d: int
+    n: int
+    radius: float
+    eta: float
+    seed: int
+    p: float = 2.0
+    trace_penalty: float | None = None
+
+    def problem(self) -> GraphProblem:
+        """Make the problem; the same numbers make the same problem on every machine."""
+        rng = np.random.default_rng([self.seed, self.d, self.n])
+        samples = smooth_signals(rbf_graph(self.d, rng), self.n, rng, noise=0.1)
+        nominal = Nominal.from_samples(samples)
+        return GraphProblem(nominal, self._ambiguity(), self.eta, trace_penalty=self.trace_penalty)
+
+    def _ambiguity(self) -> AmbiguitySet:
+        if self.model == "average":
+            return Singleton()
+        if self.model == "gaussian":
+            return GaussianBall(self.radius)
+        if self.model == "wasserstein":
+            return WassersteinBall(self.radius)
+        if self.model == "moment":
+            return MomentBall(self.radius, p=self.p)
+        raise ProblemError(f"model must be one of {', '.join(MODELS)}; it is {self.model!r}.")
