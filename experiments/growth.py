@@ -62,7 +62,8 @@ def draw_growth(axes: Axes, rows: pd.DataFrame, title: str) -> None:
     axes.set_xlabel("number of vertices d")
     axes.set_ylabel("time to a certified answer (s)")
     axes.grid(True, which="major", linewidth=0.4, alpha=0.5)
-    axes.legend(fontsize=6.5, frameon=False)
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(fontsize=6.5, frameon=False)
 
 
 def draw_panels(panels: dict[str, pd.DataFrame], path: Path) -> list[Path]:
