@@ -6,6 +6,10 @@ import pkgutil
 from solvers.base import Solver, register, registered
 from solvers.bisection import bisect_multiplier
 from solvers.block_descent import BlockDescent
+from solvers.certified import CertifiedSolver
+from solvers.moment import MomentNewton
+from solvers.newton import LaplacianQP, solve_laplacian_qp
+from solvers.path import solve, solve_path
 from solvers.projected_gradient import ProjectedGradient
 
 # A file added to this package registers itself without a change here.
@@ -14,9 +18,15 @@ for _module in pkgutil.iter_modules(__path__):
 
 __all__ = [
     "BlockDescent",
+    "CertifiedSolver",
+    "LaplacianQP",
+    "MomentNewton",
     "ProjectedGradient",
     "Solver",
     "bisect_multiplier",
     "register",
     "registered",
+    "solve",
+    "solve_laplacian_qp",
+    "solve_path",
 ]

@@ -16,7 +16,6 @@ from wdro_cvx.validation import Array
 _MAX_ATOMS = 60
 _CORRECTIONS = 30  # gradient steps on the weights of the atoms for each new atom
 _SHRINK = 0.5
-_MIN_STEP = 1e-12
 
 
 def bundle_ascent(incumbent: Incumbent, tol: float, max_iterations: int) -> None:
@@ -26,7 +25,7 @@ def bundle_ascent(incumbent: Incumbent, tol: float, max_iterations: int) -> None
         return
     atoms: list[Array] = []
     shares = np.zeros(0)
-    step = incumbent.problem.eta
+    step = 0.0
     if incumbent.certificate is not None:
         atoms, shares = [incumbent.certificate.second_moment], np.ones(1)
     for _ in range(max_iterations):
@@ -57,6 +56,9 @@ def _correct(
         return answer.bound, gradient, answer.laplacian
 
     value, gradient, laplacian = bound(shares)
+    if step == 0.0:  # the first step may move the shares by as much as they can
+        spread = float(np.ptp(gradient))
+        step = 1.0 / spread if spread > 0.0 else 1.0
     for _ in range(_CORRECTIONS):
         trial = project_simplex(shares + step * gradient, 1.0)
         change = trial - shares
@@ -65,8 +67,6 @@ def _correct(
         trial_value, trial_gradient, trial_laplacian = bound(trial)
         if trial_value < value + 1e-4 * float(gradient @ change):
             step *= _SHRINK
-            if step < _MIN_STEP:
-                break
             continue
         curvature = float(change @ (gradient - trial_gradient))
         step = float(change @ change) / curvature if curvature > 0 else 2 * step

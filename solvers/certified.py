@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from solvers.base import register
 from solvers.bundle import bundle_ascent
 from solvers.display import progress_display
+from solvers.feasible import feasible_start
 from solvers.hard_case import solve_hard_case
 from solvers.incumbent import Callback, Incumbent
 from solvers.proximal import proximal_descent
@@ -90,7 +91,7 @@ class CertifiedSolver:
                 incumbent.record()
                 return
         else:
-            laplacian = start.laplacian
+            laplacian = feasible_start(problem, start)
         limit = self.max_iterations
         proximal_descent(incumbent, laplacian, self.tol, min(limit, _SMOOTH_ITERATIONS))
         ambiguity = problem.ambiguity

@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from wdro_cvx import GraphProblem
-from wdro_cvx.laplacian import project_simplex
-from wdro_cvx.validation import Array
+from wdro_cvx import GraphProblem, ProblemError, Solution
+from wdro_cvx.laplacian import nearest_feasible, project_simplex
+from wdro_cvx.validation import Array, square_matrix
 
 Proximal = Callable[[Array, float], Array]
 
@@ -43,6 +43,13 @@ def start_weights(problem: GraphProblem) -> Array:
     """Return the weights of the complete graph."""
     edges = problem.d * (problem.d - 1) // 2
     return np.full(edges, problem.target_trace / (2 * edges))
+
+
+def feasible_start(problem: GraphProblem, start: Solution) -> Array:
+    """Return the Laplacian of another problem's solution, made feasible for this one."""
+    laplacian = square_matrix("start.laplacian", start.laplacian, problem.d, ProblemError)
+    exact = problem.trace_penalty is None
+    return nearest_feasible(laplacian, problem.target_trace if exact else None)
 
 
 def _penalty_shift(point: Array, stiffness: float, half_trace: float) -> float:

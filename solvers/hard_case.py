@@ -7,10 +7,10 @@ where the top eigenvalue is multiple, and gradients tell little. The robust prem
 
 splits into a projection onto the positive semidefinite matrices and a step in which L, γ and Z
 separate. The L-step is a Laplacian QP once its quadratic ``‖L‖² + 2σ²‖LFᵀ‖²`` is majorised by a
-multiple of ``‖L‖²``, which σ makes nearly tight; γ meets L through ``Tr L`` only, which is fixed (or
-goes into the trace penalty). The dual of X gives the worst-case second moment, so every few
-iterations a certificate falls out. Over-relaxed, ρ balanced (Wen, Goldfarb and Yin, Math. Program.
-Comput. 2010; the majorised step: Fazel, Pong, Sun and Tseng, SIAM J. Matrix Anal. 2013).
+multiple of ``‖L‖²``, which σ makes nearly tight; γ meets L through ``Tr L`` only, which is fixed
+(or goes into the trace penalty). The dual of X gives the worst-case second moment, so every few
+iterations a certificate falls out. Over-relaxed, ρ balanced (Wen, Goldfarb and Yin, Math.
+Program. Comput. 2010; the majorised step: Fazel, Pong, Sun and Tseng, SIAM J. Matrix Anal. 2013).
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from wdro_cvx import GraphProblem
 from wdro_cvx.validation import Array
 
 _RELAXATION = 1.6
+_INNER = 2  # majorised steps in each; over-relaxation on one alone was seen to cycle
 _CHECK_EVERY = 20  # a certificate costs about two iterations
 _SLACK = 0.05  # γ starts this far above λmax
 _QP_TOL = 1e-16  # to rounding: errors of the step add up over the iterations
@@ -74,7 +75,8 @@ def solve_hard_case(incumbent: Incumbent, radius: float, tol: float, max_iterati
     for iteration in range(1, max_iterations + 1):
         positive, negative = _split(state)
         target = positive - negative
-        laplacian, gamma, multipliers = _step(model, target, rho, laplacian, multipliers)
+        for _ in range(_INNER):
+            laplacian, gamma, multipliers = _step(model, target, rho, laplacian, multipliers)
         corner = target[d:, d:] - model.corner / rho * np.eye(target.shape[0] - d)
         image = model.operator(laplacian, gamma, corner)
         state = state + _RELAXATION * (image - positive)

@@ -7,9 +7,8 @@ over m = d(d-1)/2 edge weights has, with ``u = Aw`` split off, the concave dual
     D(ν, τ) = -2η‖w‖² - ‖ν‖²/4η + τT/2 - κτ²,    w_ij = (τ - C_ij - ν_i - ν_j)₊ / 4η
 
 with ``C = 𝒯*M`` and ``κ = 1/16β`` if the trace is penalised by β, else 0. ``D`` is piecewise
-quadratic; its generalised Hessian is the signless Laplacian of the active edges plus a diagonal, so
-a step is one Cholesky factorisation of size d (the method: Qi and Sun, Math. Program. 1993).
-Every ``(ν, τ)`` gives a lower bound, and the edges never leave d × d matrices.
+quadratic, and the slope of an edge in its Hessian is 1 if it is active, else 0
+(solvers/dual_ascent.py). The edges never leave d × d matrices.
 """
 
 from __future__ import annotations
@@ -17,15 +16,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
 
+from solvers.dual_ascent import Curvature, maximise
+from wdro_cvx.laplacian import edge_index
 from wdro_cvx.solution import relative_gap
 from wdro_cvx.validation import Array
 
 _MAX_STEPS = 200
-_MAX_HALVINGS = 30
-_EPS = float(np.finfo(float).eps)
-_SUFFICIENT = 1e-4  # of the increase that the slope promises
 
 
 @dataclass(frozen=True)
@@ -75,18 +72,6 @@ class QPSolution:
         return relative_gap(self.value, self.bound)
 
 
-@dataclass(frozen=True)
-class _Point:
-    """The dual at (ν, τ). ``prices`` is ``4η·w`` as a symmetric matrix."""
-
-    nu: Array
-    tau: float
-    prices: Array
-    degrees: Array
-    square: float
-    value: float
-
-
 def solve_laplacian_qp(
     qp: LaplacianQP, start: tuple[Array, float] | None = None, tol: float = 1e-12
 ) -> QPSolution:
@@ -99,26 +84,28 @@ def solve_laplacian_qp(
         Multipliers of a similar problem.
     tol : float
     """
-    diagonal = np.diagonal(qp.moment)
-    gains = qp.moment + qp.moment.T  # -C, edge by edge
-    gains -= diagonal[:, np.newaxis]
-    gains -= diagonal[np.newaxis, :]
-    np.fill_diagonal(gains, -np.inf)
+    found = maximise(quadratic_point(qp, start), tol, _MAX_STEPS)
+    laplacian, last = found.best.laplacian(), found.last
+    return QPSolution(laplacian, found.value, last.value, last.nu, last.tau, found.steps)
+
+
+def quadratic_point(qp: LaplacianQP, start: tuple[Array, float] | None = None) -> QuadraticPoint:
+    """Evaluate a QP's dual at ``start``, or where all degrees are equal."""
+    gains = edge_gains(qp.moment)
     if start is None:
-        nu = np.full(diagonal.size, 2.0 * qp.eta * qp.trace / diagonal.size)
+        d = qp.moment.shape[0]
+        nu = np.full(d, 2.0 * qp.eta * qp.trace / d)
         start = nu, best_tau(qp, gains, nu)
-    point = _with_edges(qp, gains, _evaluate(qp, gains, *start))
-    best, best_value, steps = point, _primal_value(qp, point), 0
-    while relative_gap(best_value, point.value) > tol and steps < _MAX_STEPS:
-        moved = _newton_step(qp, gains, point)
-        if moved is None:
-            break  # rounding: no increase is left
-        point, steps = _with_edges(qp, gains, moved), steps + 1
-        value = _primal_value(qp, point)
-        if value < best_value:
-            best, best_value = point, value
-    laplacian = _laplacian(qp, best)
-    return QPSolution(laplacian, best_value, point.value, point.nu, point.tau, steps)
+    return _evaluate(qp, gains, *start)
+
+
+def edge_gains(moment: Array) -> Array:
+    """Return ``-𝒯*M``, edge by edge in a symmetric matrix, with ``-∞`` on the diagonal."""
+    diagonal = np.diagonal(moment)
+    gains = moment + moment.T
+    gains -= np.add.outer(diagonal, diagonal)  # in this order rounding leaves it symmetric
+    np.fill_diagonal(gains, -np.inf)
+    return gains
 
 
 def best_tau(qp: LaplacianQP, gains: Array, nu: Array) -> float:
@@ -128,7 +115,7 @@ def best_tau(qp: LaplacianQP, gains: Array, nu: Array) -> float:
     """
     levels = -gains + nu[:, np.newaxis]
     levels += nu[np.newaxis, :]
-    active = levels[np.triu_indices(nu.size, 1)]
+    active = levels[edge_index(nu.size)]
     while True:
         tau = (2 * qp.eta * qp.trace + float(active.sum())) / (
             active.size + 8 * qp.eta * qp.curvature
@@ -141,83 +128,86 @@ def best_tau(qp: LaplacianQP, gains: Array, nu: Array) -> float:
         active = kept
 
 
-def _evaluate(qp: LaplacianQP, gains: Array, nu: Array, tau: float) -> _Point:
+@dataclass(frozen=True)
+class QuadraticPoint:
+    """A QP's dual at (ν, τ). ``prices`` is ``4η·w`` as a symmetric matrix."""
+
+    qp: LaplacianQP
+    gains: Array
+    nu: Array
+    tau: float
+    prices: Array
+    degrees: Array
+    square: float
+    value: float
+
+    def moved(self, nu: Array, tau: float) -> QuadraticPoint:
+        """Evaluate the same dual elsewhere."""
+        return _evaluate(self.qp, self.gains, nu, tau)
+
+    def gradient(self) -> tuple[Array, float]:
+        """Return the gradient of the dual in ν and τ."""
+        qp, unit = self.qp, 4 * self.qp.eta
+        grad_tau = qp.trace / 2 - 2 * qp.curvature * self.tau - self.degrees.sum() / (2 * unit)
+        return (self.degrees - 2 * self.nu) / unit, float(grad_tau)
+
+    def curvature(self) -> Curvature:
+        """Return what a Newton step from here needs."""
+        qp = self.qp
+        edges = (self.prices > 0.0).astype(float)
+        return Curvature(
+            edges=edges,
+            counts=edges.sum(axis=1),
+            vertices=2.0,
+            tau=8 * qp.eta * qp.curvature,
+            unit=4 * qp.eta,
+            reach=2 * qp.eta * qp.trace,
+        )
+
+    def primal_value(self) -> float:
+        """Return the objective at the weights of the point, scaled to the trace; O(d).
+
+        On active edges ``C_ij = τ - ν_i - ν_j - prices_ij``, so no sum over edges is needed.
+        """
+        qp, total = self.qp, float(self.degrees.sum())
+        if total == 0.0 and qp.trace_penalty is None:
+            return np.inf
+        scale = self._scale()
+        cost = self.tau * total / 2 - float(self.nu @ self.degrees) - self.square / 2
+        norm = self.square + float(self.degrees @ self.degrees)
+        value = scale * cost + qp.eta * scale**2 * norm
+        if qp.trace_penalty is not None:
+            value += qp.trace_penalty * (scale * total - qp.trace) ** 2
+        return value
+
+    def laplacian(self) -> Array:
+        """Return the feasible Laplacian that belongs to the point."""
+        scale = self._scale()
+        laplacian = self.prices * -scale
+        np.fill_diagonal(laplacian, self.degrees * scale)
+        return laplacian
+
+    def _scale(self) -> float:
+        """Return the factor from prices to feasible weights."""
+        total = float(self.degrees.sum())
+        if self.qp.trace_penalty is not None or total == 0.0:
+            return 1.0 / (4 * self.qp.eta)
+        return self.qp.trace / total
+
+
+def _evaluate(qp: LaplacianQP, gains: Array, nu: Array, tau: float) -> QuadraticPoint:
     half = tau / 2 - nu
-    prices = gains + half[:, np.newaxis]
-    prices += half[np.newaxis, :]
+    prices = np.add.outer(half, half)
+    prices += gains
     np.maximum(prices, 0.0, out=prices)
     degrees = prices.sum(axis=1)
     square = float(np.vdot(prices, prices))
+    if square == 0.0:
+        # Newton learns nothing without an active edge. A warm start from a problem of another size
+        # may have none; its best τ brings one in, and cannot lower the dual.
+        better = best_tau(qp, gains, nu)
+        if better != tau:
+            return _evaluate(qp, gains, nu, better)
     value = -square / (16 * qp.eta) - float(nu @ nu) / (4 * qp.eta)
     value += tau * qp.trace / 2 - qp.curvature * tau**2
-    return _Point(nu, tau, prices, degrees, square, value)
-
-
-def _with_edges(qp: LaplacianQP, gains: Array, point: _Point) -> _Point:
-    """Return the point, with the best τ for its ν if it has no active edge.
-
-    A warm start from a problem of another size may have none, and Newton learns nothing there.
-    """
-    if point.square > 0.0:
-        return point
-    return _evaluate(qp, gains, point.nu, best_tau(qp, gains, point.nu))
-
-
-def _newton_step(qp: LaplacianQP, gains: Array, point: _Point) -> _Point | None:
-    """Return the next point, or None if no step increases the dual."""
-    grad_nu = point.degrees - 2 * point.nu  # both times 4η
-    grad_tau = 2 * qp.eta * (qp.trace - 4 * qp.curvature * point.tau) - point.degrees.sum() / 2
-    hessian = (point.prices > 0.0).astype(float)
-    counts = hessian.sum(axis=1)
-    np.fill_diagonal(hessian, counts + 2.0)
-    factor = linalg.cho_factor(hessian, lower=True, overwrite_a=True, check_finite=False)
-    sides = linalg.cho_solve(factor, np.column_stack([grad_nu, counts]), check_finite=False)
-    # Eliminating ν leaves one equation for τ, singular only if no edge is active, which happens
-    # with a trace penalty alone, when the empty graph is optimal.
-    pivot = counts.sum() / 2 + 8 * qp.eta * qp.curvature - float(counts @ sides[:, 1])
-    if pivot <= 0.0:
-        pivot = 1.0
-    d_tau = (grad_tau + float(counts @ sides[:, 0])) / pivot
-    d_nu = sides[:, 0] + d_tau * sides[:, 1]
-    slope = (float(grad_nu @ d_nu) + grad_tau * d_tau) / (4 * qp.eta)
-    if slope <= _EPS * abs(point.value):
-        return None  # what is left to gain is below rounding
-    length = 1.0
-    for _ in range(_MAX_HALVINGS):
-        trial = _evaluate(qp, gains, point.nu + length * d_nu, point.tau + length * d_tau)
-        if trial.value >= point.value + _SUFFICIENT * length * slope and trial.value > point.value:
-            return trial
-        length /= 2
-    return None
-
-
-def _scale(qp: LaplacianQP, point: _Point) -> float:
-    """Return the factor from prices to feasible weights, zero if no edge is active."""
-    total = float(point.degrees.sum())
-    if qp.trace_penalty is not None or total == 0.0:
-        return 1.0 / (4 * qp.eta)
-    return qp.trace / total
-
-
-def _primal_value(qp: LaplacianQP, point: _Point) -> float:
-    """Return the objective at the weights of a dual point, scaled to the trace; O(d).
-
-    On active edges ``C_ij = τ - ν_i - ν_j - prices_ij``, so no sum over edges is needed.
-    """
-    total = float(point.degrees.sum())
-    if total == 0.0 and qp.trace_penalty is None:
-        return np.inf
-    scale = _scale(qp, point)
-    cost = point.tau * total / 2 - float(point.nu @ point.degrees) - point.square / 2
-    norm = point.square + float(point.degrees @ point.degrees)
-    value = scale * cost + qp.eta * scale**2 * norm
-    if qp.trace_penalty is not None:
-        value += qp.trace_penalty * (scale * total - qp.trace) ** 2
-    return value
-
-
-def _laplacian(qp: LaplacianQP, point: _Point) -> Array:
-    scale = _scale(qp, point)
-    laplacian = point.prices * -scale
-    np.fill_diagonal(laplacian, point.degrees * scale)
-    return laplacian
+    return QuadraticPoint(qp, gains, nu, tau, prices, degrees, square, value)

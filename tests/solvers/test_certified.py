@@ -20,7 +20,6 @@ from wdro_cvx import (
     Nominal,
     ProblemError,
     Singleton,
-    Solution,
     Status,
     WassersteinBall,
     WorstCase,
@@ -69,6 +68,7 @@ def test_value_is_the_conic_one(ambiguity, penalty):
     problem = paper_problem(12, 20, ambiguity, trace_penalty=penalty, seed=1)
     solution = CertifiedSolver().solve(problem)
     assert solution.status is Status.SOLVED
+    assert solution.iterations <= 40  # the risk is smooth here
     optimum = conic_value(problem)
     assert solution.value == pytest.approx(optimum, rel=1e-6 + CONIC)
     assert_brackets(solution, optimum)
@@ -116,16 +116,16 @@ def test_tight_tolerances_where_the_risk_is_smooth(ambiguity):
 
 
 @pytest.mark.parametrize("factor", [1e-3, 1e3])
-@pytest.mark.parametrize("ambiguity", [*SETS, GaussianBall(20.0)], ids=repr)
+@pytest.mark.parametrize("ambiguity", [*SETS, GaussianBall(1.0), GaussianBall(20.0)], ids=repr)
 def test_units_of_the_data(ambiguity, factor):
     """Another unit multiplies the value by a square and changes neither graph nor effort."""
-    problem = paper_problem(10, 5, ambiguity, seed=3)
+    problem = paper_problem(10, 5, ambiguity, eta=0.02, seed=3)
     other = problem.scaled(factor)
     solution = CertifiedSolver().solve(problem)
     rescaled = CertifiedSolver().solve(other)
     assert rescaled.status is solution.status is Status.SOLVED
     assert rescaled.value / factor**2 == pytest.approx(solution.value, rel=2e-6)
-    assert rescaled.iterations <= 2 * solution.iterations
+    assert rescaled.iterations <= 1.5 * solution.iterations
     assert_honest(other, rescaled)
 
 
@@ -151,6 +151,7 @@ def test_the_hard_case_needs_its_certificate(d, n, seed, penalty):
     solution = CertifiedSolver().solve(problem)
     assert solution.status is Status.SOLVED
     assert_honest(problem, solution)
+    assert solution.iterations <= 1000  # ADMM takes 100 to 300; the bundle would take more
     assert not judge(problem, solution.laplacian).solved(1e-2)
     if d == 8:
         optimum = conic_value(problem)
@@ -264,16 +265,15 @@ def test_a_start_that_is_not_feasible_is_not_the_answer():
     assert_honest(problem, solution)
 
 
-def test_a_conic_answer_is_a_start():
-    """Feasible to 1e-8 only, as interior-point methods leave it."""
+def test_a_start_that_is_nearly_feasible_is_made_so():
+    """A trace short by 1e-7, as conic solvers leave it, gives a value below the optimum."""
     problem = paper_problem(12, 20, GaussianBall(0.5))
     reference = RobustPremium(problem).solve()
-    noise = 1e-7 * np.abs(np.random.default_rng(0).standard_normal((12, 12)))
-    start = Solution(reference.laplacian + noise + noise.T, reference.value, Status.SOLVED)
-    solution = CertifiedSolver(tol=1e-9).solve(problem, start)
+    start = replace(reference, laplacian=(1 - 1e-7) * reference.laplacian)
+    solution = CertifiedSolver(tol=1e-8).solve(problem, start)
     assert solution.status is Status.SOLVED
     assert solution.gap >= -1e-12
-    assert_honest(problem, solution, 1e-9)
+    assert_honest(problem, solution, 1e-8)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,175 @@
+"""Semismooth Newton ascent on the duals of problems over Laplacians.
+
+With ``u = Aw`` split off from the edge weights, such a dual is a concave function of a multiplier ν
+per vertex and a multiplier τ of the trace: d + 1 unknowns instead of d(d-1)/2. Its generalised
+Hessian is a signless Laplacian plus a diagonal, so a step is one Cholesky factorisation of size d
+(the method: Qi and Sun, Math. Program. 1993). Every ``(ν, τ)`` gives a lower bound, so the
+duality gap is the stopping rule.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, Protocol, Self, TypeVar
+
+import numpy as np
+from scipy import linalg
+
+from wdro_cvx.solution import relative_gap
+from wdro_cvx.validation import Array
+
+_SUFFICIENT = 1e-4  # of the increase that the slope promises
+_EPS = float(np.finfo(float).eps)
+_FLAT = 50 * _EPS  # relative differences of the dual that may be rounding
+
+
+@dataclass(frozen=True)
+class Curvature:
+    """Minus the generalised Hessian of a dual in (ν, τ), times ``unit``.
+
+    It is ``[[S + diag(vertices), -counts], [-countsᵀ, Σcounts/2 + tau]]``, ``S`` the signless
+    Laplacian of the edges' slopes, plus ``weight·bbᵀ`` where there is a ``bump``.
+
+    Attributes
+    ----------
+    edges : array (d, d)
+        The slope of every edge, 1 for a quadratic. Only the lower triangle is read, and
+        :meth:`direction` overwrites it.
+    counts : array (d,)
+        For every vertex the sum of its edges' slopes.
+    vertices : array (d,) or float
+    tau, unit : float
+    reach : float
+        The step in τ where nothing curves: no edge is active and the trace is not penalised.
+    bump : (weight, b in ν, b in τ), optional
+    """
+
+    edges: Array
+    counts: Array
+    vertices: Array | float
+    tau: float
+    unit: float
+    reach: float
+    bump: tuple[float, Array, float] | None = None
+
+    def direction(self, grad_nu: Array, grad_tau: float) -> tuple[Array, float]:
+        """Return the Newton step: Cholesky in ν, what is left of the system eliminated by hand."""
+        np.fill_diagonal(self.edges, self.counts + self.vertices)
+        # The transpose is in LAPACK's order, so that nothing is copied.
+        factor = linalg.cho_factor(self.edges.T, overwrite_a=True, check_finite=False)
+        sides = [self.unit * grad_nu, self.counts]
+        if self.bump is not None:
+            sides.append(self.bump[1])
+        free, pulled, *bumped = linalg.cho_solve(
+            factor, np.column_stack(sides), check_finite=False
+        ).T
+        pivot = self.counts.sum() / 2 + self.tau - float(self.counts @ pulled)
+        push = self.unit * grad_tau + float(self.counts @ free)
+        if self.bump is None:
+            d_tau = push / pivot if pivot > 0.0 else self.reach
+            return free + d_tau * pulled, d_tau
+        # The rank-one term is an unknown y = bᵀ(dν, dτ) more.
+        weight, b_nu, b_tau = self.bump
+        (bent,) = bumped
+        cross = b_tau + float(b_nu @ pulled)
+        share = weight / (1.0 + weight * float(b_nu @ bent))
+        pivot += share * cross**2
+        push -= share * cross * float(b_nu @ free)
+        d_tau = push / pivot if pivot > 0.0 else self.reach
+        d_nu = free + d_tau * pulled - share * (float(b_nu @ free) + cross * d_tau) * bent
+        return d_nu, d_tau
+
+
+class DualPoint(Protocol):
+    """A concave dual, evaluated at one (ν, τ)."""
+
+    @property
+    def nu(self) -> Array:
+        """The multipliers of ``u = Aw``."""
+
+    @property
+    def tau(self) -> float:
+        """The multiplier of the trace."""
+
+    @property
+    def value(self) -> float:
+        """The dual, a lower bound of the optimum."""
+
+    def primal_value(self) -> float:
+        """Return the objective at the feasible Laplacian that belongs to the point."""
+
+    def gradient(self) -> tuple[Array, float]:
+        """Return the gradient of the dual in ν and τ."""
+
+    def curvature(self) -> Curvature:
+        """Return what a Newton step from here needs."""
+
+    def moved(self, nu: Array, tau: float) -> Self:
+        """Evaluate the same dual elsewhere."""
+
+
+P = TypeVar("P", bound=DualPoint)
+
+
+@dataclass(frozen=True)
+class Ascent(Generic[P]):
+    """Where :func:`maximise` ended.
+
+    Attributes
+    ----------
+    best : DualPoint
+        The point of least primal value.
+    value : float
+        That value.
+    last : DualPoint
+        The point of highest dual value.
+    steps : int
+    history : list of (value, bound)
+        Least primal and highest dual value at the start and after every step.
+    """
+
+    best: P
+    value: float
+    last: P
+    steps: int
+    history: list[tuple[float, float]]
+
+
+def maximise(point: P, tol: float, max_steps: int) -> Ascent[P]:
+    """Climb to the relative gap ``tol``, or until rounding leaves no increase."""
+    best, value, steps = point, point.primal_value(), 0
+    history = [(value, point.value)]
+    while relative_gap(value, point.value) > tol and steps < max_steps:
+        moved = _newton_step(point)
+        if moved is None:
+            break
+        point, steps = moved, steps + 1
+        primal = point.primal_value()
+        if primal < value:
+            best, value = point, primal
+        history.append((value, point.value))
+    return Ascent(best, value, point, steps, history)
+
+
+def _newton_step(point: P) -> P | None:
+    """Return the next point, or None if no step increases the dual."""
+    grad_nu, grad_tau = point.gradient()
+    d_nu, d_tau = point.curvature().direction(grad_nu, grad_tau)
+    slope = float(grad_nu @ d_nu) + grad_tau * d_tau
+    rounding = _FLAT * abs(point.value)
+    length = 1.0
+    while True:
+        trial = point.moved(point.nu + length * d_nu, point.tau + length * d_tau)
+        if trial.value >= point.value + _SUFFICIENT * length * slope and trial.value > point.value:
+            return trial
+        # Near the optimum the dual is flat to rounding while the Laplacian can still improve.
+        if trial.value >= point.value - rounding and _size(trial) <= _size(point) / 2:
+            return trial
+        length /= 2
+        if not length * slope > _EPS * abs(point.value):
+            return None
+
+
+def _size(point: DualPoint) -> float:
+    grad_nu, grad_tau = point.gradient()
+    return float(np.abs(grad_nu).sum()) + abs(grad_tau)

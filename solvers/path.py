@@ -1,0 +1,77 @@
+"""``solve``: the best solver for a problem; ``solve_path``: a warm-started sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from solvers.certified import CertifiedSolver
+from solvers.incumbent import Callback
+from solvers.moment import MomentNewton
+from wdro_cvx import GraphProblem, MomentBall, ProblemError, Solution
+
+
+def solve(
+    problem: GraphProblem,
+    tol: float = 1e-6,
+    *,
+    start: Solution | None = None,
+    progress: bool = False,
+    callback: Callback | None = None,
+) -> Solution:
+    """Solve a problem with the best solver for it, to a certified relative gap.
+
+    Moment balls go to :class:`MomentNewton`, everything else to :class:`CertifiedSolver`.
+
+    Parameters
+    ----------
+    problem : GraphProblem
+    tol : float
+        The relative gap between value and lower bound.
+    start : Solution, optional
+        The answer to a similar problem with the same vertices.
+    progress : bool
+        Show the gap as it closes.
+    callback : callable, optional
+        Called with the progress after every iteration.
+    """
+    if isinstance(problem.ambiguity, MomentBall):
+        return MomentNewton(tol=tol).solve(problem, start)
+    return CertifiedSolver(tol, callback=callback, progress=progress).solve(problem, start)
+
+
+def solve_path(
+    problem: GraphProblem,
+    radii: Iterable[float] | None = None,
+    *,
+    etas: Iterable[float] | None = None,
+    tol: float = 1e-6,
+) -> list[Solution]:
+    """Solve a problem along a path of radii, or of etas, each from the solution before.
+
+    Parameters
+    ----------
+    problem : GraphProblem
+    radii : iterable of float, optional
+    etas : iterable of float, optional
+        One of the two must be given.
+    tol : float
+        The relative gap of each answer.
+    """
+    solutions: list[Solution] = []
+    for step in _problems(problem, radii, etas):
+        solutions.append(solve(step, tol, start=solutions[-1] if solutions else None))
+    return solutions
+
+
+def _problems(
+    problem: GraphProblem, radii: Iterable[float] | None, etas: Iterable[float] | None
+) -> Iterator[GraphProblem]:
+    """Yield the problems of a path; all are built, and so checked, before the first is solved."""
+    if (radii is None) == (etas is None):
+        raise ProblemError("solve_path takes radii or etas: give exactly one of them.")
+    if etas is not None:
+        return iter([replace(problem, eta=eta) for eta in etas])
+    assert radii is not None
+    sets = [replace(problem.ambiguity, radius=radius) for radius in radii]
+    return iter([replace(problem, ambiguity=ambiguity) for ambiguity in sets])
