@@ -25,7 +25,7 @@ def progress_display(
         def show(progress: Progress) -> None:
             closed = -math.log10(max(progress.gap, tol)) if progress.gap < 1.0 else 0.0
             bar.n = round(min(closed, digits), 1)
-            where = f"iteration {progress.iteration}, value {progress.value:.8g}"
+            where = f"{progress.iteration} iterations, value {progress.value:.8g}"
             bar.set_postfix_str(f"{where}, gap {progress.gap:.0e}")
             if callback is not None:
                 callback(progress)

@@ -191,7 +191,8 @@ class MomentPoint:
         counts = _incident(self.ends, split.slopes[d:], d)
         grad_nu, grad_tau = self.gradient()
         miss = min((float(np.abs(grad_nu).sum()) + abs(grad_tau)) / qp.trace, 1.0)
-        damping = max(_DAMPING * miss, _DAMPING_FLOOR * max(float(counts.max()), 1.0))
+        scale = float((counts + 2 * split.slopes[:d]).max()) or 1.0
+        damping = max(_DAMPING * miss * min(scale, 1.0), _DAMPING_FLOOR * scale)
         b_nu = split.b[:d] - _incident(self.ends, split.b[d:], d)
         return Curvature(
             edges=edges,

@@ -18,8 +18,8 @@ import numpy as np
 from wdro_cvx.laplacian import project_simplex
 from wdro_cvx.validation import Array
 
-_MAX_STEPS = 60
-_CLOSE = 0.1  #
+_MAX_STEPS = 100
+_CLOSE = 0.3  # relative error of the entries at which σ moves along with them
 _TOL = 1e-12  # relative, of ``‖z‖_q^q = 1`` and of every entry's equation; in proportion to p and q
 
 
@@ -88,8 +88,9 @@ def project(
     Also returns ``σ·∂z/∂y`` for fixed σ. Inside the unit ball of the p-norm σ is 0 and ζ is y.
 
     Of z and ζ the unknown x is the one in which the equation is convex, ``αx + βx^r = y`` with
-    ``r ≥ 1``: Newton then stays above the root, without cancellation, so that tiny entries are as
-    accurate as large ones. σ moves along, by Newton on ``1/‖z‖_q``, which is nearly linear in it.
+    ``r > 1``: Newton then stays above the root, without cancellation, so that tiny entries are as
+    accurate as large ones. σ moves along, also by Newton: for q < 2 on ``1/‖z‖_q``, which is nearly
+    linear in it, for q > 2 on ``‖ζ‖_p``, which is convex, so that no step overshoots.
     """
     p = q / (q - 1.0)
     norm = weighted_norm(y, copies, p)
@@ -99,10 +100,10 @@ def project(
         return norm - 1.0, y / norm, y / norm, np.full_like(y, 1.0 - 1.0 / norm)
     r, tol = max(p, q) - 1.0, _TOL * max(p, q)
     root = _power(y, 1.0 / r)
-    # y = σz + ζ and the order of the norms: with t = max(p, q), ‖y‖_t - 1 ≤ σ, and σ ≤ ‖y‖_q.
+    # From y = σz + ζ and the order of the norms: ‖y‖_t - 1 ≤ σ for t = max(p, q), and σ ≤ ‖y‖_q.
     high = weighted_norm(y, copies, q)
     low = max(norm if q < 2.0 else high, 1.0) - 1.0
-    sigma = min(max(sigma, low), high) if sigma > 0.0 else (high if q > 2.0 else low)
+    sigma = min(max(sigma, low), high) if sigma > 0.0 else high
     alpha, beta = (sigma, 1.0) if q > 2.0 else (1.0, sigma)
     x = np.minimum(y / alpha, root * beta ** (-1.0 / r))
     for _ in range(_MAX_STEPS):
@@ -118,8 +119,9 @@ def project(
             break
         if np.all(excess <= _CLOSE * y):
             pull = copies * zeta * slopes
-            ahead = total - q / sigma * float(pull @ excess)  # the total at the roots, about
-            ratio = 1.0 + ahead * (ahead ** (1.0 / q) - 1.0) / float(pull @ z)
+            ahead = max(total - q / sigma * float(pull @ excess), 0.1 * total)  # at the roots
+            step = p / q * (1.0 - ahead ** (-1.0 / p)) if q > 2.0 else ahead ** (1.0 / q) - 1.0
+            ratio = 1.0 + ahead * step / float(pull @ z)
             sigma = min(max(sigma * max(ratio, 0.01), low), high)
             alpha, beta = (sigma, 1.0) if q > 2.0 else (1.0, sigma)
         x = (y + (r - 1.0) * beta * bend * x) / (alpha + r * beta * bend)
