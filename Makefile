@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 PRESET ?= quick
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test compare bench check clean
+.PHONY: help setup test compare bench robustness check clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -29,6 +29,9 @@ compare: $(READY)  ## cross-check and time every formulation and solver (PRESET=
 
 bench: $(READY)  ## time the certified solver against the strongest opponents
 	$(BIN)/wdro bench
+
+robustness: $(READY)  ## solve a grid of extreme problems and judge every answer
+	$(BIN)/wdro robustness
 
 check: $(READY)  ## run the linters: ruff, mypy, import-linter
 	$(BIN)/ruff check .

@@ -10,6 +10,7 @@ from pathlib import Path
 from experiments.bench import run_bench
 from experiments.compare import METHODS, PRESETS, Grid, run_compare
 from experiments.isolate import Limits, load_extension
+from experiments.robustness import DIMENSIONS, run_robustness
 from wdro_cvx import WdroError
 
 _INTERRUPTED = 130  # the shell's own code for Ctrl-C
@@ -57,6 +58,12 @@ def _bench(options: argparse.Namespace) -> int:
     rows = run_bench(options.output, options.fresh, limits)
     print(f"wrote {options.output}/report.md, runs.csv, bench.png, bench.pdf")
     return 0 if bool((rows["outcome"] == "ok").any()) else 1
+
+
+def _robustness(options: argparse.Namespace) -> int:
+    honest = run_robustness(options.output, options.fresh, options.dimensions or DIMENSIONS)
+    print(f"wrote {options.output}/report.md, runs.csv")
+    return 0 if honest else 1
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -107,23 +114,32 @@ def _parser() -> argparse.ArgumentParser:
         "at equal judged accuracy; write table, figure and report.",
     )
     bench.set_defaults(command=_bench)
-    for command, name, time_limit, memory in (
-        (compare, "compare", None, None),
-        (bench, "bench", 400.0, 16384.0),
-    ):
-        command.add_argument(
-            "--time-limit", type=float, default=time_limit, metavar="S",
-            help="wall-clock seconds for one run, judging included",
-        )  # fmt: skip
-        command.add_argument(
-            "--memory-limit", type=float, default=memory, metavar="MIB", help="MiB for one run"
-        )
+    robustness = commands.add_parser(
+        "robustness",
+        help="solve a grid of extreme problems and judge every answer",
+        description="Solve over a grid of dimensions, sample sizes, radii, etas and units of the "
+        "data, for every ambiguity set, and judge each answer. Exits with 1 if any was called "
+        "solved that is not.",
+    )
+    robustness.set_defaults(command=_robustness)
+    robustness.add_argument(
+        "--dimensions", type=_numbers, metavar="D,D,…", help="numbers of vertices (2,3,20,100)"
+    )
+    for command, name in ((compare, "compare"), (bench, "bench"), (robustness, "robustness")):
         command.add_argument(
             "--output", type=Path, default=Path("results") / name, metavar="DIR",
             help=f"where to write (default: results/{name})",
         )  # fmt: skip
         command.add_argument(
             "--fresh", action="store_true", help="forget earlier runs instead of resuming"
+        )
+    for command, time_limit, memory in ((compare, None, None), (bench, 400.0, 16384.0)):
+        command.add_argument(
+            "--time-limit", type=float, default=time_limit, metavar="S",
+            help="wall-clock seconds for one run, judging included",
+        )  # fmt: skip
+        command.add_argument(
+            "--memory-limit", type=float, default=memory, metavar="MIB", help="MiB for one run"
         )
     return parser
 

@@ -34,7 +34,7 @@ class Preset:
 
 PRESETS = {
     "quick": Preset((10, 20, 30, 40), Limits(60.0, 4096.0)),
-    "paper": Preset((20, 40, 60, 80, 100, 120), Limits(300.0, 16384.0)),
+    "paper": Preset((20, 40, 60, 80, 100, 120), Limits(60.0, 16384.0)),
 }
 
 #: Panel title → instance. The paper's own problem is the penalised one; ours has the exact trace.

@@ -13,8 +13,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 # Okabe and Ito's palette, safe for colour-blind readers; markers tell the curves apart in grey.
-COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C8C00"]
-MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
+MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]  # not as many as colours: pairs differ
 
 
 def fit_exponent(dimensions: np.ndarray, seconds: np.ndarray) -> float:
@@ -27,9 +27,13 @@ def fit_exponent(dimensions: np.ndarray, seconds: np.ndarray) -> float:
     return float(slope)
 
 
-def draw_growth(axes: Axes, rows: pd.DataFrame, title: str) -> None:
-    """Draw one panel: median time of every method against d, with spread and limits."""
-    for index, (method, group) in enumerate(rows.groupby("method", sort=False)):
+def draw_growth(axes: Axes, rows: pd.DataFrame, title: str, methods: list[str]) -> None:
+    """Draw one panel: median time of every method against d, with spread and limits.
+
+    ``methods`` lists those of the whole figure, so that each looks the same in every panel.
+    """
+    for method, group in rows.groupby("method", sort=False):
+        index = methods.index(str(method))
         colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)]
         done = group[group["is_solved"] == True]  # noqa: E712 (the column holds NaN as well)
         if not done.empty:
@@ -63,16 +67,23 @@ def draw_growth(axes: Axes, rows: pd.DataFrame, title: str) -> None:
     axes.set_ylabel("time to a certified answer (s)")
     axes.grid(True, which="major", linewidth=0.4, alpha=0.5)
     if axes.get_legend_handles_labels()[0]:
-        axes.legend(fontsize=6.5, frameon=False)
+        axes.legend(
+            fontsize=6.5, frameon=False, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.16)
+        )
 
 
 def draw_panels(panels: dict[str, pd.DataFrame], path: Path) -> list[Path]:
     """Draw one panel per title and save the figure as PNG and PDF."""
+    columns = min(len(panels), 3)
+    lines = -(-len(panels) // columns)
     figure, axes = plt.subplots(
-        1, len(panels), figsize=(4.6 * len(panels), 4.2), layout="constrained", squeeze=False
+        lines, columns, figsize=(4.4 * columns, 4.6 * lines), layout="constrained", squeeze=False
     )
-    for panel, (title, rows) in zip(axes[0], panels.items(), strict=True):
-        draw_growth(panel, rows, title)
+    methods = list(dict.fromkeys(str(m) for rows in panels.values() for m in rows["method"]))
+    for panel, (title, rows) in zip(axes.flat, panels.items(), strict=False):
+        draw_growth(panel, rows, title, methods)
+    for panel in axes.flat[len(panels) :]:
+        panel.set_axis_off()
     written = [path.with_suffix(".png"), path.with_suffix(".pdf")]
     for target in written:
         figure.savefig(target, dpi=200)
