@@ -82,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     compare.set_defaults(command=_compare)
     compare.add_argument(
         "--preset", choices=sorted(PRESETS), default="quick",
-        help="quick: d up to 40, within 15 minutes; paper: d up to 120 (default: quick)",
+        help="quick: d up to 30, within 15 minutes; paper: d up to 120 (default: quick)",
     )  # fmt: skip
     compare.add_argument(
         "--dimensions", type=_numbers, metavar="D,D,…", help="numbers of vertices, e.g. 10,20,40"

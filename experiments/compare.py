@@ -7,7 +7,7 @@ general scenario) and puts the strong opponents beside it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import pandas as pd
@@ -20,6 +20,7 @@ from experiments.growth import draw_panels
 from experiments.instances import Instance
 from experiments.isolate import Limits
 from experiments.methods import find_method
+from experiments.provenance import write_provenance
 from experiments.store import Store, write_table
 from wdro_cvx import ProblemError
 
@@ -33,7 +34,7 @@ class Preset:
 
 
 PRESETS = {
-    "quick": Preset((10, 20, 30, 40), Limits(60.0, 4096.0)),
+    "quick": Preset((10, 15, 20, 25, 30), Limits(60.0, 4096.0)),
     "paper": Preset((20, 40, 60, 80, 100, 120), Limits(60.0, 16384.0)),
 }
 
@@ -103,6 +104,7 @@ def run_compare(
     rows = run_campaign(cells, store, limits, "compare", tuple(extensions))
     rows = cross_check(rows, cells, store)
     write_table(output / "runs.csv", rows)
+    write_provenance(output, asdict(grid) | asdict(limits))
     panels = {title: panel_rows(rows, base) for title, base in PANELS.items()}
     panels = {title: found for title, found in panels.items() if not found.empty}
     draw_panels(panels, output / "runtime")

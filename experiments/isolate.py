@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ from experiments.cell import Cell, measure
 from wdro_cvx import WdroError
 
 _POLL_S = 0.02
+_ORPHAN_POLL_S = 0.5
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,15 @@ def _kill_group(child: subprocess.Popen[bytes]) -> None:
     child.wait()
 
 
+def _end_with(parent: int) -> None:
+    """Kill this process and its children once the parent is gone, however it went."""
+    while os.getppid() == parent:
+        time.sleep(_ORPHAN_POLL_S)
+    os.killpg(0, signal.SIGKILL)
+
+
 def _child() -> None:
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     task = json.load(sys.stdin)
     for path in task["extensions"]:
         load_extension(path)

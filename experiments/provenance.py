@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import psutil
+
+from experiments.store import write_atomically
 
 _PACKAGES = ("wdro-cvx", "numpy", "scipy", "cvxpy", "clarabel", "scs", "piqp", "pandas")
 
@@ -24,6 +27,12 @@ def provenance() -> dict[str, str]:
             found[package] = "not installed"
     found["commit"] = _commit()
     return found
+
+
+def write_provenance(folder: Path, settings: dict[str, object]) -> None:
+    """Write ``provenance.json``: what a result was made with, and its settings."""
+    record = provenance() | {"settings": {name: str(value) for name, value in settings.items()}}
+    write_atomically(folder / "provenance.json", json.dumps(record, indent=1) + "\n")
 
 
 def provenance_line() -> str:

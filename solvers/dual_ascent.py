@@ -20,7 +20,8 @@ from wdro_cvx.validation import Array
 
 _SUFFICIENT = 1e-4  # of the increase that the slope promises
 _EPS = float(np.finfo(float).eps)
-_FLAT = 50 * _EPS  # relative differences of the dual that may be rounding
+_FLAT = 50.0  # times rounding: differences of the dual that mean nothing
+_KINK = 1e-12  # a smooth problem's gap is below this where its dual is flat to rounding
 
 
 @dataclass(frozen=True)
@@ -139,8 +140,8 @@ def maximise(point: P, tol: float, max_steps: int) -> Ascent[P]:
     """Climb to the relative gap ``tol``, or until rounding leaves no increase."""
     best, value, steps = point, point.primal_value(), 0
     history = [(value, point.value)]
-    while relative_gap(value, point.value) > tol and steps < max_steps:
-        moved = _newton_step(point)
+    while (gap := relative_gap(value, point.value)) > tol and steps < max_steps:
+        moved = _newton_step(point, gap)
         if moved is None:
             break
         point, steps = moved, steps + 1
@@ -151,23 +152,25 @@ def maximise(point: P, tol: float, max_steps: int) -> Ascent[P]:
     return Ascent(best, value, point, steps, history)
 
 
-def _newton_step(point: P) -> P | None:
+def _newton_step(point: P, gap: float) -> P | None:
     """Return the next point, or None if no step increases the dual."""
     grad_nu, grad_tau = point.gradient()
     d_nu, d_tau = point.curvature().direction(grad_nu, grad_tau)
     slope = float(grad_nu @ d_nu) + grad_tau * d_tau
-    rounding = _FLAT * abs(point.value)
+    rounding = _EPS * abs(point.value)
+    # A dual that is flat to rounding is the end, unless a kink in the objective keeps the value of
+    # the Laplacian away from it: there the gradient still tells progress.
+    kinked = gap > _KINK
     length = 1.0
-    while True:
+    while length * slope > rounding or (kinked and length == 1.0):
         trial = point.moved(point.nu + length * d_nu, point.tau + length * d_tau)
         if trial.value >= point.value + _SUFFICIENT * length * slope and trial.value > point.value:
             return trial
-        # Near the optimum the dual is flat to rounding while the Laplacian can still improve.
-        if trial.value >= point.value - rounding and _size(trial) <= _size(point) / 2:
+        flat = trial.value >= point.value - _FLAT * rounding
+        if kinked and flat and _size(trial) <= _size(point) / 2:
             return trial
         length /= 2
-        if not length * slope > _EPS * abs(point.value):
-            return None
+    return None
 
 
 def _size(point: DualPoint) -> float:

@@ -37,7 +37,7 @@ from wdro_cvx.validation import Array, real_number, square_matrix, whole_number
 
 # The Hessian is singular where slopes vanish: isolated vertices for q < 2, tied degrees for p = 1.
 # In proportion to the gradient, damping keeps Newton's rate; the floor keeps rounding out.
-_DAMPING = 1e-3
+_DAMPING = 1e-2
 _DAMPING_FLOOR = 1e-9
 
 _EPS = float(np.finfo(float).eps)
@@ -133,8 +133,8 @@ class _Model:
     gains: Array  # -c below the diagonal, -∞ elsewhere, so that every edge counts once
     ball: MomentBall
 
-    def at(self, nu: Array, tau: float, sigma: float = 0.0) -> MomentPoint:
-        """Evaluate the dual; ``sigma`` is a guess for the split."""
+    def at(self, nu: Array, tau: float) -> MomentPoint:
+        """Evaluate the dual."""
         half = tau / 2 - nu
         levels = self.gains + half[:, np.newaxis]
         levels += half[np.newaxis, :]
@@ -146,7 +146,7 @@ class _Model:
         if self.ball.p == 1.0:
             split = split_largest(prices, d, self.ball.radius, eta)
         else:
-            split = split_norm(prices, copies, self.ball.q, self.ball.radius, eta, sigma)
+            split = split_norm(prices, copies, self.ball.q, self.ball.radius, eta)
         value = -eta * float(copies @ split.values**2)
         value += tau * self.qp.trace / 2 - self.qp.curvature * tau**2
         ends = np.divmod(active, d)
@@ -175,7 +175,7 @@ class MomentPoint:
 
     def moved(self, nu: Array, tau: float) -> MomentPoint:
         """Evaluate the same dual elsewhere."""
-        return self.model.at(nu, tau, self.split.sigma)
+        return self.model.at(nu, tau)
 
     def gradient(self) -> tuple[Array, float]:
         """Return the gradient of the dual in ν and τ."""

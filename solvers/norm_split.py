@@ -30,12 +30,10 @@ class Split:
     Attributes
     ----------
     values, shift : arrays (n,)
-        v, and Δ of p-norm ε or less.
+        v, and Δ of p-norm ε (to rounding) or less.
     slopes, b : arrays (n,)
         Slopes are between 0 and 1.
     weight : float
-    sigma : float
-        What the next split of similar prices starts from.
     """
 
     values: Array
@@ -43,7 +41,6 @@ class Split:
     slopes: Array
     b: Array
     weight: float
-    sigma: float = 0.0
 
 
 def split_largest(prices: Array, d: int, radius: float, eta: float) -> Split:
@@ -56,33 +53,24 @@ def split_largest(prices: Array, d: int, radius: float, eta: float) -> Split:
     return Split((prices - shift) / (2 * eta), shift, 1.0 - tied, tied, weight)
 
 
-def split_norm(
-    prices: Array, copies: Array, q: float, radius: float, eta: float, sigma: float = 0.0
-) -> Split:
-    """Split prices for 1 < q < ∞, where entry k counts ``copies[k]`` times.
-
-    ``sigma`` is a guess, 0 for none.
-    """
+def split_norm(prices: Array, copies: Array, q: float, radius: float, eta: float) -> Split:
+    """Split prices for 1 < q < ∞, where entry k counts ``copies[k]`` times."""
     signs = np.sign(prices)
-    sigma, z, zeta, slopes = project(np.abs(prices) / radius, copies, q, sigma)
+    sigma, z, zeta, slopes = project(np.abs(prices) / radius, copies, q)
     if sigma == 0.0:
         zeros = np.zeros_like(prices)
         return Split(zeros, prices, zeros, zeros, 0.0)
-    mass = copies * z * zeta  # z^q, which is ζ^p
-    outside = max(float(mass.sum()) ** (1.0 - 1.0 / q), 1.0)  # by rounding only
+    mass = copies * z * zeta
     return Split(
         values=signs * z * (sigma * radius / (2 * eta)),
-        shift=signs * zeta * (radius / outside),
+        shift=signs * zeta * radius,
         slopes=slopes,
         b=signs * slopes * zeta,
         weight=(q - 1.0) / (sigma * float(mass @ slopes)),
-        sigma=sigma,
     )
 
 
-def project(
-    y: Array, copies: Array, q: float, sigma: float = 0.0
-) -> tuple[float, Array, Array, Array]:
+def project(y: Array, copies: Array, q: float) -> tuple[float, Array, Array, Array]:
     """Solve ``σz + ζ = y``, ``ζ = z^{q-1}``, ``Σ copies·z^q = 1`` for σ, z and ζ, given ``y ≥ 0``.
 
     Also returns ``σ·∂z/∂y`` for fixed σ. Inside the unit ball of the p-norm σ is 0 and ζ is y.
@@ -100,10 +88,9 @@ def project(
         return norm - 1.0, y / norm, y / norm, np.full_like(y, 1.0 - 1.0 / norm)
     r, tol = max(p, q) - 1.0, _TOL * max(p, q)
     root = _power(y, 1.0 / r)
-    # From y = σz + ζ and the order of the norms: ‖y‖_t - 1 ≤ σ for t = max(p, q), and σ ≤ ‖y‖_q.
-    high = weighted_norm(y, copies, q)
+    # From y = σz + ζ and the order of the norms: σ ≤ ‖y‖_q, and σ ≥ ‖y‖_t - 1 for t = max(p, q).
+    sigma = high = weighted_norm(y, copies, q)
     low = max(norm if q < 2.0 else high, 1.0) - 1.0
-    sigma = min(max(sigma, low), high) if sigma > 0.0 else high
     alpha, beta = (sigma, 1.0) if q > 2.0 else (1.0, sigma)
     x = np.minimum(y / alpha, root * beta ** (-1.0 / r))
     for _ in range(_MAX_STEPS):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import psutil
 import pytest
 
 from experiments.bench import CONTESTS
@@ -60,8 +61,11 @@ def test_a_killed_run_resumes(tmp_path):
     deadline = time.monotonic() + 120
     while len(list(cells.glob("*.json"))) < 2 and time.monotonic() < deadline:
         time.sleep(0.05)
+    measuring = psutil.Process(run.pid).children(recursive=True)
     os.killpg(run.pid, signal.SIGKILL)
     run.wait()
+    _, alive = psutil.wait_procs(measuring, timeout=10)
+    assert not alive  # nothing is left running
     kept = {path.name: path.stat().st_mtime_ns for path in cells.glob("*.json")}
     assert len(kept) >= 2
     assert all(json.loads((cells / name).read_text())["outcome"] for name in kept)

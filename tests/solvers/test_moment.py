@@ -1,0 +1,554 @@
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from instances import dimensions, paper_problem, random_laplacian, random_nominal, seeds
+
+from formulations import GeneralRegularized
+from solvers import MomentNewton, ProjectedGradient, registered
+from solvers.dual_ascent import Curvature
+from solvers.moment import _first_point, _guess
+from solvers.newton import LaplacianQP, quadratic_point, solve_laplacian_qp
+from solvers.norm_split import split_largest, split_norm
+from wdro_cvx import (
+    Certificate,
+    GaussianBall,
+    GraphProblem,
+    MomentBall,
+    Nominal,
+    ProblemError,
+    Solution,
+    Status,
+    judge,
+)
+
+EXPONENTS = [1.0, 1.05, 4 / 3, 1.5, 2.0, 3.0, 4.0, 20.0, np.inf]
+MOVING = EXPONENTS[:-1]  # p = ∞ has one worst case and needs no dual of its own
+PENALTIES = [None, 1.0, 100.0]
+
+exponents = st.sampled_from(EXPONENTS)
+moving = st.sampled_from(MOVING)
+conjugates = st.sampled_from([1.001, 1.01, 1.0526, 4 / 3, 1.5, 2.0, 2.5, 3.0, 4.0, 21.0, 50.0, 1e3])
+powers = st.floats(-3, 3).map(lambda exponent: 10.0**exponent)
+penalties = st.sampled_from([None, 0.1, 10.0])
+radii = st.sampled_from([1e-3, 0.5, 20.0])
+etas = st.sampled_from([1e-3, 0.1, 10.0])
+
+
+def random_prices(rng, n, spread):
+    """Prices over many orders of magnitude, a few of them negative or zero."""
+    prices = 10.0 ** rng.uniform(-spread, 1, n) * np.where(rng.random(n) < 0.2, -1.0, 1.0)
+    prices[rng.integers(n)] = 0.0
+    return prices
+
+
+def random_in_ball(rng, n, copies, p, radius):
+    """A point of the p-ball, from deep inside to the boundary."""
+    point = rng.standard_normal(n) * (rng.random(n) < 0.5) + 1e-9
+    size = np.abs(point).max() * (copies @ np.abs(point / np.abs(point).max()) ** p) ** (1 / p)
+    return point * (radius * rng.random() ** 0.1 / size)
+
+
+def random_point(seed, d, p, penalty, radius=0.5, eta=0.3):
+    """The dual of a random problem at multipliers with some edges active and some not."""
+    rng = np.random.default_rng(seed)
+    ball = MomentBall(radius, p=p)
+    problem = GraphProblem(random_nominal(rng, d, 5), ball, eta, trace_penalty=penalty)
+    point = _first_point(problem, ball, _guess(problem, ball, None))
+    nu = point.nu * rng.uniform(0.3, 2.0, d)
+    return problem, point.moved(nu, point.tau * rng.uniform(0.8, 1.5) + 0.1)
+
+
+def dense(curvature: Curvature):
+    """The matrix that a Curvature stands for, entry by entry."""
+    lower = np.tril(curvature.edges, -1)
+    d = lower.shape[0]
+    matrix = np.zeros((d + 1, d + 1))
+    matrix[:d, :d] = lower + lower.T + np.diag(curvature.counts + curvature.vertices)
+    matrix[:d, d] = matrix[d, :d] = -curvature.counts
+    matrix[d, d] = lower.sum() + curvature.tau
+    if curvature.bump is not None:
+        weight, b_nu, b_tau = curvature.bump
+        b = np.append(b_nu, b_tau)
+        matrix += weight * np.outer(b, b)
+    return matrix / curvature.unit
+
+
+# The split of prices: the equation, the projection and the derivative.
+
+
+@settings(max_examples=300)
+@given(seeds, st.integers(2, 40), conjugates, st.floats(0.5, 30), powers)
+def test_the_split_solves_its_equation(seed, n, q, spread, radius):
+    rng = np.random.default_rng(seed)
+    prices, copies = random_prices(rng, n, spread), rng.integers(1, 3, n).astype(float)
+    eta, p = 0.3, q / (q - 1)
+    split = split_norm(prices, copies, q, radius, eta)
+    # Powers with large exponents magnify rounding by as much.
+    accuracy = 1e-11 * max(p, q)
+    sizes = np.abs(split.shift) / radius
+    norm = sizes.max() * (copies @ (sizes / sizes.max()) ** p) ** (1 / p)
+    assert np.all(split.shift * prices >= 0.0)
+    if not split.values.any():  # inside the ball
+        np.testing.assert_array_equal(split.shift, prices)
+        assert norm <= 1.0 + 1e-12
+        return
+    assert norm == pytest.approx(1.0, rel=accuracy)
+    np.testing.assert_allclose(2 * eta * split.values + split.shift, prices, rtol=accuracy)
+    # ζ = z^{q-1} entry by entry, from the side that does not magnify, however small the entry.
+    values = np.abs(split.values)
+    z = values / (values.max() * (copies @ (values / values.max()) ** q) ** (1 / q))
+    if q >= 2.0:
+        np.testing.assert_allclose(sizes, z ** (q - 1), rtol=3 * accuracy, atol=1e-300)
+    else:
+        np.testing.assert_allclose(z, sizes ** (p - 1), rtol=3 * accuracy, atol=1e-300)
+
+
+@given(seeds, st.integers(2, 12), conjugates, radii)
+def test_the_shift_is_the_projection_onto_the_ball(seed, n, q, radius):
+    """No point of the ball makes an acute angle with what the projection leaves."""
+    rng = np.random.default_rng(seed)
+    prices, copies = random_prices(rng, n, 2.0), rng.integers(1, 3, n).astype(float)
+    split = split_norm(prices, copies, q, radius, 0.3)
+    rest = prices - split.shift
+    scale = copies @ np.abs(prices) ** 2
+    for _ in range(20):
+        other = random_in_ball(rng, n, copies, q / (q - 1), radius)
+        assert copies @ (rest * (other - split.shift)) <= 1e-8 * scale
+
+
+@given(seeds, st.integers(2, 12), radii)
+def test_the_shift_for_the_largest_entry_is_the_projection_onto_the_simplex(seed, d, radius):
+    rng = np.random.default_rng(seed)
+    prices = random_prices(rng, d + 3, 2.0)
+    split = split_largest(prices, d, radius, 0.3)
+    np.testing.assert_array_equal(split.shift[d:], 0.0)
+    assert split.shift.min() >= 0.0
+    assert split.shift.sum() == pytest.approx(radius, rel=1e-9)
+    np.testing.assert_allclose(0.6 * split.values + split.shift, prices, atol=1e-12)
+    for _ in range(20):
+        other = radius * rng.dirichlet(np.full(d, 0.3))
+        angle = (prices - split.shift)[:d] @ (other - split.shift[:d])
+        assert angle <= 1e-10 * (prices @ prices + radius**2)
+
+
+@given(seeds, st.integers(2, 12), st.sampled_from([1.05, 4 / 3, 2.0, 3.0, 21.0, np.inf]))
+def test_the_derivative_of_the_split_by_finite_differences(seed, n, q):
+    rng = np.random.default_rng(seed)
+    prices, copies, eta = rng.uniform(0.5, 3.0, n), np.ones(n), 0.3
+    prices *= np.where(rng.random(n) < 0.3, -1.0, 1.0)
+
+    def split(at):
+        largest = np.isinf(q)
+        return split_largest(at, n, 1.0, eta) if largest else split_norm(at, copies, q, 1.0, eta)
+
+    found = split(prices)
+    derivative = np.diag(found.slopes) + found.weight * np.outer(found.b, found.b)
+    direction, step = rng.standard_normal(n), 1e-6
+    ahead, behind = split(prices + step * direction), split(prices - step * direction)
+    if np.isinf(q) and not np.array_equal(ahead.b, behind.b):
+        return  # a kink in between
+    difference = 2 * eta * (ahead.values - behind.values) / (2 * step)
+    # Central differences err by the third derivative, which grows with the exponents.
+    tolerance = 1e-6 * max(1.0, 0.0 if np.isinf(q) else max(q, q / (q - 1)))
+    np.testing.assert_allclose(derivative @ direction, difference, atol=10 * tolerance)
+    assert found.slopes.min() >= 0.0
+    assert found.slopes.max() <= 1.0
+
+
+# The dual: its gradient, its Hessian, its bound and its certificate.
+
+
+@given(seeds, dimensions, moving, penalties)
+def test_the_gradient_of_the_dual_by_finite_differences(seed, d, p, penalty):
+    _, point = random_point(seed, d, p, penalty)
+    rng = np.random.default_rng(seed)
+    direction, turn, step = rng.standard_normal(d), rng.standard_normal(), 1e-6
+    values = [
+        point.moved(point.nu + s * direction, point.tau + s * turn).value for s in (step, -step)
+    ]
+    grad_nu, grad_tau = point.gradient()
+    difference = (values[0] - values[1]) / (2 * step)
+    # The gradient is Lipschitz with constant d/4η: its kinks cost as much as that times the step.
+    scale = 1.0 + abs(point.value) + np.abs(grad_nu).sum()
+    assert grad_nu @ direction + grad_tau * turn == pytest.approx(difference, abs=1e-5 * d * scale)
+
+
+@given(seeds, dimensions, moving, penalties)
+def test_the_hessian_of_the_dual_by_finite_differences(seed, d, p, penalty):
+    _, point = random_point(seed, d, p, penalty)
+    if p == 1.0:
+        return  # piecewise quadratic: its pieces are tested with the split
+    rng = np.random.default_rng(seed)
+    direction, step = rng.standard_normal(d + 1), 1e-6
+    sides = [point.moved(point.nu + s * direction[:d], point.tau + s * direction[d])
+             for s in (step, -step)]  # fmt: skip
+    if sides[0].ends[0].size != sides[1].ends[0].size:
+        return  # an edge came or went in between
+    gradients = [np.append(*side.gradient()) for side in sides]
+    curvature = point.curvature()
+    # The damping is no part of the Hessian; it is what the vertices have beyond their slopes.
+    exact = replace(curvature, vertices=2 * point.split.slopes[:d])
+    damping = curvature.vertices - exact.vertices
+    assert damping.min() > 0.0
+    assert damping.max() <= 0.02
+    difference = (gradients[0] - gradients[1]) / (2 * step)
+    matrix = dense(exact)
+    np.testing.assert_allclose(
+        -matrix @ direction, difference, atol=1e-4 * (1 + np.abs(matrix).max())
+    )
+
+
+@given(seeds, dimensions, moving, penalties)
+def test_the_newton_direction_solves_the_dense_system(seed, d, p, penalty):
+    _, point = random_point(seed, d, p, penalty)
+    gradient = np.append(*point.gradient())
+    matrix = dense(point.curvature())
+    d_nu, d_tau = point.curvature().direction(gradient[:d], gradient[d])
+    if np.linalg.cond(matrix) < 1e9:  # the elimination loses no more digits than that
+        expected = np.linalg.solve(matrix, gradient)
+        scale = np.abs(expected).max()
+        np.testing.assert_allclose(np.append(d_nu, d_tau), expected, atol=1e-6 * scale)
+
+
+@given(seeds, dimensions, moving, penalties, radii)
+def test_every_iterate_carries_a_bound_and_its_certificate(seed, d, p, penalty, radius):
+    problem, point = random_point(seed, d, p, penalty, radius)
+    moment, nu, tau = point.evidence()
+    assert problem.ambiguity.distance(problem.nominal, moment) <= radius
+    qp = LaplacianQP(moment, problem.eta, problem.target_trace, penalty)
+    # The moment is pulled into the ball by what rounding takes, and no more.
+    slack = 1e-9 * (abs(point.value) + np.abs(problem.nominal.second_moment).max() * d)
+    by_qp = quadratic_point(qp, (nu, tau))
+    if by_qp.tau == tau:  # without an active edge the QP takes a better τ
+        assert by_qp.value == pytest.approx(point.value, abs=slack)
+    rng = np.random.default_rng(seed)
+    for _ in range(10):
+        trace = d if penalty is None else d * rng.uniform(0.1, 1.5)
+        assert point.value <= problem.value(random_laplacian(rng, d, trace)) + slack
+    laplacian = point.laplacian()
+    if point.weights.any():
+        assert point.primal_value() == pytest.approx(problem.value(laplacian), rel=1e-9)
+
+
+# The solver.
+
+
+def check_solved(problem, solution, tol=1e-6):
+    assert solution.status is Status.SOLVED
+    verdict = judge(problem, solution.laplacian, solution.certificate)
+    # Not verdict.solved: one sample in a large unit loses more digits in ⟨Θ, L⟩ than that allows.
+    assert verdict.gap <= tol
+    assert verdict.residuals.largest <= 1e-12
+    assert not verdict.notes
+    rounding = 1e-15 * np.sum(np.abs(problem.nominal.second_moment * solution.laplacian))
+    assert solution.value == pytest.approx(verdict.value, rel=1e-12, abs=rounding)
+    assert solution.bound <= verdict.value * (1 + 1e-12) + rounding
+    assert solution.gap <= tol
+
+
+@pytest.mark.filterwarnings("ignore:pnorm with p")  # by many second-order cones, says CVXPY
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("p", [*EXPONENTS, 1.01, 50.0])
+def test_the_value_is_the_conic_one(p, penalty):
+    problem = paper_problem(10, 15, MomentBall(0.5, p=p), trace_penalty=penalty, seed=3)
+    solution = MomentNewton(tol=1e-9).solve(problem)
+    check_solved(problem, solution, 1e-8)
+    reference = GeneralRegularized(problem).solve()
+    # Clarabel's own tolerance; power cones with extreme exponents cost it some digits.
+    assert solution.value == pytest.approx(reference.value, rel=1e-6)
+    assert solution.bound <= reference.value * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("penalty", [None, 1.0])
+@pytest.mark.parametrize("p", [1.0, 1.5, 3.0, np.inf])
+def test_the_value_is_that_of_projected_gradient(p, penalty):
+    problem = paper_problem(30, 20, MomentBall(0.5, p=p), trace_penalty=penalty)
+    solution, descent = MomentNewton().solve(problem), ProjectedGradient(1e-6).solve(problem)
+    check_solved(problem, solution)
+    assert solution.value == pytest.approx(descent.value, rel=2e-6)
+
+
+@given(seeds, dimensions, exponents, radii, etas, penalties, st.sampled_from([1, 10]))
+def test_random_problems_are_solved(seed, d, p, radius, eta, penalty, n):
+    nominal = random_nominal(np.random.default_rng(seed), d, n)
+    problem = GraphProblem(nominal, MomentBall(radius, p=p), eta, trace_penalty=penalty)
+    check_solved(problem, MomentNewton().solve(problem))
+
+
+AXES = (2, 3, 20, 60), (1, 10), (1e-3, 1.0, 1e3), (1e-3, 10.0), (1e-3, 20.0), EXPONENTS, (None, 1.0)
+CORNERS = list(itertools.product(*AXES))[::11]
+
+
+@pytest.mark.parametrize(("d", "n", "scale", "eta", "radius", "p", "penalty"), CORNERS)
+def test_hard_corners(d, n, scale, eta, radius, p, penalty):
+    """Few samples, any unit, and regularisation that is next to nothing or nearly all."""
+    nominal = random_nominal(np.random.default_rng([d, n]), d, n, scale)
+    problem = GraphProblem(nominal, MomentBall(radius, p=p), eta, trace_penalty=penalty)
+    check_solved(problem, MomentNewton().solve(problem))
+
+
+@pytest.mark.parametrize("p", EXPONENTS)
+def test_a_larger_graph_takes_few_steps(p):
+    problem = paper_problem(150, 300, MomentBall(0.5, p=p))
+    solution = MomentNewton().solve(problem)
+    check_solved(problem, solution)
+    assert solution.iterations <= 15
+
+
+@pytest.mark.parametrize("p", EXPONENTS)
+def test_the_unit_of_the_data_does_not_matter(p):
+    problem = paper_problem(12, 8, MomentBall(0.5, p=p))
+    laplacian = MomentNewton(tol=1e-10).solve(problem).laplacian
+    for factor in (1e-6, 1e-3, 1e3, 1e6):
+        scaled = problem.scaled(factor)
+        solution = MomentNewton(tol=1e-10).solve(scaled)
+        check_solved(scaled, solution, 1e-9)
+        # η‖L - L*‖² is at most the gap, so the Laplacian has half of its digits.
+        np.testing.assert_allclose(solution.laplacian, laplacian, atol=1e-3)
+
+
+@pytest.mark.parametrize("p", EXPONENTS)
+def test_the_trace_is_free(p):
+    problem = replace(paper_problem(12, 8, MomentBall(0.5, p=p)), trace=3.5)
+    solution = MomentNewton().solve(problem)
+    check_solved(problem, solution)
+    assert np.trace(solution.laplacian) == pytest.approx(3.5, rel=1e-12)
+
+
+@pytest.mark.parametrize("p", EXPONENTS)
+def test_isolated_vertices(p):
+    """A vertex too noisy to be joined: its slope vanishes for q < 2, and with it the Hessian's."""
+    rng = np.random.default_rng(0)
+    samples = rng.standard_normal((30, 12)) * np.where(np.arange(12) < 2, 30.0, 1.0)
+    problem = GraphProblem(Nominal.from_samples(samples), MomentBall(0.01, p=p), 0.01)
+    solution = MomentNewton().solve(problem)
+    check_solved(problem, solution)
+    np.testing.assert_allclose(np.diagonal(solution.laplacian)[:2], 0.0, atol=1e-5)
+
+
+@pytest.mark.parametrize("p", EXPONENTS)
+def test_the_empty_graph(p):
+    """A weak trace penalty leaves no edge; the worst case at L = 0 is the dual's to name."""
+    problem = paper_problem(8, 10, MomentBall(5.0, p=p), trace_penalty=1e-3)
+    solution = MomentNewton().solve(problem)
+    np.testing.assert_array_equal(solution.laplacian, 0.0)
+    assert solution.value == pytest.approx(1e-3 * 8**2, rel=1e-12)
+    check_solved(problem, solution)
+
+
+@pytest.mark.parametrize("p", EXPONENTS)
+def test_degenerate_data(p):
+    for samples in (np.zeros((3, 4)), np.tile(np.arange(4.0), (5, 1)), np.ones((1, 2))):
+        problem = GraphProblem(Nominal.from_samples(samples), MomentBall(0.5, p=p), 0.1)
+        check_solved(problem, MomentNewton().solve(problem))
+
+
+# Closed relations with the sample average.
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_radius_zero_is_the_sample_average(penalty):
+    for p in EXPONENTS:
+        problem = paper_problem(10, 20, MomentBall(0.0, p=p), trace_penalty=penalty)
+        qp = LaplacianQP(problem.nominal.second_moment, problem.eta, 10.0, penalty)
+        solution = MomentNewton(tol=1e-11).solve(problem)
+        assert solution.value == pytest.approx(solve_laplacian_qp(qp).value, rel=1e-10)
+        check_solved(problem, solution)
+
+
+def test_a_radius_near_zero_is_nearly_the_sample_average():
+    for p, radius in itertools.product(EXPONENTS, [1e-15, 1e-100]):
+        problem = paper_problem(10, 20, MomentBall(radius, p=p))
+        qp = LaplacianQP(problem.nominal.second_moment, problem.eta, 10.0)
+        solution = MomentNewton(tol=1e-11).solve(problem)
+        assert solution.status is Status.SOLVED
+        assert solution.value == pytest.approx(solve_laplacian_qp(qp).value, rel=1e-10)
+
+
+def test_p_infinity_adds_a_constant():
+    problem = paper_problem(10, 20, MomentBall(0.5, p=np.inf))
+    average = LaplacianQP(problem.nominal.second_moment, problem.eta, 10.0)
+    value = MomentNewton(tol=1e-11).solve(problem).value
+    assert value == pytest.approx(solve_laplacian_qp(average).value + 2 * 0.5 * 10.0, rel=1e-10)
+
+
+def test_p_two_is_on_the_path_of_the_sample_average():
+    problem = paper_problem(15, 20, MomentBall(2.0, p=2.0))
+    laplacian = MomentNewton(tol=1e-12).solve(problem).laplacian
+    eta = problem.eta + 2.0 / (2 * np.linalg.norm(laplacian))
+    average = solve_laplacian_qp(LaplacianQP(problem.nominal.second_moment, eta, 15.0))
+    np.testing.assert_allclose(laplacian, average.laplacian, atol=1e-5)
+
+
+def test_neighbouring_exponents_have_neighbouring_values():
+    """Across the two ends of [1, ∞] and across p = 2, where the code takes other branches."""
+    for p, near, slack in [(1.0, 1.001, 0.01), (2.0, 2.0001, 1e-3), (2.0, 1.9999, 1e-3),
+                           (np.inf, 1e4, 0.01)]:  # fmt: skip
+        values = [
+            MomentNewton().solve(paper_problem(12, 10, MomentBall(1.0, p=exponent))).value
+            for exponent in (p, near)
+        ]
+        assert values[0] == pytest.approx(values[1], rel=slack)
+        assert values[0] != values[1]
+
+
+# Starts, limits, what is reported.
+
+
+@pytest.mark.parametrize("penalty", [None, 1.0])
+@pytest.mark.parametrize("p", EXPONENTS)
+def test_warm_starts_save_steps_and_change_nothing(p, penalty):
+    problem = paper_problem(40, 60, MomentBall(0.5, p=p), trace_penalty=penalty)
+    solver = MomentNewton()
+    first = solver.solve(problem)
+    assert solver.solve(problem, first).iterations <= 1
+    cold_steps = warm_steps = 0
+    previous = first
+    for radius in (0.55, 0.6, 0.7):
+        moved = replace(problem, ambiguity=MomentBall(radius, p=p))
+        cold, warm = solver.solve(moved), solver.solve(moved, previous)
+        check_solved(moved, warm)
+        assert warm.value == pytest.approx(cold.value, rel=1e-6)
+        cold_steps, warm_steps = cold_steps + cold.iterations, warm_steps + warm.iterations
+        previous = warm
+    assert warm_steps < cold_steps
+
+
+@pytest.mark.parametrize("p", EXPONENTS)
+def test_a_start_is_scaled_to_the_trace(p):
+    """Twice the trace at half of η has twice the Laplacian for a solution."""
+    problem = paper_problem(15, 20, MomentBall(0.5, p=p))
+    twice = replace(problem, trace=2 * problem.target_trace, eta=problem.eta / 2)
+    solution = MomentNewton().solve(twice, MomentNewton(tol=1e-10).solve(problem))
+    check_solved(twice, solution)
+    assert solution.iterations <= 1
+
+
+@given(seeds, exponents, exponents, penalties, penalties, etas)
+def test_any_solution_is_a_start(seed, p, other_p, penalty, other_penalty, eta):
+    """From other data, another norm, another trace rule, or no certificate at all."""
+    rng = np.random.default_rng(seed)
+    first, second = (random_nominal(rng, 6, 4) for _ in range(2))
+    start = MomentNewton().solve(
+        GraphProblem(first, MomentBall(2.0, p=other_p), 0.3, trace_penalty=other_penalty)
+    )
+    problem = GraphProblem(second, MomentBall(0.5, p=p), eta, trace_penalty=penalty)
+    for given_start in (start, replace(start, certificate=None)):
+        check_solved(problem, MomentNewton().solve(problem, given_start))
+
+
+def test_starts_that_say_nothing():
+    problem = paper_problem(6, 10, MomentBall(0.5, p=1.0))
+    theta = problem.nominal.second_moment
+    for laplacian in (np.zeros((6, 6)), -np.eye(6)):
+        start = Solution(laplacian, 0.0, Status.FAILED, certificate=Certificate(theta))
+        check_solved(problem, MomentNewton().solve(problem, start))
+
+
+@pytest.mark.parametrize("p", EXPONENTS)
+def test_limits_are_reported_with_the_true_gap(p):
+    problem = paper_problem(40, 60, MomentBall(0.5, p=p))
+    optimum = MomentNewton(tol=1e-9).solve(problem).value
+    solution = MomentNewton(max_iterations=1).solve(problem)
+    assert solution.status is Status.ITERATION_LIMIT
+    assert solution.iterations == 1
+    assert solution.gap > 1e-6
+    assert solution.bound <= optimum * (1 + 1e-9) <= solution.value * (1 + 2e-9)
+    verdict = judge(problem, solution.laplacian, solution.certificate)
+    assert solution.value == pytest.approx(verdict.value, rel=1e-12)
+    assert verdict.bound >= solution.bound * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("p", EXPONENTS)
+def test_solved_means_that_the_gap_is_proved(p):
+    problem = paper_problem(30, 20, MomentBall(0.5, p=p))
+    claims = set()
+    for limit in range(1, 12):
+        solution = MomentNewton(tol=1e-6, max_iterations=limit).solve(problem)
+        proved = solution.value - solution.bound <= 1e-6 * solution.value
+        assert (solution.status is Status.SOLVED) == proved
+        claims.add(proved)
+    assert claims == {True, False}
+
+
+@pytest.mark.parametrize("p", EXPONENTS)
+@pytest.mark.parametrize("d", [2, 5, 12])
+def test_a_tolerance_beyond_rounding_ends_at_rounding(d, p):
+    """For p = 1 all degrees may tie, and the Hessian is singular at the optimum itself."""
+    problem = paper_problem(d, 30, MomentBall(5.0, p=p))
+    solution = MomentNewton(tol=1e-300).solve(problem)
+    assert solution.status is not Status.ITERATION_LIMIT
+    assert abs(solution.gap) <= 1e-11
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_kink_does_not_stop_the_ascent(seed):
+    """For p = 1 the largest degree errs to first order where the dual is flat to rounding."""
+    nominal = random_nominal(np.random.default_rng(seed), 20, 10)
+    problem = GraphProblem(nominal, MomentBall(20.0, p=1.0), 1e-3)
+    check_solved(problem, MomentNewton(tol=1e-9).solve(problem), 1e-9)
+
+
+def test_a_limit_without_any_edge_still_gives_a_graph():
+    """With the radius all there is, the first prices lie in the ball and stand for no weight."""
+    problem = paper_problem(10, 5, MomentBall(1e4, p=4.0), eta=1e-4)
+    solution = MomentNewton(max_iterations=1).solve(problem)
+    assert judge(problem, solution.laplacian).residuals.largest <= 1e-12
+    assert np.isfinite(solution.gap)
+
+
+@pytest.mark.parametrize("p", EXPONENTS)
+def test_what_is_reported(p):
+    problem = paper_problem(20, 30, MomentBall(0.5, p=p, alpha=2.0))
+    solution = MomentNewton().solve(problem)
+    worst = problem.ambiguity.worst_case(problem.nominal, solution.laplacian)
+    assert solution.multiplier == worst.multiplier
+    assert len(solution.history) == solution.iterations + 1
+    bounds = [row["bound"] for row in solution.history]
+    assert bounds == sorted(bounds)
+    values = [row["value"] for row in solution.history]
+    assert values == sorted(values, reverse=True)
+    assert values[-1] == pytest.approx(solution.value, rel=1e-9)
+    assert solution.history[-1]["bound"] == pytest.approx(solution.bound, rel=1e-9)
+    assert solution.solve_s > 0.0
+    assert solution.certificate is not None
+    assert solution.certificate.trace_multiplier is not None
+
+
+def test_the_problem_is_left_alone():
+    problem = paper_problem(10, 5, MomentBall(0.5, p=1.5))
+    theta = problem.nominal.second_moment.copy()
+    first, second = MomentNewton().solve(problem), MomentNewton().solve(problem)
+    np.testing.assert_array_equal(problem.nominal.second_moment, theta)
+    np.testing.assert_array_equal(first.laplacian, second.laplacian)
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        (lambda: MomentNewton(tol=0.0), "tol"),
+        (lambda: MomentNewton(tol=-1.0), "tol"),
+        (lambda: MomentNewton(max_iterations=0), "max_iterations"),
+        (lambda: MomentNewton(max_iterations=2.5), "max_iterations"),
+        (lambda: MomentNewton().check_claim(paper_problem(4, 5, GaussianBall(1.0))), "Gaussian"),
+        (lambda: MomentNewton().solve(paper_problem(4, 5, GaussianBall(1.0))), "MomentBall"),
+        (
+            lambda: MomentNewton().solve(
+                paper_problem(4, 5, MomentBall(1.0)),
+                Solution(np.eye(5), 0.0, Status.SOLVED),
+            ),
+            r"start\.laplacian",
+        ),
+    ],
+)
+def test_bad_use_is_named(use, message):
+    with pytest.raises(ProblemError, match=message):
+        use()
+
+
+def test_registration():
+    assert registered()["MomentNewton"] is MomentNewton
