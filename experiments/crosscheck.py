@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from experiments.cell import Cell
+from experiments.cell import VALUE_SLACK, Cell
 from experiments.store import Store
 
 _INSTANCE = ["model", "d", "n", "radius", "eta", "seed", "p", "trace_penalty"]
@@ -59,7 +59,7 @@ def outliers(rows: pd.DataFrame, target: float) -> pd.DataFrame:
     wrong = (
         (done["is_solved"] != True)  # noqa: E712
         | (done["excess"] > 2 * target)
-        | (done["misstated"] > 10 * target)
+        | (done["misstated"] > VALUE_SLACK * target)
         | (done["distance"] > 2 * done["allowed"])
     )
     return done[said & wrong]

@@ -64,6 +64,11 @@ def draw_growth(axes: Axes, rows: pd.DataFrame, title: str, methods: list[str]) 
             axes.plot([row["d"]], [row["limit_s"]], marker="x", color=colour)
     axes.set(xscale="log", yscale="log", title=title)
     axes.set_xlabel("number of vertices d")
+    shown = sorted(rows["d"].unique())
+    axes.set_xticks(
+        shown, [str(d) for d in shown], fontsize=7, rotation=45 if len(shown) > 7 else 0
+    )
+    axes.minorticks_off()
     axes.set_ylabel("time to a certified answer (s)")
     axes.grid(True, which="major", linewidth=0.4, alpha=0.5)
     if axes.get_legend_handles_labels()[0]:

@@ -67,7 +67,7 @@ class Curvature:
         pivot = self.counts.sum() / 2 + self.tau - float(self.counts @ pulled)
         push = self.unit * grad_tau + float(self.counts @ free)
         if self.bump is None:
-            d_tau = push / pivot if pivot > 0.0 else self.reach
+            d_tau = float(push / pivot) if pivot > 0.0 else self.reach
             return free + d_tau * pulled, d_tau
         # The rank-one term is an unknown y = bᵀ(dν, dτ) more.
         weight, b_nu, b_tau = self.bump
@@ -76,7 +76,7 @@ class Curvature:
         share = weight / (1.0 + weight * float(b_nu @ bent))
         pivot += share * cross**2
         push -= share * cross * float(b_nu @ free)
-        d_tau = push / pivot if pivot > 0.0 else self.reach
+        d_tau = float(push / pivot) if pivot > 0.0 else self.reach
         d_nu = free + d_tau * pulled - share * (float(b_nu @ free) + cross * d_tau) * bent
         return d_nu, d_tau
 

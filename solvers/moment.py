@@ -37,8 +37,8 @@ from wdro_cvx.validation import Array, real_number, square_matrix, whole_number
 
 # The Hessian is singular where slopes vanish: isolated vertices for q < 2, tied degrees for p = 1.
 # In proportion to the gradient, damping keeps Newton's rate; the floor keeps rounding out.
-_DAMPING = 1e-2
-_DAMPING_FLOOR = 1e-9
+_DAMPING = 1e-3
+_DAMPING_FLOOR = 1e-7
 
 _EPS = float(np.finfo(float).eps)
 

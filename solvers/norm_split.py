@@ -19,7 +19,7 @@ from wdro_cvx.laplacian import project_simplex
 from wdro_cvx.validation import Array
 
 _MAX_STEPS = 100
-_CLOSE = 0.3  # relative error of the entries at which σ moves along with them
+_CLOSE = 0.3  # relative error of the entries below which σ moves along with them
 _TOL = 1e-12  # relative, of ``‖z‖_q^q = 1`` and of every entry's equation; in proportion to p and q
 
 
@@ -106,7 +106,8 @@ def project(y: Array, copies: Array, q: float) -> tuple[float, Array, Array, Arr
             break
         if np.all(excess <= _CLOSE * y):
             pull = copies * zeta * slopes
-            ahead = max(total - q / sigma * float(pull @ excess), 0.1 * total)  # at the roots
+            # What the total will be at the roots for this σ, by their next step.
+            ahead = max(total - q / sigma * float(pull @ excess), 0.1 * total)
             step = p / q * (1.0 - ahead ** (-1.0 / p)) if q > 2.0 else ahead ** (1.0 / q) - 1.0
             ratio = 1.0 + ahead * step / float(pull @ z)
             sigma = min(max(sigma * max(ratio, 0.01), low), high)

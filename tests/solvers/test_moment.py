@@ -10,7 +10,7 @@ from instances import dimensions, paper_problem, random_laplacian, random_nomina
 from formulations import GeneralRegularized
 from solvers import MomentNewton, ProjectedGradient, registered
 from solvers.dual_ascent import Curvature
-from solvers.moment import _first_point, _guess
+from solvers.moment import _Evidence, _first_point, _guess
 from solvers.newton import LaplacianQP, quadratic_point, solve_laplacian_qp
 from solvers.norm_split import split_largest, split_norm
 from wdro_cvx import (
@@ -280,7 +280,11 @@ def test_random_problems_are_solved(seed, d, p, radius, eta, penalty, n):
 
 
 AXES = (2, 3, 20, 60), (1, 10), (1e-3, 1.0, 1e3), (1e-3, 10.0), (1e-3, 20.0), EXPONENTS, (None, 1.0)
-CORNERS = list(itertools.product(*AXES))[::11]
+CORNERS = [
+    *itertools.islice(itertools.product(*AXES), 0, None, 11),
+    (20, 10, 1.0, 1e-6, 20.0, 2.0, None),  # slopes that are all close to zero
+    (20, 10, 1.0, 1e-6, 20.0, 20.0, None),
+]
 
 
 @pytest.mark.parametrize(("d", "n", "scale", "eta", "radius", "p", "penalty"), CORNERS)
@@ -289,6 +293,23 @@ def test_hard_corners(d, n, scale, eta, radius, p, penalty):
     nominal = random_nominal(np.random.default_rng([d, n]), d, n, scale)
     problem = GraphProblem(nominal, MomentBall(radius, p=p), eta, trace_penalty=penalty)
     check_solved(problem, MomentNewton().solve(problem))
+
+
+def test_p_next_to_one():
+    """A projection with q = 10001, in which entries and σ must not chase each other."""
+    nominal = random_nominal(np.random.default_rng(20001), 20, 1)
+    problem = GraphProblem(nominal, MomentBall(0.5, p=1.0001), 10.0)
+    check_solved(problem, MomentNewton().solve(problem))
+
+
+@pytest.mark.parametrize("p", EXPONENTS)
+def test_laplacians_are_exactly_symmetric(p):
+    """Prices that are left of much larger ones: any order of additions but one shows."""
+    for seed in range(5):
+        nominal = random_nominal(np.random.default_rng(seed), 5, 1, 1e3)
+        problem = GraphProblem(nominal, MomentBall(1e-3, p=p), 1e-3)
+        laplacian = MomentNewton().solve(problem).laplacian
+        np.testing.assert_array_equal(laplacian, laplacian.T)
 
 
 @pytest.mark.parametrize("p", EXPONENTS)
@@ -485,6 +506,21 @@ def test_a_tolerance_beyond_rounding_ends_at_rounding(d, p):
     assert abs(solution.gap) <= 1e-11
 
 
+def test_a_newton_step_from_the_optimum_goes_nowhere():
+    """Two vertices whose degrees tie: nothing but the damping's floor curves ``ν_1 - ν_2``."""
+    ball = MomentBall(5.0, p=1.0)
+    problem = paper_problem(2, 30, ball)
+    moment, eta = problem.nominal.second_moment, problem.eta
+    nu = np.full(2, 2 * eta + 5.0 / 2)  # of degrees 1, with the shift shared
+    tau = np.trace(moment) - 2 * moment[0, 1] + nu.sum() + 4 * eta
+    nominal = _Evidence(moment, nu, tau)
+    point = _first_point(problem, ball, nominal)
+    grad_nu, grad_tau = point.gradient()
+    np.testing.assert_allclose(np.append(grad_nu, grad_tau), 0.0, atol=1e-13)
+    d_nu, d_tau = point.curvature().direction(grad_nu, grad_tau)
+    np.testing.assert_allclose(np.append(d_nu, d_tau), 0.0, atol=1e-5)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_a_kink_does_not_stop_the_ascent(seed):
     """For p = 1 the largest degree errs to first order where the dual is flat to rounding."""
@@ -507,16 +543,25 @@ def test_what_is_reported(p):
     solution = MomentNewton().solve(problem)
     worst = problem.ambiguity.worst_case(problem.nominal, solution.laplacian)
     assert solution.multiplier == worst.multiplier
-    assert len(solution.history) == solution.iterations + 1
-    bounds = [row["bound"] for row in solution.history]
-    assert bounds == sorted(bounds)
-    values = [row["value"] for row in solution.history]
-    assert values == sorted(values, reverse=True)
-    assert values[-1] == pytest.approx(solution.value, rel=1e-9)
-    assert solution.history[-1]["bound"] == pytest.approx(solution.bound, rel=1e-9)
     assert solution.solve_s > 0.0
     assert solution.certificate is not None
     assert solution.certificate.trace_multiplier is not None
+    assert solution.history[-1]["value"] == pytest.approx(solution.value, rel=1e-9)
+    assert solution.history[-1]["bound"] == pytest.approx(solution.bound, rel=1e-9)
+
+
+@pytest.mark.parametrize("p", EXPONENTS)
+def test_the_history_closes_in_from_both_sides(p):
+    """The weights of a better dual point may be worse ones; what counts is the best so far."""
+    for seed in range(4):
+        ball = MomentBall(1e-3, p=p)
+        problem = paper_problem(5, 1, ball, eta=10.0, trace_penalty=1.0, seed=seed)
+        solution = MomentNewton().solve(problem)
+        assert len(solution.history) == solution.iterations + 1
+        values = [row["value"] for row in solution.history]
+        bounds = [row["bound"] for row in solution.history]
+        assert values == sorted(values, reverse=True)
+        assert bounds == sorted(bounds)
 
 
 def test_the_problem_is_left_alone():
