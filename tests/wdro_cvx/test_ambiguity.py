@@ -162,6 +162,12 @@ def test_moment_ball_is_the_dual_norm(seed, d, p, radius):
     assert worst.risk == pytest.approx(expected, rel=1e-12)
 
 
+def test_distance_does_not_vanish_for_large_p():
+    nominal = Nominal.from_samples(np.eye(3))
+    shifted = nominal.second_moment + 5e-4 * np.eye(3)
+    assert MomentBall(1e-4, p=100.0).distance(nominal, shifted) >= 5e-4
+
+
 @pytest.mark.parametrize("alpha", [1.0, 1.5, 2.0, 3.0])
 def test_order_of_transport_changes_the_multiplier_only(alpha):
     rng = np.random.default_rng(3)

@@ -57,8 +57,12 @@ class MomentBall(AmbiguitySet):
 
     def distance(self, nominal: Nominal, second_moment: Array) -> float:
         """Return ``‖vec(M - Θ)‖_p``."""
-        shift = (second_moment - nominal.second_moment).ravel()
-        return float(np.linalg.norm(shift, self.p))
+        shift = np.abs(second_moment - nominal.second_moment).ravel()
+        largest = float(shift.max())
+        if largest == 0.0:
+            return 0.0
+        # Powers of small numbers would vanish for large p, and the distance with them.
+        return largest * float(np.linalg.norm(shift / largest, self.p))
 
     def _multiplier(self, norm: float) -> float:
         if self.alpha == 1.0:
