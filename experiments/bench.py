@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import pandas as pd
@@ -32,15 +32,10 @@ class Contest:
     def cells(self) -> list[Cell]:
         """Return the measurements."""
         return [
-            Cell(_sized(self.instance, d), method, self.target)
+            Cell(replace(self.instance, d=d, n=2 * d), method, self.target)
             for method, sizes in self.sizes.items()
             for d in sizes
         ]
-
-
-def _sized(instance: Instance, d: int) -> Instance:
-    values = {name: getattr(instance, name) for name in instance.__dataclass_fields__}
-    return Instance(**values | {"d": d, "n": 2 * d})
 
 
 _AVERAGE = Instance("average", 0, 0, 0.0, _ETA, seed=0)
@@ -147,8 +142,7 @@ def _ratio(value: float, base: float) -> str:
 
 def _exponents(rows: pd.DataFrame) -> str:
     found = []
-    solved = rows[rows["is_solved"] == True]  # noqa: E712 (the column holds NaN as well)
-    for method, group in solved.groupby("method", sort=False):
+    for method, group in rows[rows["is_solved"]].groupby("method", sort=False):
         k = fit_exponent(group["d"].to_numpy(float), group["total_s"].to_numpy(float))
         found.append(f"{method} d^{k:.1f}")
     return "Growth, fitted to the larger half of the sizes: " + ", ".join(found) + "."

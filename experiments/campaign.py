@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
@@ -12,6 +13,10 @@ from tqdm import tqdm
 from experiments.cell import Cell
 from experiments.isolate import Limits, run_isolated
 from experiments.store import Store, flatten
+
+#: What a row says that has no answer in it.
+_EMPTY = {"said_solved": False, "is_solved": False, "value": math.nan, "judged_value": math.nan,
+          "bound": math.nan, "message": ""}  # fmt: skip
 
 #: Outcomes after which larger problems of the same kind are not tried.
 _LIMITS_HIT = ("time-out", "out of memory")
@@ -48,7 +53,7 @@ def run_campaign(
                 row = store.save(cell, found | asdict(limits), laplacian)
             if row["outcome"] in _LIMITS_HIT:
                 stopped.setdefault(series, row)
-            rows.append(row)
+            rows.append(_EMPTY | row)
     return pd.DataFrame(rows)
 
 

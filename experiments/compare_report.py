@@ -46,7 +46,7 @@ def write_report(
         "## Do they agree?",
         _rates(rows),
         f"Largest distance of a solved value from the best proved bound: "
-        f"{done.loc[done['is_solved'] == True, 'excess'].max():.1e}.",  # noqa: E712
+        f"{done.loc[done['is_solved'], 'excess'].max():.1e}.",
         _outlier_text(wrong),
         "## What of the claims on run time holds?",
         _claims(panels),
@@ -65,9 +65,7 @@ def _rates(rows: pd.DataFrame) -> str:
         done = group[group["outcome"] == "ok"]
         other = group[group["outcome"] != "ok"]["outcome"].value_counts()
         rest = ", ".join(f"{count} {outcome}" for outcome, count in other.items())
-        said = int((done["said_solved"] == True).sum())  # noqa: E712
-        solved = int((done["is_solved"] == True).sum())  # noqa: E712
-        lines.append([method, len(group), said, solved, rest])
+        lines.append([method, len(group), done["said_solved"].sum(), done["is_solved"].sum(), rest])
     return markdown_table(["method", "runs", "said solved", "is solved", "otherwise"], lines)
 
 
@@ -86,7 +84,7 @@ def _outlier_text(wrong: pd.DataFrame) -> str:
 
 
 def _solved(panel: pd.DataFrame, method: str) -> pd.Series:
-    kept = panel[(panel["method"] == method) & (panel["is_solved"] == True)]  # noqa: E712
+    kept = panel[(panel["method"] == method) & panel["is_solved"]]
     times: pd.Series = kept.groupby("d")["total_s"].median()
     return times
 
@@ -126,7 +124,7 @@ def _times(panel: pd.DataFrame) -> str:
         cells = []
         for d in sizes:
             here = group[group["d"] == d]
-            good = here[here["is_solved"] == True]  # noqa: E712
+            good = here[here["is_solved"]]
             if not good.empty:
                 cells.append(seconds(float(good["total_s"].median())))
             else:

@@ -25,14 +25,10 @@ def cross_check(rows: pd.DataFrame, cells: Sequence[Cell], store: Store) -> pd.D
     laplacians: dict[object, np.ndarray | None] = {
         index: store.laplacian(cell) for index, cell in enumerate(ordered)
     }
-    table = rows.copy()
-    for name in ("value", "judged_value", "bound"):
-        if name not in table:
-            table[name] = np.nan
     extra = pd.DataFrame(
-        np.nan, index=table.index, columns=["excess", "misstated", "distance", "allowed"]
+        np.nan, index=rows.index, columns=["excess", "misstated", "distance", "allowed"]
     )
-    for _, group in table.groupby(_INSTANCE, dropna=False):
+    for _, group in rows.groupby(_INSTANCE, dropna=False):
         done = group[group["outcome"] == "ok"]
         if done.empty:
             continue
@@ -49,17 +45,16 @@ def cross_check(rows: pd.DataFrame, cells: Sequence[Cell], store: Store) -> pd.D
                 extra.loc[index, "distance"] = float(np.linalg.norm(found - reference)) / size
                 allowed = np.sqrt(2 * row["target"] * value / row["eta"])
                 extra.loc[index, "allowed"] = allowed / size
-    return pd.concat([table, extra], axis=1)
+    return pd.concat([rows, extra], axis=1)
 
 
 def outliers(rows: pd.DataFrame, target: float) -> pd.DataFrame:
     """Return the rows that claim to be solved and are not, or that disagree with the others."""
     done = rows[rows["outcome"] == "ok"]
-    said = done["said_solved"] == True  # noqa: E712 (the column holds NaN as well)
     wrong = (
-        (done["is_solved"] != True)  # noqa: E712
+        ~done["is_solved"]
         | (done["excess"] > 2 * target)
         | (done["misstated"] > VALUE_SLACK * target)
         | (done["distance"] > 2 * done["allowed"])
     )
-    return done[said & wrong]
+    return done[done["said_solved"] & wrong]

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+import networkx as nx
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
 # Okabe and Ito's palette, safe for colour-blind readers; markers tell the curves apart in grey.
-COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
-MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]  # not as many as colours: pairs differ
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999"]
+MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
 
 
 def fit_exponent(dimensions: np.ndarray, seconds: np.ndarray) -> float:
@@ -27,15 +29,23 @@ def fit_exponent(dimensions: np.ndarray, seconds: np.ndarray) -> float:
     return float(slope)
 
 
-def draw_growth(axes: Axes, rows: pd.DataFrame, title: str, methods: list[str]) -> None:
-    """Draw one panel: median time of every method against d, with spread and limits.
+def assign_styles(panels: dict[str, pd.DataFrame]) -> dict[str, int]:
+    """Give every method one style, different from those it shares a panel with."""
+    together = nx.Graph()
+    for rows in panels.values():
+        methods = list(dict.fromkeys(rows["method"].astype(str)))
+        together.add_nodes_from(methods)
+        together.add_edges_from(itertools.combinations(methods, 2))
+    styles: dict[str, int] = nx.greedy_color(together)
+    return styles
 
-    ``methods`` lists those of the whole figure, so that each looks the same in every panel.
-    """
+
+def draw_growth(axes: Axes, rows: pd.DataFrame, title: str, styles: dict[str, int]) -> None:
+    """Draw one panel: median time of every method against d, with spread and limits."""
     for method, group in rows.groupby("method", sort=False):
-        index = methods.index(str(method))
+        index = styles[str(method)]
         colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)]
-        done = group[group["is_solved"] == True]  # noqa: E712 (the column holds NaN as well)
+        done = group[group["is_solved"]]
         if not done.empty:
             by_size = done.groupby("d")
             sizes = by_size["d"].first().to_numpy(float)
@@ -84,9 +94,9 @@ def draw_panels(panels: dict[str, pd.DataFrame], path: Path) -> list[Path]:
     figure, axes = plt.subplots(
         lines, columns, figsize=(4.4 * columns, 4.6 * lines), layout="constrained", squeeze=False
     )
-    methods = list(dict.fromkeys(str(m) for rows in panels.values() for m in rows["method"]))
+    styles = assign_styles(panels)
     for panel, (title, rows) in zip(axes.flat, panels.items(), strict=False):
-        draw_growth(panel, rows, title, methods)
+        draw_growth(panel, rows, title, styles)
     for panel in axes.flat[len(panels) :]:
         panel.set_axis_off()
     written = [path.with_suffix(".png"), path.with_suffix(".pdf")]

@@ -222,8 +222,7 @@ _REGISTRY: dict[str, type[Formulation]] = {}
 
 def register(cls: F) -> F:
     """Class decorator: make a formulation known by its name to the runner."""
-    missing = [name for name in ("claims",) if not hasattr(cls, name)]
-    if missing or not issubclass(cls, Formulation):
+    if not issubclass(cls, Formulation) or not hasattr(cls, "claims"):
         raise ProblemError(
             f"{cls.__name__} cannot be registered: it must subclass Formulation and set claims, "
             "the tuple of ambiguity sets whose problem it solves."

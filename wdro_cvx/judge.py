@@ -26,6 +26,8 @@ from wdro_cvx.validation import Array, finite_array, square_matrix
 # in double precision; a disagreement beyond this is a defect of the set, not rounding.
 ORACLE_TOLERANCE = 1e-8
 
+_EPS = float(np.finfo(float).eps)
+_TINY = float(np.finfo(float).tiny)
 _PULLS = 8  # attempts to bring a second moment that is barely outside its set back into it
 
 
@@ -42,7 +44,8 @@ class Verdict:
     residuals : Residuals
         The feasibility of the Laplacian as it was given.
     oracle_error : float
-        By how much the set's risk and its worst-case second moment disagree, relative.
+        By how much the set's risk and its worst-case second moment disagree beyond rounding,
+        relative to the value.
     notes : tuple of str
         What the judge refused, and why.
     """
@@ -90,7 +93,9 @@ def judge(
     attained = float(np.vdot(worst.second_moment, feasible))
     regularisation = problem.regularisation(feasible)
     value = max(worst.risk, attained) + regularisation
-    oracle_error = abs(worst.risk - attained) / max(abs(value), np.finfo(float).tiny)
+    # A sum of d² products is rounded in proportion to its terms, which may dwarf the sum.
+    rounding = 64 * _EPS * float(np.linalg.norm(worst.second_moment) * np.linalg.norm(feasible))
+    oracle_error = max(abs(worst.risk - attained) - rounding, 0.0) / max(abs(value), _TINY)
 
     notes: list[str] = []
     moments = [("the worst case", worst.second_moment)]
