@@ -25,6 +25,7 @@ from wdro_cvx import (
     WorstCase,
     judge,
 )
+from wdro_cvx.generators import rbf_graph, smooth_signals
 
 MOMENT_BALLS = [MomentBall(0.5, p=p) for p in (1.5, 2.0, 3.0)]
 SETS = [Singleton(), GaussianBall(0.5), WassersteinBall(0.5), *MOMENT_BALLS]
@@ -157,6 +158,18 @@ def test_the_hard_case_needs_its_certificate(d, n, seed, penalty):
         optimum = conic_value(problem)
         assert_brackets(solution, optimum, 1e-6)
         assert solution.value == pytest.approx(optimum, rel=2e-6)
+
+
+@pytest.mark.parametrize("radius", [0.1, 1.0])
+def test_one_sample_and_hardly_any_regularisation(radius):
+    """The corner in which ADMM crawls unless its L-step is solved well."""
+    rng = np.random.default_rng([20, 1])
+    nominal = Nominal.from_samples(smooth_signals(rbf_graph(20, rng), 1, rng, noise=0.1))
+    problem = GraphProblem(nominal, GaussianBall(radius), 1e-3)
+    solution = CertifiedSolver().solve(problem)
+    assert solution.status is Status.SOLVED
+    assert solution.iterations <= 1500  # 260 and 1000; with one gradient per L-step over 5000
+    assert_honest(problem, solution)
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 30, 75, 85])
