@@ -162,13 +162,13 @@ def test_the_hard_case_needs_its_certificate(d, n, seed, penalty):
 
 @pytest.mark.parametrize("radius", [0.1, 1.0])
 def test_one_sample_and_hardly_any_regularisation(radius):
-    """The corner in which ADMM crawls unless its L-step is solved well."""
+    """The corner in which ADMM crawls unless its L-step finds the curvature of the active edges."""
     rng = np.random.default_rng([20, 1])
     nominal = Nominal.from_samples(smooth_signals(rbf_graph(20, rng), 1, rng, noise=0.1))
     problem = GraphProblem(nominal, GaussianBall(radius), 1e-3)
     solution = CertifiedSolver().solve(problem)
     assert solution.status is Status.SOLVED
-    assert solution.iterations <= 1500  # 260 and 1000; with one gradient per L-step over 5000
+    assert solution.iterations <= 1500  # 160 and 920; with the global curvature over 5000
     assert_honest(problem, solution)
 
 
