@@ -8,6 +8,7 @@ from wdro_cvx.ambiguity import (
     WassersteinBall,
     WorstCase,
 )
+from wdro_cvx.distribution import Discrete, Distribution, Gaussian
 from wdro_cvx.errors import DataError, ProblemError, SolverError, WdroError
 from wdro_cvx.judge import Verdict, judge
 from wdro_cvx.nominal import Nominal
@@ -18,6 +19,9 @@ __all__ = [
     "AmbiguitySet",
     "Certificate",
     "DataError",
+    "Discrete",
+    "Distribution",
+    "Gaussian",
     "GaussianBall",
     "GraphProblem",
     "MomentBall",

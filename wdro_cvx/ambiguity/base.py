@@ -8,9 +8,13 @@ the gradient and the certificate of any solver follow from it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import ClassVar, Self
 
+from wdro_cvx.distribution import Distribution
+from wdro_cvx.errors import ProblemError
 from wdro_cvx.nominal import Nominal
 from wdro_cvx.validation import Array, real_number
 
@@ -27,11 +31,25 @@ class WorstCase:
         A second moment in the set that attains it; also the gradient of ``R`` where it has one.
     multiplier : float
         The dual variable γ of the radius; infinite where the radius is zero.
+    build_distribution : callable, optional
+        What :attr:`distribution` calls; solvers ask for a worst case at every step and have no use
+        for the distribution itself.
     """
 
     risk: float
     second_moment: Array
     multiplier: float
+    build_distribution: Callable[[], Distribution] | None = field(default=None, repr=False)
+
+    @cached_property
+    def distribution(self) -> Distribution:
+        """A worst-case distribution: it attains the risk, at the set's radius from the nominal."""
+        if self.build_distribution is None:
+            raise ProblemError(
+                "This set has no worst-case distribution of signals, only a second moment. "
+                "Use GaussianBall or WassersteinBall, whose points are distributions."
+            )
+        return self.build_distribution()
 
 
 @dataclass(frozen=True)
@@ -39,7 +57,7 @@ class AmbiguitySet(ABC):
     """A ball of distributions around the nominal one.
 
     A new set subclasses this with its parameters as further dataclass fields and writes
-    :meth:`worst_case` and :meth:`distance`.
+    :meth:`worst_case` and :meth:`distance`. The nominal moment must belong to it.
 
     Parameters
     ----------

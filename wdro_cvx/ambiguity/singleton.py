@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase
+from wdro_cvx.distribution import nominal_distribution
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.nominal import Nominal
 from wdro_cvx.validation import Array
@@ -29,7 +30,8 @@ class Singleton(AmbiguitySet):
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         """Return the nominal second moment and its expected smoothness."""
         moment = nominal.second_moment
-        return WorstCase(float(np.vdot(moment, laplacian)), moment, np.inf)
+        risk = float(np.vdot(moment, laplacian))
+        return WorstCase(risk, moment, np.inf, lambda: nominal_distribution(nominal))
 
     def distance(self, nominal: Nominal, second_moment: Array) -> float:
         """Return the Frobenius distance, which is zero in the set."""
