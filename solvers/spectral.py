@@ -108,7 +108,9 @@ def spectral_descent(
             if value <= max(recent) - _DECREASE / (2 * step) * length:
                 break
             step *= _SHRINK
-            if length <= (4 * _EPS) ** 2 * float(weights @ weights):
+            # Lost in rounding: what moved, or (the projection has rounding of its own) what was to.
+            asked = step**2 * float(gradient @ gradient)
+            if min(length, asked) <= (4 * _EPS) ** 2 * float(weights @ weights):
                 return replace(best, status=Status.INACCURATE, iterations=iteration)
         subgradient = moved_gradient - gradient - change / step
         rounding = 2 * _EPS * float(np.linalg.norm(weights)) / step

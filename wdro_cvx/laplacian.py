@@ -109,6 +109,9 @@ def project_simplex(point: ArrayLike, total: float, slope: ArrayLike | None = No
     normal = np.ones_like(start) if slope is None else finite_array("slope", slope, 1)
     if normal.shape != start.shape or normal.min() <= 0:
         raise ProblemError("slope must be positive and of the same length as point.")
+    # Multiples of the slope do not change the projection; with the top at zero, what matters keeps
+    # its digits however large the point is.
+    start = start - float(np.max(start / normal)) * normal
     # w = (point - θ·slope)₊; the breakpoints point/slope, sorted, tell which entries are positive.
     order = np.argsort(-start / normal)
     sorted_start, sorted_normal = start[order], normal[order]

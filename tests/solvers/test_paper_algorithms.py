@@ -7,6 +7,7 @@ from instances import dimensions, paper_problem, random_laplacian, random_nomina
 from formulations import GeneralRegularized, RobustPremium, SampleAverage
 from solvers import BlockDescent, ProjectedGradient, bisect_multiplier, register, registered
 from solvers.block_descent import fixed_gamma
+from solvers.certified import CertifiedSolver
 from solvers.feasible import penalty_value, proximal_step
 from wdro_cvx import (
     GaussianBall,
@@ -19,7 +20,12 @@ from wdro_cvx import (
     WassersteinBall,
     judge,
 )
-from wdro_cvx.laplacian import adjoint, laplacian_from_weights, weights_from_laplacian
+from wdro_cvx.laplacian import (
+    adjoint,
+    laplacian_from_weights,
+    residuals,
+    weights_from_laplacian,
+)
 
 PENALTIES = [None, 1.0, 100.0]
 
@@ -152,6 +158,22 @@ def test_the_hard_case_is_never_called_solved_when_it_is_not(solver, seed):
     assert solution.value >= optimum * (1 - 1e-8)
     if solution.status is Status.SOLVED:
         assert solution.value <= optimum * (1 + 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("d", "n", "radius", "eta"),
+    [(8, 1, 1.0, 0.061085887486897604), (5, 2, 10.0, 0.01961865091017712)],
+)
+def test_gradients_near_the_pole_do_not_break_block_descent(d, n, radius, eta):
+    """γ close to λmax: gradients of 1e17, and projections whose rounding exceeds the step."""
+    rng = np.random.default_rng(3)
+    mixing = np.eye(d) + 0.4 * rng.standard_normal((d, d))
+    samples = rng.standard_normal((n, d)) @ mixing + 0.5 * rng.standard_normal(d)
+    problem = GraphProblem(Nominal.from_samples(samples), GaussianBall(radius), eta)
+    solution = BlockDescent(max_iterations=200).solve(problem)
+    assert residuals(solution.laplacian, d).largest <= 1e-9
+    assert solution.status is not Status.SOLVED
+    assert solution.bound <= CertifiedSolver().solve(problem).value <= solution.value
 
 
 def test_limits_are_reported():

@@ -53,6 +53,13 @@ def test_gram_matrix_has_three_eigenvalues():
     assert np.allclose(found, [2, d, 2 * d])
 
 
+@pytest.mark.parametrize("size", [1e8, 1e17, 1e200])
+def test_projection_of_a_huge_point_is_on_the_simplex(size):
+    """Far away all of the mass goes to the largest entry, and none is lost in rounding."""
+    point = size * np.array([-1.0, 0.3, -0.2, 0.3])
+    np.testing.assert_allclose(project_simplex(point, 2.5), [0.0, 1.25, 0.0, 1.25])
+
+
 @given(seeds, st.integers(1, 30), st.booleans())
 def test_projection_onto_the_simplex_satisfies_the_variational_inequality(seed, m, weighted):
     rng = np.random.default_rng(seed)
