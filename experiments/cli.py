@@ -10,6 +10,7 @@ from pathlib import Path
 from experiments.bench import run_bench
 from experiments.compare import METHODS, PRESETS, Grid, run_compare
 from experiments.isolate import Limits, load_extension
+from experiments.propositions.ledger import run_propositions
 from experiments.robustness import DIMENSIONS, run_robustness
 from wdro_cvx import WdroError
 
@@ -64,6 +65,21 @@ def _robustness(options: argparse.Namespace) -> int:
     honest = run_robustness(options.output, options.fresh, options.dimensions or DIMENSIONS)
     print(f"wrote {options.output}/report.md, runs.csv")
     return 0 if honest else 1
+
+
+def _propositions(options: argparse.Namespace) -> int:
+    findings = run_propositions(options.output, options.instances, options.seed, options.fresh)
+    print(f"wrote {options.output}/ledger.md, ledger.csv, counterexamples and figures")
+    for finding in findings:
+        print(f"  {finding.claim.name:24} {finding.verdict.value}")
+    surprises = [found for found in findings if found.verdict is not found.claim.known]
+    for found in surprises:
+        print(
+            f"wdro: {found.claim.name} {found.verdict.value}; "
+            f"docs/propositions.md has it that it {found.claim.known.value}.",
+            file=sys.stderr,
+        )
+    return 1 if surprises else 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -125,7 +141,25 @@ def _parser() -> argparse.ArgumentParser:
     robustness.add_argument(
         "--dimensions", type=_numbers, metavar="D,D,…", help="numbers of vertices (2,3,20,100)"
     )
-    for command, name in ((compare, "compare"), (bench, "bench"), (robustness, "robustness")):
+    propositions = commands.add_parser(
+        "propositions",
+        help="put every claim of the paper to the test",
+        description="Try every lemma, theorem, proposition, algorithm and erratum on random "
+        "instances by independent routes; write a ledger with verdicts and counterexamples, and "
+        "figures. Exits with 1 if a verdict differs from the documented one.",
+    )
+    propositions.set_defaults(command=_propositions)
+    propositions.add_argument(
+        "--instances", type=_several, default=40, metavar="N",
+        help="random instances for each claim, at least 2 (default: 40)",
+    )  # fmt: skip
+    propositions.add_argument(
+        "--seed", type=int, default=0, metavar="S", help="of the instances (default: 0)"
+    )
+    for command, name in (
+        (compare, "compare"), (bench, "bench"), (robustness, "robustness"),
+        (propositions, "propositions"),
+    ):  # fmt: skip
         command.add_argument(
             "--output", type=Path, default=Path("results") / name, metavar="DIR",
             help=f"where to write (default: results/{name})",
@@ -161,6 +195,14 @@ def _numbers(text: str) -> tuple[int, ...]:
 def _positive(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return int(text)
+
+
+def _several(text: str) -> int:
+    if not text.isdigit() or int(text) < 2:
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: no verdict rests on one instance; give 2 or more"
+        )
     return int(text)
 
 

@@ -1,0 +1,123 @@
+"""The figures of the ledger: values against the radius, worst-case samples, the γ-curve."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from experiments.growth import COLOURS, MARKERS
+from experiments.propositions.draw import Drawn, at_radius
+from experiments.propositions.gaussian import printed_objective
+from formulations import (
+    Formulation,
+    GaussianClosedForm,
+    GaussianSDP,
+    GeneralRegularized,
+    GeneralSDP,
+    RobustPremium,
+)
+from solvers import solve
+from wdro_cvx import Discrete, GaussianBall, MomentBall, Nominal, Singleton, WassersteinBall
+from wdro_cvx.generators import rbf_graph, smooth_signals
+
+_RADII = np.linspace(0.05, 2.0, 14)
+_PENALTY = 2.0
+
+
+def draw_figures(output: Path, seed: int) -> None:
+    """Draw all figures."""
+    rng = np.random.default_rng(seed)
+    _save(output, "values", _values(rng))
+    _save(output, "worst-case", _worst_case(rng))
+    _save(output, "gamma", _gamma_curve(rng))
+
+
+def _instance(rng: np.random.Generator, d: int, n: int) -> Drawn:
+    graph = rbf_graph(d, rng)
+    return Drawn(Nominal.from_samples(smooth_signals(graph, n, rng, noise=0.1)), graph, 0.5, 0.1)
+
+
+def _values(rng: np.random.Generator) -> Figure:
+    """Draw the optimum of every formulation against the radius: three curves, not one."""
+    drawn = _instance(rng, 8, 12)
+    figure, axes = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
+    ball = GaussianBall(1.0)
+    curves: list[tuple[str, Formulation, str | None]] = [
+        ("Theorem 1", GaussianClosedForm(drawn.problem(ball)), None),
+        ("Proposition 2", GaussianSDP(drawn.problem(ball)), None),
+        ("Proposition 3", GeneralSDP(drawn.problem(WassersteinBall(1.0))), None),
+        ("premium form", RobustPremium(drawn.problem(ball)), None),
+        ("Theorem 3, p = 2", GeneralRegularized(drawn.problem(MomentBall(1.0))), "-"),
+        (f"penalised trace, β = {_PENALTY:g}", GaussianSDP(drawn.problem(ball, _PENALTY)), "--"),
+    ]
+    nominal = solve(drawn.problem(Singleton())).value
+    axes.axhline(nominal, color="#999999", linewidth=1, label="SAA")
+    for index, (name, form, line) in enumerate(curves):
+        # Four forms share one curve; markers of falling size leave each of them visible.
+        size = 11 - 2.5 * index if line is None else 4
+        values = [form.at(radius=float(radius)).solve().value for radius in _RADII]
+        axes.plot(
+            _RADII, values, label=name, color=COLOURS[index], marker=MARKERS[index],
+            markersize=size, markerfacecolor="none", linestyle=line or "-", linewidth=1,
+        )  # fmt: skip
+    axes.set(xlabel="radius ε", ylabel="optimal value", ylim=(0, None))
+    axes.legend(frameon=False)
+    return figure
+
+
+def _worst_case(rng: np.random.Generator) -> Figure:
+    """Draw nominal and worst-case samples of a graph with one edge, for three radii."""
+    samples = rng.multivariate_normal([0.4, 0.0], [[1.0, 0.7], [0.7, 1.0]], size=25)
+    nominal = Nominal.from_samples(samples)
+    laplacian = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    figure, panels = plt.subplots(
+        1, 3, figsize=(9, 3.3), sharex=True, sharey=True, layout="constrained"
+    )
+    for axes, radius in zip(panels, (0.2, 0.5, 1.0), strict=True):
+        worst = WassersteinBall(radius).worst_case(nominal, laplacian)
+        moved = worst.distribution
+        assert isinstance(moved, Discrete)
+        for start, end in zip(samples, moved.points[: len(samples)], strict=True):
+            axes.plot(*zip(start, end, strict=True), color="#999999", linewidth=0.7, zorder=1)
+        axes.scatter(*samples.T, s=14, color=COLOURS[0], label="samples", zorder=2)
+        axes.scatter(
+            *moved.points.T, s=14, color=COLOURS[1], marker="D", label="worst case", zorder=2
+        )
+        axes.set_title(f"ε = {radius:g}: risk {worst.risk:.2f}")
+        axes.set(xlabel="signal at vertex 1", aspect="equal")
+    panels[0].set_ylabel("signal at vertex 2")
+    panels[0].legend(frameon=False, loc="upper left")
+    return figure
+
+
+def _gamma_curve(rng: np.random.Generator) -> Figure:
+    """Draw the paper's Figure 2, with the pole, the asymptote and the minimum."""
+    drawn = at_radius(_instance(rng, 10, 40), 0.5)
+    worst = GaussianBall(drawn.radius).worst_case(drawn.nominal, drawn.laplacian)
+    top, gamma = drawn.top, worst.multiplier
+    grid = top + np.geomspace(0.02, 6.0, 300) * (gamma - top)
+    curve = [printed_objective(drawn, point, drawn.laplacian) for point in grid]
+    rest = drawn.eta * float(np.sum(drawn.laplacian**2))
+    line = grid * drawn.radius**2 + np.vdot(drawn.nominal.second_moment, drawn.laplacian) + rest
+    figure, axes = plt.subplots(figsize=(5.2, 3.6), layout="constrained")
+    axes.plot(grid, curve, color=COLOURS[0], label="g(γ)")
+    axes.plot(grid, line, "--", color=COLOURS[1], linewidth=1, label="γε² + ⟨Θ, L⟩ + η‖L‖²")
+    axes.axvline(top, color="#999999", linewidth=1, linestyle=":", label="λmax")
+    axes.plot([gamma], [worst.risk + rest], "o", color=COLOURS[2], label="minimum")
+    _frame(axes, float(worst.risk + rest))
+    axes.legend(frameon=False)
+    return figure
+
+
+def _frame(axes: Axes, minimum: float) -> None:
+    axes.set(xlabel="γ", ylabel="g(γ)", ylim=(0, 3 * minimum))
+
+
+def _save(output: Path, name: str, figure: Figure) -> None:
+    for suffix in ("png", "pdf"):
+        figure.savefig(output / f"{name}.{suffix}", dpi=200)
+    plt.close(figure)
