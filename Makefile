@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 PRESET ?= quick
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test compare propositions bench robustness check clean
+.PHONY: help setup test compare propositions figures bench robustness check clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -29,6 +29,9 @@ compare: $(READY)  ## cross-check and time every formulation and solver (PRESET=
 
 propositions: $(READY)  ## put every claim of the paper to the test
 	$(BIN)/wdro propositions
+
+figures: $(READY)  ## run the paper's experiments again (PRESET=quick or paper)
+	$(BIN)/wdro figures --preset $(PRESET)
 
 bench: $(READY)  ## time the certified solver against the strongest opponents
 	$(BIN)/wdro bench

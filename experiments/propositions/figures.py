@@ -33,7 +33,7 @@ def draw_figures(output: Path, seed: int) -> None:
     rng = np.random.default_rng(seed)
     _save(output, "values", _values(rng))
     _save(output, "worst-case", _worst_case(rng))
-    _save(output, "gamma", _gamma_curve(rng))
+    _save(output, "gamma", gamma_figure(rng))
 
 
 def _instance(rng: np.random.Generator, d: int, n: int) -> Drawn:
@@ -94,7 +94,7 @@ def _worst_case(rng: np.random.Generator) -> Figure:
     return figure
 
 
-def _gamma_curve(rng: np.random.Generator) -> Figure:
+def gamma_figure(rng: np.random.Generator) -> Figure:
     """Draw the paper's Figure 2, with the pole, the asymptote and the minimum."""
     drawn = at_radius(_instance(rng, 10, 40), 0.5)
     worst = GaussianBall(drawn.radius).worst_case(drawn.nominal, drawn.laplacian)

@@ -1,0 +1,169 @@
+"""Figure 1 and Table 3: communities of a learned stochastic block model."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from experiments.figures.drawing import STYLES, band, panels
+from experiments.figures.experiment import ClaimFinding, Experiment, Record, Setting
+from experiments.figures.learning import (
+    GAUSSIAN,
+    GENERAL,
+    MODELS,
+    NOISE,
+    SAA,
+    TUNED,
+    choose_by_truth,
+    learn,
+)
+from experiments.figures.statistics import advantage, against_baselines, mean, outcome
+from experiments.figures.tables import beside, chosen_scores, closeness, printed
+from experiments.growth import COLOURS
+from wdro_cvx.generators import sbm_graph, smooth_signals
+from wdro_cvx.laplacian import laplacian_from_weights, weights_from_laplacian
+from wdro_cvx.metrics import EDGE_THRESHOLD, nmi
+from wdro_cvx.validation import Array
+
+_BLOCKS = (15, 15, 15)
+_SIZES = (80, 100, 150, 200, 500, 1000)
+#: The paper's Table 3.
+PAPER = printed(
+    _SIZES,
+    {
+        GENERAL: (0.727, 0.756, 0.762, 0.814, 0.787, 0.785),
+        GAUSSIAN: (0.737, 0.7734, 0.745, 0.814, 0.776, 0.799),
+        SAA: (0.700, 0.699, 0.725, 0.774, 0.779, 0.781),
+    },
+)
+_SMALL, _LARGE = 150, 500
+
+
+def communities(laplacian: Array, seed: int = 0) -> Array:
+    """Return Louvain's community of every vertex, edges below the threshold left out."""
+    weights = weights_from_laplacian(laplacian)
+    kept = laplacian_from_weights(np.where(weights >= EDGE_THRESHOLD, weights, 0.0))
+    graph = nx.from_numpy_array(np.diag(np.diagonal(kept)) - kept)
+    labels = np.zeros(len(laplacian))
+    for label, members in enumerate(nx.community.louvain_communities(graph, seed=seed)):
+        labels[list(members)] = label
+    return labels
+
+
+def trial(setting: Setting, rng: np.random.Generator) -> list[Record]:
+    """Learn a block model and compare its communities with the planted ones."""
+    truth, planted = sbm_graph(_BLOCKS, rng)
+    samples = smooth_signals(truth, setting["n"], rng, noise=NOISE)
+    records = learn(samples, truth)
+    graphs = [answer.laplacian for model in MODELS.values() for answer in model.path(samples)]
+    for record, graph in zip(records, graphs, strict=True):
+        found = communities(graph)
+        record |= {"nmi": nmi(found, planted), "clusters": len(np.unique(found))}
+    return records
+
+
+def figure(table: pd.DataFrame) -> Figure:
+    """Draw NMI against N, ours and the paper's."""
+    figure, (panel,) = panels(1)
+    chosen = choose_by_truth(table, ["n"])
+    for model, style in STYLES.items():
+        band(panel, chosen[chosen["model"] == model], "n", "nmi", model, style)
+        if model != TUNED:
+            theirs = [PAPER[n, model] for n in _SIZES]
+            panel.plot(_SIZES, theirs, ":", color=COLOURS[style], label=f"{model}, paper")
+    panel.set(xscale="log", xlabel="number of samples N", ylabel="NMI")
+    panel.legend(frameon=False, fontsize=7)
+    return figure
+
+
+def tables(table: pd.DataFrame) -> str:
+    """Return Table 3, paper's and ours."""
+    return beside(chosen_scores(table, "nmi"), PAPER)
+
+
+def claims(table: pd.DataFrame) -> list[ClaimFinding]:
+    """Check what the paper says of its Table 3."""
+    chosen = choose_by_truth(table, ["n"])
+    small, large = chosen[chosen["n"] <= _SMALL], chosen[chosen["n"] >= _LARGE]
+    findings = []
+    for model in (GAUSSIAN, GENERAL):
+        untuned, tuned = (advantage(small, model, base, "nmi") for base in (SAA, TUNED))
+        findings.append(
+            ClaimFinding(
+                f"For small N (≤ {_SMALL}) the communities of {model} are better than SAA's.",
+                against_baselines(untuned, tuned),
+                f"NMI better by {untuned} than SAA, by {tuned} than SAA with tuned η",
+            )
+        )
+    gains = [advantage(part, GAUSSIAN, SAA, "nmi") for part in (small, large)]
+    findings.append(
+        ClaimFinding(
+            "The advantage is less obvious for large N.",
+            outcome(gains[1].value < gains[0].value),
+            f"{GAUSSIAN}: {gains[0]} for N ≤ {_SMALL}, {gains[1]} for N ≥ {_LARGE}",
+        )
+    )
+    findings.append(closeness(chosen_scores(table, "nmi"), PAPER, "Table 3"))
+    return findings
+
+
+def example_trial(setting: Setting, rng: np.random.Generator) -> list[Record]:
+    """Return graphs as lists: the truth, and the best of SAA and of the Gaussian scenario."""
+    truth, planted = sbm_graph(_BLOCKS, rng)
+    samples = smooth_signals(truth, setting["n"], rng, noise=NOISE)
+    records: list[Record] = [_drawn("true graph", truth, planted)]
+    scores = pd.DataFrame(learn(samples, truth, held_out=False))
+    for model in (SAA, GAUSSIAN):
+        best = int(scores[scores["model"] == model]["mcc"].to_numpy().argmax())
+        records.append(_drawn(model, MODELS[model].path(samples)[best].laplacian, planted))
+    return records
+
+
+def _drawn(name: str, laplacian: Array, planted: Array) -> Record:
+    found = communities(laplacian)
+    return {
+        "model": name, "graph": laplacian.tolist(), "communities": found.tolist(),
+        "clusters": len(np.unique(found)), "nmi": nmi(found, planted),
+    }  # fmt: skip
+
+
+def example_figure(table: pd.DataFrame) -> Figure:
+    """Draw the graphs of one trial with their communities."""
+    shown = table[table["trial"] == table["trial"].min()]
+    figure, axes = panels(len(shown))
+    layout = None
+    for panel, (_, row) in zip(axes, shown.iterrows(), strict=True):
+        laplacian = np.array(row["graph"])
+        adjacency = np.diag(np.diagonal(laplacian)) - laplacian
+        graph = nx.from_numpy_array(np.where(adjacency >= EDGE_THRESHOLD, adjacency, 0.0))
+        layout = layout or nx.spring_layout(graph, seed=1, k=0.35, iterations=200)
+        colours = [COLOURS[int(label) % len(COLOURS)] for label in row["communities"]]
+        widths = [2.5 * data["weight"] / adjacency.max() for *_, data in graph.edges(data=True)]
+        nx.draw_networkx_edges(graph, layout, ax=panel, width=widths, edge_color="#888888")
+        nx.draw_networkx_nodes(graph, layout, ax=panel, node_size=45, node_color=colours)
+        panel.set_title(f"{row['model']}: {row['clusters']} communities, NMI {row['nmi']:.2f}")
+        panel.set_axis_off()
+    return figure
+
+
+def example_claims(table: pd.DataFrame) -> list[ClaimFinding]:
+    """Check what the paper says of its Figure 1."""
+    counts = {str(m): mean(rows["clusters"]) for m, rows in table.groupby("model")}
+    return [
+        ClaimFinding(
+            "From 50 noisy signals SAA's graph has more communities than the true one.",
+            outcome(counts[SAA].value > counts["true graph"].value + 2 * counts[SAA].error),
+            "; ".join(f"{model}: {count} communities" for model, count in counts.items()),
+        )
+    ]
+
+
+EXPERIMENT = Experiment(
+    "nmi", "Table 3: community detection", [{"n": n} for n in _SIZES], trial, figure, claims, tables
+)
+EXAMPLE = Experiment(
+    "communities", "Figure 1: communities under uncertainty", [{"n": 50}], example_trial,
+    example_figure, example_claims,
+)  # fmt: skip

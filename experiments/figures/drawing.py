@@ -1,0 +1,54 @@
+"""The look of the figures: one style per model, means with bands of one standard error."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from experiments.figures.learning import GAUSSIAN, GENERAL, SAA, TUNED, choose_fairly
+from experiments.figures.learning import choose_by_truth as by_truth
+from experiments.growth import COLOURS, MARKERS
+
+STYLES = {SAA: 7, TUNED: 6, GAUSSIAN: 0, GENERAL: 1}
+LABELS = {"mcc": "MCC", "dog": "DOG", "reliability": "reliability", "nmi": "NMI"}
+
+
+def panels(count: int) -> tuple[Figure, list[Axes]]:
+    """Return a figure with panels side by side."""
+    figure, axes = plt.subplots(1, count, figsize=(5.2 * count, 3.8), layout="constrained")
+    return figure, list(np.atleast_1d(axes))
+
+
+def band(
+    axes: Axes, table: pd.DataFrame, by: str, score: str, label: str, style: int, line: str = "-"
+) -> None:
+    """Draw the mean of a score over trials with its standard error."""
+    groups = table.groupby(by)[score]
+    place, middle = groups.mean().index.to_numpy(float), groups.mean().to_numpy()
+    error = groups.sem().fillna(0.0).to_numpy()
+    colour = COLOURS[style]
+    axes.plot(
+        place, middle, line, color=colour, marker=MARKERS[style], markersize=4, label=label,
+        linewidth=1.2,
+    )  # fmt: skip
+    axes.fill_between(place, middle - error, middle + error, color=colour, alpha=0.15, linewidth=0)
+
+
+def compare_models(table: pd.DataFrame, by: str, xlabel: str, log: bool) -> Figure:
+    """Draw MCC and DOG of every model against what is varied, for both choices of the radius."""
+    figure, axes = panels(2)
+    for panel, score in zip(axes, ("mcc", "dog"), strict=True):
+        for choice, line, note in ((by_truth, "-", ""), (choose_fairly, ":", ", chosen fairly")):
+            chosen = choice(table, [by])
+            for model, style in STYLES.items():
+                rows = chosen[chosen["model"] == model]
+                if not (note and model == SAA):  # nothing to choose
+                    band(panel, rows, by, score, model + note, style, line)
+        panel.set(xlabel=xlabel, ylabel=LABELS[score])
+        if log:
+            panel.set_xscale("log")
+    axes[0].legend(frameon=False, fontsize=7)
+    return figure

@@ -1,0 +1,252 @@
+"""The paper's experiments: choices, comparisons, verdicts, and a run from end to end."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments import cli
+from experiments.figures import communities, learning, norm, radius, sample_size
+from experiments.figures.experiment import Experiment
+from experiments.figures.learning import (
+    GAUSSIAN,
+    GENERAL,
+    MODELS,
+    SAA,
+    TUNED,
+    Model,
+    choose_by_truth,
+    choose_fairly,
+    learn,
+)
+from experiments.figures.run import EXPERIMENTS, run_figures
+from experiments.figures.statistics import (
+    NOT_REPRODUCED,
+    ONLY_UNTUNED,
+    REPRODUCED,
+    Mean,
+    advantage,
+    against_baselines,
+    mean,
+)
+from experiments.figures.tables import beside, chosen_scores, closeness
+from solvers import solve
+from wdro_cvx import GaussianBall, GraphProblem, Nominal, Singleton, WdroError
+from wdro_cvx.generators import rbf_graph, sbm_graph, smooth_signals
+from wdro_cvx.laplacian import complete_graph
+from wdro_cvx.metrics import mcc
+
+
+def fake_table(experiment, score, trials=6):
+    """Records of an experiment as ``score(setting, model, place of the candidate)`` has them."""
+    models = {
+        "norm": norm._MODELS, "radius": radius._MODELS, "reliability": radius._MODELS,
+    }.get(experiment.name, MODELS)  # fmt: skip
+    rows = []
+    for setting in experiment.settings:
+        for trial in range(trials):
+            for name, model in models.items():
+                for place, candidate in enumerate(model.candidates):
+                    value = score(setting, name, place / max(len(model.candidates) - 1, 1))
+                    wiggle = 1e-3 * np.sin(trial)  # the same for all models: paired
+                    rows.append({
+                        **setting, "trial": trial, "seed": 0, "model": name,
+                        "parameter": candidate, "held_out_risk": abs(place - 3),
+                        "mcc": value + wiggle, "dog": 1 - value + wiggle, "nmi": value + wiggle,
+                        "reliability": min(0.5 + place / 30, 1.0), "clusters": 3,
+                    })  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+# --- Choices -------------------------------------------------------------------------------------
+
+
+def test_one_candidate_is_chosen_for_all_trials_by_the_mean():
+    table = pd.DataFrame({
+        "n": 5, "model": "A", "trial": [0, 0, 1, 1], "parameter": [1.0, 2.0, 1.0, 2.0],
+        "mcc": [0.9, 0.5, 0.0, 0.6], "held_out_risk": [1.0, 2.0, 2.0, 1.0],
+    })  # fmt: skip
+    assert choose_by_truth(table, ["n"])["parameter"].tolist() == [2.0, 2.0]  # 0.55 beats 0.45
+    assert choose_fairly(table, ["n"])["parameter"].tolist() == [1.0, 2.0]  # per trial
+
+
+def test_fair_choice_sees_no_truth():
+    rng = np.random.default_rng(0)
+    truth = rbf_graph(8, rng)
+    samples = smooth_signals(truth, 12, rng, noise=0.1)
+    one = {GAUSSIAN: Model(GaussianBall(1.0), (0.1, 1.0))}
+    first = pd.DataFrame(learn(samples, truth, one))
+    second = pd.DataFrame(learn(samples, complete_graph(8, 8.0), one))
+    pd.testing.assert_series_equal(first["held_out_risk"], second["held_out_risk"])
+    assert not np.allclose(first["dog"], second["dog"])
+
+
+def test_held_out_risk_is_that_of_graphs_that_did_not_see_the_signals():
+    rng = np.random.default_rng(1)
+    samples = smooth_signals(rbf_graph(6, rng), 9, rng, noise=0.1)
+    model = Model(GaussianBall(1.0), (0.3, 0.6))
+    expected = np.zeros(2)
+    for fold in (slice(0, 3), slice(3, 6), slice(6, 9)):
+        kept = np.delete(samples, fold, axis=0)
+        for index, size in enumerate(model.candidates):
+            problem = GraphProblem(Nominal.from_samples(kept), GaussianBall(size), learning.ETA)
+            graph = solve(problem).laplacian
+            tests = Nominal.from_samples(samples[fold])
+            judged = GraphProblem(tests, Singleton(), learning.ETA)
+            expected[index] += judged.value(graph) / 3
+    # A gap of 1e-6 in the value leaves about 1e-3 in the graph.
+    np.testing.assert_allclose(learning._held_out_risks(model, samples), expected, rtol=1e-3)
+
+
+def test_learn_scores_the_graphs_of_the_solver():
+    rng = np.random.default_rng(2)
+    truth = rbf_graph(8, rng)
+    samples = smooth_signals(truth, 12, rng, noise=0.1)
+    records = learn(samples, truth, tests=samples, held_out=False)
+    assert len(records) == sum(len(model.candidates) for model in MODELS.values())
+    problem = GraphProblem(Nominal.from_samples(samples), Singleton(), learning.ETA)
+    assert records[0]["mcc"] == mcc(solve(problem).laplacian, truth)
+    assert {record["model"] for record in records} == {SAA, TUNED, GAUSSIAN, GENERAL}
+    assert all(0 <= record["reliability"] <= 1 for record in records)
+
+
+def test_communities_of_separate_blocks_are_found():
+    graph, planted = sbm_graph((10, 10, 10), np.random.default_rng(0), 0.9, 0.0)
+    found = communities.communities(graph)
+    assert len(np.unique(found)) == 3
+    assert all(len(np.unique(found[planted == block])) == 1 for block in range(3))
+
+
+# --- Statistics ----------------------------------------------------------------------------------
+
+
+def test_differences_are_paired_by_trial():
+    table = pd.DataFrame({
+        "n": 5, "trial": [0, 1, 0, 1], "model": ["A", "A", "B", "B"],
+        "mcc": [0.1, 0.9, 0.2, 1.0],
+    })  # fmt: skip
+    found = advantage(table, "B", "A", "mcc")
+    assert found.value == pytest.approx(0.1)
+    assert found.error == pytest.approx(0.0, abs=1e-12)
+    assert found.positive
+    assert not advantage(table, "A", "B", "mcc").positive
+
+
+def test_standard_error():
+    found = mean(pd.Series([1.0, 2.0, 3.0, 4.0]))
+    assert found.value == 2.5
+    assert found.error == pytest.approx(np.std([1, 2, 3, 4], ddof=1) / 2)
+    assert str(Mean(0.5, 0.01)) == "0.500 ± 0.010"
+
+
+@pytest.mark.parametrize(
+    ("untuned", "tuned", "expected"),
+    [
+        (Mean(0.1, 0.01), Mean(0.1, 0.01), REPRODUCED),
+        (Mean(0.1, 0.01), Mean(0.01, 0.01), ONLY_UNTUNED),
+        (Mean(0.01, 0.01), Mean(0.1, 0.01), NOT_REPRODUCED),
+        (Mean(-0.1, 0.01), Mean(-0.1, 0.01), NOT_REPRODUCED),
+    ],
+)
+def test_words_for_a_comparison(untuned, tuned, expected):
+    assert against_baselines(untuned, tuned) == expected
+
+
+# --- Verdicts follow the numbers -----------------------------------------------------------------
+
+
+def outcomes(experiment, score):
+    return {f.claim: f.outcome for f in experiment.claims(fake_table(experiment, score))}
+
+
+@pytest.mark.parametrize(
+    ("gains", "expected"),
+    [
+        ({SAA: 0.0, TUNED: 0.0, GAUSSIAN: 0.1, GENERAL: 0.1}, REPRODUCED),
+        ({SAA: 0.0, TUNED: 0.1, GAUSSIAN: 0.1, GENERAL: 0.1}, ONLY_UNTUNED),
+        ({SAA: 0.1, TUNED: 0.1, GAUSSIAN: 0.0, GENERAL: 0.0}, NOT_REPRODUCED),
+    ],
+)
+def test_sample_size_verdicts_follow_the_numbers(gains, expected):
+    def score(setting, model, place):
+        return 0.5 + gains[model] / np.sqrt(setting["n"]) + 0.1 * np.log10(setting["n"])
+
+    found = outcomes(sample_size.EXPERIMENT, score)
+    for model in (GAUSSIAN, GENERAL):
+        assert found[f"For small N (≤ 50) {model} is better than SAA in MCC."] == expected
+        assert found[f"For small N (≤ 50) {model} is better than SAA in DOG."] == expected
+    assert found["SAA improves with the number of samples."] == REPRODUCED
+
+
+@pytest.mark.parametrize("rises", [True, False])
+def test_radius_verdicts_follow_the_numbers(rises):
+    def score(setting, model, place):
+        best = 0.8 - 0.2 * np.log10(setting["n"])
+        return 0.5 - (place - best) ** 2 if rises else 0.5 - place
+
+    found = outcomes(radius.EXPERIMENT, score)
+    expected = REPRODUCED if rises else NOT_REPRODUCED
+    assert set(found.values()) == {expected}
+
+
+def test_a_table_like_the_paper_s_is_reproduced():
+    def score(setting, model, place):
+        return norm.PAPER[setting["n"], model] - place
+
+    table = fake_table(norm.EXPERIMENT, score)
+    found = {f.claim: f.outcome for f in norm.EXPERIMENT.claims(table)}
+    assert set(found.values()) == {REPRODUCED}
+    scores = chosen_scores(table, "mcc")
+    text = beside(scores, norm.PAPER)
+    assert "| p = 4 | paper | 0.740 | 0.805 | 0.814 | 0.851 |" in text
+    far = {key: value + 0.2 for key, value in norm.PAPER.items()}
+    assert closeness(scores, far, "X").outcome == NOT_REPRODUCED
+    assert "+0.20" not in text
+
+
+@pytest.mark.parametrize("name", [n for n in EXPERIMENTS if n not in ("communities", "gamma")])
+def test_figures_tables_and_claims_of_every_experiment(name, tmp_path):
+    experiment = EXPERIMENTS[name]
+    table = fake_table(experiment, lambda setting, model, place: 0.5 + 0.1 * place)
+    experiment.figure(table).savefig(tmp_path / "figure.png")
+    assert (tmp_path / "figure.png").stat().st_size > 10_000
+    assert experiment.claims(table)
+    if experiment.tables is not None:
+        assert "ours" in experiment.tables(table)
+
+
+# --- Running -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Two experiments that take seconds."""
+    small = Experiment(
+        "reliability", "Figure 5: reliability", [{"n": 50}], radius.trial,
+        radius.reliability_figure, radius.reliability_claims,
+    )  # fmt: skip
+    monkeypatch.setitem(EXPERIMENTS, "reliability", small)
+    return ["gamma", "communities", "reliability"]
+
+
+def test_command_runs_resumes_and_reports(quick, tmp_path, capsys):
+    arguments = ["figures", *quick, "--trials", "2", "--seed", "3", "--output", str(tmp_path)]
+    assert cli.main(arguments) == 0
+    for name in quick:
+        assert (tmp_path / f"{name}.csv").exists()
+        assert (tmp_path / f"{name}.png").stat().st_size > 10_000
+        assert (tmp_path / f"{name}.pdf").exists()
+    report = (tmp_path / "report.md").read_text()
+    assert "wdro figures gamma communities reliability --trials 2 --seed 3" in report
+    assert "The Gaussian scenario needs a smaller ε for it." in report
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "cells").rglob("*.json")}
+    assert len(before) == 6
+    assert cli.main(arguments) == 0
+    after = {path: path.stat().st_mtime_ns for path in (tmp_path / "cells").rglob("*.json")}
+    assert after == before
+    assert cli.main([*arguments, "--fresh"]) == 0
+    assert all(path.stat().st_mtime_ns > time for path, time in before.items())
+
+
+def test_unknown_experiments_are_named(tmp_path):
+    with pytest.raises(WdroError, match=r"no experiment 'samples'.*sample-size"):
+        run_figures(tmp_path, ["samples"], 2, 0, False)
