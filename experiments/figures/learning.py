@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import KFold
 
 from experiments.figures.experiment import Record
 from solvers import solve_path
+from solvers.selection import held_out as held_out_scores
 from wdro_cvx import AmbiguitySet, GaussianBall, GraphProblem, MomentBall, Nominal, Singleton
 from wdro_cvx.metrics import dog, mcc, reliability
 from wdro_cvx.solution import Solution
@@ -83,15 +83,10 @@ def learn(
 
 
 def _held_out_risks(model: Model, samples: Array) -> list[float]:
-    """Return the cross-validated risk ``⟨Θ, L⟩ + η‖L‖²`` of every candidate."""
+    """Return the cross-validated risk of every candidate."""
     if len(model.candidates) == 1:
         return [0.0]
-    risks = np.zeros(len(model.candidates))
-    for train, test in KFold(_FOLDS).split(samples):
-        moment = samples[test].T @ samples[test] / len(test)
-        graphs = [answer.laplacian for answer in model.path(samples[train])]
-        risks += [float(np.vdot(moment, graph) + ETA * np.sum(graph**2)) for graph in graphs]
-    return [float(risk) for risk in risks / _FOLDS]
+    return [float(risk) for risk in held_out_scores(samples, model.path, ETA, _FOLDS).risks]
 
 
 def choose_by_truth(table: pd.DataFrame, settings: Sequence[str]) -> pd.DataFrame:
