@@ -19,8 +19,8 @@ from wdro_cvx.validation import Array
 
 RULES = ("cv", "reliability")
 _FOLDS = 5
-#: Radii to choose from, relative to the spread of the data.
-_CANDIDATES = tuple(float(radius) for radius in np.geomspace(0.02, 2.0, 15))
+#: Radii to choose from, relative to the length of a signal.
+_CANDIDATES = tuple(float(radius) for radius in np.geomspace(0.005, 2.0, 16))
 #: The share of held-out signals that a reliable certificate covers.
 CONFIDENCE = 0.95
 
@@ -73,12 +73,12 @@ def held_out(
 
 
 def data_scale(samples: Array) -> float:
-    """Return the root mean square of signals less their mean over the vertices.
+    """Return the root mean squared length of the signals, less their mean over the vertices.
 
     A Laplacian sees no more of a signal than that, so it is the natural unit of a radius.
     """
     centred = samples - samples.mean(axis=1, keepdims=True)
-    return float(np.sqrt(np.mean(centred**2)))
+    return float(np.sqrt(np.mean(np.sum(centred**2, axis=1))))
 
 
 def candidate_radii(samples: Array, ambiguity: AmbiguitySet) -> list[float]:
@@ -107,7 +107,7 @@ def choose_radius(
         whose worst-case value covers 95 % of the held-out signals, the largest radius if none
         does.
     radii : sequence of float, optional
-        The candidates, ascending; 15 around the spread of the data if not given.
+        The candidates, ascending; 16 around the length of the signals if not given.
     """
     if rule not in RULES:
         raise ProblemError(f"radius rule must be one of {', '.join(RULES)}; it is {rule!r}.")
