@@ -12,9 +12,15 @@ from experiments.compare import METHODS, PRESETS, Grid, run_compare
 from experiments.figures.run import EXPERIMENTS, run_figures
 from experiments.figures.run import PRESETS as FIGURE_PRESETS
 from experiments.isolate import Limits, load_extension
+from experiments.learn.command import run_learn
+from experiments.learn.graph import MODELS as LEARN_MODELS
+from experiments.learn.graph import PREPARATIONS, LearnOptions
+from experiments.learn.loading import POLICIES
+from experiments.learn.output import FILES
 from experiments.propositions.ledger import run_propositions
 from experiments.robustness import DIMENSIONS, run_robustness
 from wdro_cvx import WdroError
+from wdro_cvx.metrics import EDGE_THRESHOLD
 
 _INTERRUPTED = 130  # the shell's own code for Ctrl-C
 
@@ -89,6 +95,20 @@ def _figures(options: argparse.Namespace) -> int:
     run_figures(options.output, options.names, trials, options.seed, options.fresh, options.dask)
     print(f"wrote {options.output}/report.md and one table and figure for each experiment")
     return 0
+
+
+def _learn(options: argparse.Namespace) -> int:
+    output = options.output or Path("results") / "learn" / options.table.stem
+    how = LearnOptions(
+        options.model, options.radius, options.eta, options.signals, options.threshold
+    )
+    graph, summary = run_learn(
+        options.table, how, output, options.coordinates, options.ignore, options.missing,
+        options.force,
+    )  # fmt: skip
+    print(summary)
+    print(f"wrote {output}/: {', '.join(FILES)}")
+    return 0 if graph.solved else 1
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -190,6 +210,57 @@ def _parser() -> argparse.ArgumentParser:
         "--dask", metavar="ADDRESS",
         help="run on a Dask cluster: tcp://host:port of its scheduler, or local",
     )  # fmt: skip
+    learn = commands.add_parser(
+        "learn",
+        help="learn a graph from your own table",
+        description="Learn a graph from a CSV table: one observation per row, one vertex per "
+        "column, names in the header; columns with dates are left out. Writes edge list, "
+        "Laplacian, GraphML, picture and summary. Signals are divided by one number, their root "
+        "mean square (less the mean over the vertices), so that radius and eta have no unit.",
+    )
+    learn.set_defaults(command=_learn)
+    learn.add_argument("table", type=Path, metavar="TABLE.csv", help="the signals")
+    learn.add_argument(
+        "--coordinates", type=Path, metavar="FILE.csv",
+        help="a table with name, lat, lon (degrees) for every vertex: draws a map",
+    )  # fmt: skip
+    learn.add_argument(
+        "--model", choices=sorted(LEARN_MODELS), default="gaussian",
+        help="gaussian: worst case over a Wasserstein ball of signals; general: the paper's "
+        "Theorem 3 with p = 2; saa: trust the data (default: gaussian)",
+    )  # fmt: skip
+    learn.add_argument(
+        "--radius", type=_radius, default="cv", metavar="R",
+        help="how far the truth may be from the data: a number; cv: the radius with the least risk "
+        "on held-out signals; reliability: the least whose worst case covers 95 %% of them "
+        "(default: cv)",
+    )  # fmt: skip
+    learn.add_argument(
+        "--eta", type=float, default=0.3, metavar="E",
+        help="larger values give more, and more even, edges (default: 0.3)",
+    )  # fmt: skip
+    learn.add_argument(
+        "--signals", choices=PREPARATIONS, default="raw",
+        help="raw: edges join vertices of similar level (raw temperatures are dominated by each "
+        "place's mean); centred: take off each vertex's mean, so that edges join vertices that "
+        "vary together; standardised: also divide by its deviation (default: raw)",
+    )  # fmt: skip
+    learn.add_argument(
+        "--threshold", type=float, default=EDGE_THRESHOLD, metavar="W",
+        help="leave out edges with less weight (default: 1e-4; all weights together are d/2)",
+    )  # fmt: skip
+    learn.add_argument(
+        "--missing", choices=POLICIES, default="error",
+        help="missing values: stop, drop their rows, or interpolate down the column",
+    )  # fmt: skip
+    learn.add_argument(
+        "--ignore", action="append", default=[], metavar="COLUMN",
+        help="a column that is no vertex; may be repeated",
+    )  # fmt: skip
+    learn.add_argument(
+        "--output", type=Path, metavar="DIR", help="where to write (default: results/learn/TABLE)"
+    )
+    learn.add_argument("--force", action="store_true", help="replace earlier results")
     for command, name in (
         (compare, "compare"), (bench, "bench"), (robustness, "robustness"),
         (propositions, "propositions"), (figures, "figures"),
@@ -230,6 +301,13 @@ def _positive(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
+
+
+def _radius(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _several(text: str) -> int:
