@@ -65,7 +65,7 @@ CONTESTS = (
             "ProjectedGradient": (20, 40, 60, 100, 150, 200, 500),
             "BlockDescent": (20, 40, 60, 100, 150, 200),
             "RobustPremium:SCS": (20, 40, 60, 100, 150),
-            "GaussianSDP:SCS": (20, 40, 60, 100),
+            "GaussianSDP:SCS": (20, 40, 60, 100, 150),
             "RobustPremium:CLARABEL": (10, 20, 30, 40),
             "GaussianSDP:CLARABEL": (10, 20, 30, 40),
         },

@@ -19,4 +19,4 @@ def seconds(value: float) -> str:
 
 
 def _line(cells: Sequence[object]) -> str:
-    return "| " + " | ".join(str(cell) for cell in cells) + " |"
+    return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"

@@ -159,6 +159,6 @@ def prepare(table: SignalTable, how: str) -> tuple[Array, float]:
             )
         signals = signals / spread
     unit = data_scale(signals) / np.sqrt(signals.shape[1])
-    if unit == 0.0:
+    if unit <= 1e-12 * float(np.sqrt(np.mean(signals**2))):  # equal but for rounding
         raise DataError("All vertices have the same signals; there is nothing to tell them apart.")
     return signals / unit, float(unit)

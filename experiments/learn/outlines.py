@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,20 +33,28 @@ def nearby_outlines(places: Places) -> list[Array]:
 
 
 def _state_shapes() -> list[Array]:
-    if importlib.util.find_spec("hvsampledata") is None:
+    folder = _folder("hvsampledata")
+    if folder is None:
         return []
-    path = resources.files("hvsampledata") / "_data" / "us_states.geojson"
-    return _rings(json.loads(path.read_text(encoding="utf-8")))
+    return _rings(json.loads((folder / "_data" / "us_states.geojson").read_text("utf-8")))
 
 
 def _country_shapes() -> list[Array]:
-    if importlib.util.find_spec("countryinfo") is None:
+    folder = _folder("countryinfo")
+    if folder is None:
         return []
     shapes: list[Array] = []
-    for path in (resources.files("countryinfo") / "data").iterdir():
-        if path.name.endswith(".json"):
-            shapes += _rings(json.loads(path.read_text(encoding="utf-8")).get("geoJSON", {}))
+    for path in sorted((folder / "data").glob("*.json")):
+        shapes += _rings(json.loads(path.read_text("utf-8")).get("geoJSON", {}))
     return shapes
+
+
+def _folder(package: str) -> Path | None:
+    """Return where a package is installed, without importing it: only its data are needed."""
+    found = importlib.util.find_spec(package)
+    if found is None or not found.submodule_search_locations:
+        return None
+    return Path(found.submodule_search_locations[0])
 
 
 def _rings(collection: dict[str, Any]) -> list[Array]:

@@ -9,10 +9,12 @@ import numpy as np
 
 from experiments.propositions.claims import Trial, Verdict, claim, deviation
 from experiments.propositions.draw import (
-    RANGES,
     REGULAR,
+    REGULAR_ANY_RADIUS,
+    REGULAR_FROM_3,
     Drawn,
     at_radius,
+    conic_optimum,
     draw_regular,
     draw_singular,
     log_uniform,
@@ -63,7 +65,7 @@ def own_bisection(drawn: Drawn) -> float:
     "Algorithm 1",
     "Bisection on [λmax + b, aλmax] finds γ; as corrected, on a bracket that is widened first.",
     "bisection as printed (a = 10, b = 0.1) and ours, against the secular equation",
-    "ε 0.003–50, otherwise " + REGULAR,
+    REGULAR_ANY_RADIUS,
     1e-6,
     "bisection to 1e-9, the condition of the root",
     Verdict.CORRECTED,
@@ -115,14 +117,14 @@ def fixed_gamma_optimum(drawn: Drawn, gamma: float) -> float:
     fraction = cp.matrix_frac(gamma * drawn.nominal.factor.T, gamma * np.eye(d) - laplacian)
     penalty = BETA * cp.square(cp.trace(laplacian) - d)
     objective = fraction + drawn.eta * cp.sum_squares(laplacian) + penalty
-    return float(cp.Problem(cp.Minimize(objective), constraints).solve(solver=cp.CLARABEL))
+    return conic_optimum(cp.Problem(cp.Minimize(objective), constraints))
 
 
 @claim(
     "Algorithm 2",
     "Projected gradient with ∇r finds L for fixed γ; as corrected, with the corrected ∇r.",
     "the algorithm with either gradient against CVXPY",
-    "d 3–6, otherwise " + REGULAR + ", γ 1.2–2 λmax",
+    REGULAR_FROM_3 + ", γ 1.2–2 λmax",
     1e-6,
     _CONIC,
     Verdict.CORRECTED,
@@ -182,7 +184,7 @@ def algorithm_3_hard_case(rng: np.random.Generator) -> Trial:
     "Algorithm 4",
     "Projected gradient converges to the optimum of Theorem 3's problem.",
     "the algorithm (corrected gradient) against CVXPY, penalised trace",
-    RANGES + ", p 4/3, 3/2, 2, 3, 4",
+    REGULAR + ", p 4/3, 3/2, 2, 3, 4",
     2e-6,
     _CONIC,
 )
@@ -205,7 +207,7 @@ def projected_gradient(problem: GraphProblem) -> Solution:
     "The penalised optimum satisfies 2β(d - Tr L)Tr L = R(L) + 2η‖L‖², so its trace is short by "
     "O(1/β).",
     "the certified solver's graph on both sides",
-    RANGES + ", β 1–30",
+    REGULAR + ", β 1–30",
     1e-3,
     "a gap of 1e-10 leaves 1e-5 in the trace, which the left side multiplies by 2βd",
 )

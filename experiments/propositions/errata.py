@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from experiments.propositions.algorithms import SEARCH_FROM, SEARCH_TO
 from experiments.propositions.claims import Trial, Verdict, claim, deviation
 from experiments.propositions.draw import (
-    RANGES,
     REGULAR,
+    REGULAR_ANY_RADIUS,
     Drawn,
     at_radius,
     draw_regular,
@@ -53,7 +53,7 @@ def erratum_5(rng: np.random.Generator) -> Trial:
     "Erratum E6",
     "The root γ lies between λmax + b and aλmax.",
     "the root of the secular equation against the bracket (a = 10, b = 0.1)",
-    "ε 0.003–50, otherwise " + REGULAR,
+    REGULAR_ANY_RADIUS,
     1e-9,
     "rounding",
     Verdict.FAILS,
@@ -75,7 +75,7 @@ def bracket(drawn: Drawn) -> tuple[float, float]:
     "Erratum E7",
     "With the penalty β(Tr L - d)² the graph has the trace d.",
     "the trace of the certified penalised optimum",
-    RANGES + ", β 1–100",
+    REGULAR + ", β 1–100",
     1e-6,
     "our solver's accuracy of the graph",
     Verdict.FAILS,

@@ -24,7 +24,7 @@ from solvers import solve
 from wdro_cvx import Discrete, GaussianBall, MomentBall, Nominal, Singleton, WassersteinBall
 from wdro_cvx.generators import rbf_graph, smooth_signals
 
-_RADII = np.linspace(0.05, 2.0, 14)
+_RADII = np.linspace(0.1, 2.0, 14)
 _PENALTY = 2.0
 
 

@@ -11,8 +11,10 @@ from experiments.propositions.claims import Trial, Verdict, claim, deviation
 from experiments.propositions.draw import (
     RANGES,
     REGULAR,
+    REGULAR_FROM_3,
     Drawn,
     bend,
+    conic_optimum,
     draw,
     draw_regular,
     monge_distance,
@@ -72,7 +74,7 @@ def dual_function(drawn: Drawn, gamma: float) -> float:
     joint = cp.Variable((2 * d, 2 * d), PSD=True)  # Tr √(Σₙ^½ Σ Σₙ^½) = max Tr C
     gain = cp.trace(shifted @ joint[d:, d:]) + 2 * gamma * cp.trace(joint[:d, d:])
     problem = cp.Problem(cp.Maximize(gain), [joint[:d, :d] == covariance])
-    by_covariance = float(problem.solve(solver=cp.CLARABEL))
+    by_covariance = conic_optimum(problem)
     return by_mean + by_covariance + gamma * (drawn.radius**2 - float(np.trace(covariance)))
 
 
@@ -314,7 +316,7 @@ def _rest_of_gradient(drawn: Drawn, laplacian: Array) -> Array:
     "Equation 35",
     "∇r has γ²𝒯*((γI - 𝒯v)⁻²Σₓ); as corrected, γ²𝒯*((γI - 𝒯v)⁻¹Σₓ(γI - 𝒯v)⁻¹).",
     "both gradients against differences of r",
-    "d 3–6, otherwise " + REGULAR + ", γ 1.3–3 λmax",
+    REGULAR_FROM_3 + ", γ 1.3–3 λmax",
     1e-6,
     _DIFFERENCES,
     Verdict.CORRECTED,
@@ -331,7 +333,7 @@ def gradient_r(rng: np.random.Generator) -> Trial:
     "Erratum E3",
     "In ∇r the two inverses stand side by side.",
     "the printed gradient against differences of r",
-    "d 3–6, otherwise " + REGULAR + ", γ 1.3–3 λmax",
+    REGULAR_FROM_3 + ", γ 1.3–3 λmax",
     1e-6,
     _DIFFERENCES,
     Verdict.FAILS,

@@ -9,6 +9,7 @@ from experiments.propositions.claims import Trial, Verdict, claim, deviation
 from experiments.propositions.draw import (
     RANGES,
     Drawn,
+    conic_optimum,
     draw,
     numerical_gradient,
     transport_distance,
@@ -45,7 +46,7 @@ def signal_dual(drawn: Drawn) -> float:
         corner = cp.reshape(bounds[index] + gamma * float(sample @ sample), (1, 1), order="C")
         constraints.append(cp.bmat([[upper, side], [side.T, corner]]) >> 0)
     objective = gamma * drawn.radius**2 + cp.sum(bounds) / len(samples)
-    return float(cp.Problem(cp.Minimize(objective), constraints).solve(solver=cp.CLARABEL))
+    return conic_optimum(cp.Problem(cp.Minimize(objective), constraints))
 
 
 @claim(
@@ -79,7 +80,7 @@ def matrix_dual(drawn: Drawn, p: float) -> float:
     norm = float(np.linalg.norm(drawn.laplacian.ravel(), q))
     gamma = cp.Variable(nonneg=True)
     objective = gamma * drawn.radius**2 + cp.quad_over_lin(norm / 2, gamma)
-    value = float(cp.Problem(cp.Minimize(objective)).solve(solver=cp.CLARABEL))
+    value = conic_optimum(cp.Problem(cp.Minimize(objective)))
     return value + float(np.vdot(drawn.nominal.second_moment, drawn.laplacian))
 
 
@@ -92,7 +93,7 @@ def matrix_primal(drawn: Drawn, p: float) -> float:
     lengths = cp.hstack([cp.pnorm(shifts[i], p) for i in range(n)])
     gain = cp.sum(shifts @ drawn.laplacian.ravel()) / n
     constraint = cp.norm2(lengths) <= drawn.radius * np.sqrt(n)
-    value = float(cp.Problem(cp.Maximize(gain), [constraint]).solve(solver=cp.CLARABEL))
+    value = conic_optimum(cp.Problem(cp.Maximize(gain), [constraint]))
     return value + float(np.vdot(drawn.nominal.second_moment, drawn.laplacian))
 
 
@@ -143,7 +144,7 @@ def order_dual(problem: GraphProblem) -> float:
         constraints.append(cp.PowCone3D(bound, gamma, norm, 1 / power))
     objective = cp.trace(theta @ laplacian) + problem.eta * cp.sum_squares(laplacian)
     objective += gamma * ball.radius**alpha + factor * bound
-    return float(cp.Problem(cp.Minimize(objective), constraints).solve(solver=cp.CLARABEL))
+    return conic_optimum(cp.Problem(cp.Minimize(objective), constraints))
 
 
 @claim(
@@ -291,7 +292,7 @@ def infinite_exponent(rng: np.random.Generator) -> Trial:
 @claim(
     "p = 2",
     "The moment ball with p = 2 has the graph of SAA with η' = η + ε/2‖L‖.",
-    "CVXPY's graph for p = 2, judged in the SAA problem with η'",
+    "our solver's graph for p = 2, judged in the SAA problem with η'",
     RANGES,
     1e-6,
     _CONIC,

@@ -122,7 +122,7 @@ def _write(output: Path, findings: Sequence[Finding], instances: int, seed: int)
             np.savez(output / path, **arrays, printed_deviation=example.printed)
         table.append({
             "claim": claim.name, "statement": claim.statement, "verdict": finding.verdict.value,
-            "worst_deviation": finding.worst, "worst_corrected": finding.worst_corrected,
+            "worst_deviation": _number(finding.worst), "worst_corrected": finding.worst_corrected,
             "tolerance": claim.tolerance, "reason": claim.reason, "instances": instances,
             "ranges": claim.ranges, "routes": claim.routes, "counterexample": path,
         })  # fmt: skip

@@ -1,0 +1,291 @@
+"""``wdro learn``: from a table to a certified graph, and errors that help."""
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments import cli
+from experiments.learn.graph import LearnOptions, learn_graph, prepare
+from experiments.learn.loading import Places, SignalTable, load_places, load_signals
+from experiments.learn.outlines import nearby_outlines
+from experiments.learn.output import FILES
+from wdro_cvx import DataError, GaussianBall, GraphProblem, Nominal, ProblemError, judge
+from wdro_cvx.generators import rbf_graph, smooth_signals
+
+NAMES = ["Oslo", "Bergen", "Turku", "Malmö", "Åre", "Kiruna"]
+
+
+@pytest.fixture
+def signals():
+    rng = np.random.default_rng(0)
+    return np.round(smooth_signals(rbf_graph(6, rng), 20, rng, noise=0.1), 4)
+
+
+@pytest.fixture
+def table(signals, tmp_path):
+    frame = pd.DataFrame(signals, columns=NAMES)
+    frame.insert(0, "date", pd.date_range("2024-01-01", periods=20).strftime("%Y-%m-%d"))
+    path = tmp_path / "signals.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def written(path, text):
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+# --- Loading -------------------------------------------------------------------------------------
+
+
+def test_loads_names_numbers_and_ignores_dates(table, signals):
+    found = load_signals(table)
+    assert found.names == tuple(NAMES)
+    assert found.ignored == ("date",)
+    np.testing.assert_array_equal(found.signals, signals)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_separators_and_encodings(tmp_path, separator, encoding, newline):
+    lines = [separator.join(row) for row in (["Å", "b c"], ["1", "2.5"], ["-3e2", " 4 "])]
+    path = written(tmp_path / "t.csv", newline.join([*lines, ""]).encode(encoding))
+    found = load_signals(path)
+    assert found.names == ("Å", "b c")
+    np.testing.assert_array_equal(found.signals, [[1, 2.5], [-300, 4]])
+
+
+@pytest.mark.parametrize(
+    "dates", [("2024-01-01", "2024-01-08"), ("2024-01-01T00:00", "2025-02-03T01:00")]
+)
+def test_dates_are_known_by_their_form(tmp_path, dates):
+    path = written(tmp_path / "t.csv", f"when,a,b\n{dates[0]},1,2\n{dates[1]},3,4\n")
+    assert load_signals(path).ignored == ("when",)
+
+
+def test_years_and_months_are_known_by_name_and_others_on_request(tmp_path):
+    path = written(tmp_path / "t.csv", "year,Month,a,b,c\n2000,1,1,2,3\n2000,2,3,4,5\n")
+    assert load_signals(path).ignored == ("year", "Month")
+    assert load_signals(path, ignore=["b"]).names == ("a", "c")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is empty"),
+        ("  \n ", "is empty"),
+        ("a,b\n", "no rows"),
+        ("a\n1\n2\n", "one column"),
+        ("a,b\n1,2\n3\n", r"row 3 has 1 cells, the header 2"),
+        ("a,b\n1,2\n3,4,5\n", r"row 3 has 3 cells"),
+        ("a,b\n1,x\n3,4\n", r"'x' in row 2, column 'b'"),
+        ("a,b\n1,inf\n3,4\n", r"'inf' in row 2, column 'b'"),
+        ("a;b\n1;2,5\n3;4\n", r"Decimal commas must be points"),
+        ("a,b\n=SUM(A1),2\n3,4\n", r"'=SUM\(A1\)' in row 2"),
+        ("=cmd(),b\n1,2\n3,4\n", "looks like a spreadsheet formula"),
+        ("a,a\n1,2\n3,4\n", "two columns 'a'"),
+        ("a,,b\n1,2,3\n3,4,5\n", "column 2 has no name"),
+        ("1,2\n3,4\n5,6\n", "must hold the vertex names"),
+        ("date,a\n2024-01-01,1\n2024-01-02,2\n", "1 vertex column"),
+        ("a,b\n1,2\n", "1 observation"),
+        ("a,b\n1,\n,4\n5,6\n", r"2 missing values in 2 of 3 rows.*--missing drop"),
+        ("a,b\n1,\n2,NaN\n5,\n", "no value at all for b"),
+        (b"a,b\n1,2\n3,\xe94\n", r"not UTF-8 \(byte 0xe9 in line 3\)"),
+        (b"PK\x03\x04\0\0\0", "not a text file"),
+        ("a\x07,b\n1,2\n3,4\n", "cannot be printed"),
+        ('a,b\n"1,2\n3,4\n', "cells"),
+    ],
+)
+def test_bad_tables_are_named(tmp_path, text, message):
+    path = written(tmp_path / "t.csv", text)
+    with pytest.raises(DataError, match=message):
+        load_signals(path)
+
+
+def test_files_that_are_none(tmp_path):
+    with pytest.raises(DataError, match="is not a file"):
+        load_signals(tmp_path / "absent.csv")
+    with pytest.raises(DataError, match="is not a file"):
+        load_signals(tmp_path)
+    huge = tmp_path / "huge.csv"
+    with huge.open("wb") as file:
+        file.truncate(201 * 1024**2)
+    with pytest.raises(DataError, match="201 MB"):
+        load_signals(huge)
+
+
+def test_one_enormous_cell_is_an_error(tmp_path):
+    path = written(tmp_path / "t.csv", "a,b\n1," + "9" * 200_000 + "\n1,2\n")
+    with pytest.raises(DataError):
+        load_signals(path)
+
+
+def test_missing_values_are_dropped_or_interpolated(tmp_path):
+    path = written(tmp_path / "t.csv", "a,b\n1,2\n,4\n3,6\n4,NA\n")
+    dropped = load_signals(path, missing="drop")
+    np.testing.assert_array_equal(dropped.signals, [[1, 2], [3, 6]])
+    assert "2 rows" in dropped.note
+    filled = load_signals(path, missing="interpolate")
+    np.testing.assert_array_equal(filled.signals, [[1, 2], [2, 4], [3, 6], [4, 6]])
+    assert "2 missing values" in filled.note
+
+
+def test_places(tmp_path):
+    path = written(tmp_path / "c.csv", "station,lat,lon\nB,10,20\nA,-5.5,30\nC,0,0\n")
+    places = load_places(path, ["A", "B"])
+    np.testing.assert_array_equal(places.latitude, [-5.5, 10])
+    np.testing.assert_array_equal(places.longitude, [30, 20])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("name,lat\nA,1\n", "no 'lon'"),
+        ("name,lat,lon\nA,1,2\n", "no coordinates for 1 of 2 vertices: B"),
+        ("name,lat,lon\nA,1,2\nA,1,2\nB,1,1\n", "two rows for 'A'"),
+        ("name,lat,lon\nA,1,2\nB,91,1\n", "beyond"),
+        ("name,lat,lon\nA,1,x\nB,9,1\n", "'x' in row 2"),
+        ("name,lat,lon\nA,1,\nB,9,1\n", "lacks a latitude or longitude"),
+    ],
+)
+def test_bad_places_are_named(tmp_path, text, message):
+    path = written(tmp_path / "c.csv", text)
+    with pytest.raises(DataError, match=message):
+        load_places(path, ["A", "B"])
+
+
+# --- Learning ------------------------------------------------------------------------------------
+
+
+def test_preparations(signals):
+    table = SignalTable(tuple(NAMES), signals + np.arange(6.0))
+    raw, unit = prepare(table, "raw")
+    np.testing.assert_allclose(raw * unit, table.signals)
+    centred = raw - raw.mean(axis=1, keepdims=True)
+    assert np.mean(centred**2) == pytest.approx(1.0)
+    without_mean, _ = prepare(table, "centred")
+    np.testing.assert_allclose(without_mean.mean(axis=0), 0.0, atol=1e-12)
+    even, _ = prepare(table, "standardised")
+    np.testing.assert_allclose(even.std(axis=0) / even.std(axis=0)[0], 1.0)
+
+
+@pytest.mark.parametrize("factor", [1e-3, 1e3])
+@pytest.mark.parametrize("model", ["gaussian", "general", "saa"])
+def test_the_graph_does_not_depend_on_the_unit(signals, factor, model):
+    options = LearnOptions(model=model)
+    first = learn_graph(SignalTable(tuple(NAMES), signals), options)
+    second = learn_graph(SignalTable(tuple(NAMES), factor * signals), options)
+    assert first.solved
+    assert second.radius == pytest.approx(first.radius)
+    assert second.unit == pytest.approx(factor * first.unit)
+    np.testing.assert_allclose(second.laplacian, first.laplacian, atol=5e-3)
+
+
+def test_the_graph_is_the_certified_optimum(signals):
+    graph = learn_graph(SignalTable(tuple(NAMES), signals), LearnOptions(radius=0.4, eta=0.2))
+    nominal = Nominal.from_samples(signals / graph.unit)
+    problem = GraphProblem(nominal, GaussianBall(0.4), 0.2)
+    assert judge(problem, graph.laplacian, graph.solution.certificate).solved(1e-6)
+    assert graph.adjacency.sum() == pytest.approx(6.0, rel=1e-3)
+
+
+def test_isolated_vertices_and_communities():
+    rng = np.random.default_rng(1)
+    near = rng.standard_normal((30, 1)) + 0.05 * rng.standard_normal((30, 3))
+    far = 40 * rng.standard_normal((30, 1))
+    other = 20 + rng.standard_normal((30, 1)) + 0.05 * rng.standard_normal((30, 3))
+    table = SignalTable(tuple("abcxdef"), np.hstack([near, far, other]))
+    graph = learn_graph(table, LearnOptions(radius=0.01, eta=0.01))
+    assert graph.isolated == ("x",)
+    labels = dict(zip(graph.names, graph.communities, strict=True))
+    assert labels["a"] == labels["b"] == labels["c"] != labels["d"] == labels["e"] == labels["f"]
+    network = graph.to_networkx()
+    assert set(network) == set("abcxdef")
+    assert network.degree["x"] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"model": "magic"}, "gaussian, general, saa"),
+        ({"radius": "best"}, "cv, reliability; it is 'best'"),
+        ({"radius": -1.0}, "radius"),
+        ({"eta": 0.0}, "eta"),
+        ({"signals": "clean"}, "raw, centred, standardised"),
+        ({"threshold": -1.0}, "threshold"),
+    ],
+)
+def test_bad_options_are_named(options, message):
+    with pytest.raises(ProblemError, match=message):
+        LearnOptions(**options)
+
+
+def test_signals_that_tell_nothing(signals):
+    same = np.repeat(signals[:, :1], 6, axis=1)
+    with pytest.raises(DataError, match="nothing to tell them apart"):
+        learn_graph(SignalTable(tuple(NAMES), same), LearnOptions())
+    signals[:, 2] = 7.0
+    with pytest.raises(DataError, match="'Turku' never changes"):
+        learn_graph(SignalTable(tuple(NAMES), signals), LearnOptions(signals="standardised"))
+
+
+# --- The command ---------------------------------------------------------------------------------
+
+
+def test_command_writes_everything(table, tmp_path, capsys):
+    places = "name,lat,lon\n" + "".join(f"{n},{60 + i},{10 + i}\n" for i, n in enumerate(NAMES))
+    coordinates = written(tmp_path / "places.csv", places)
+    output = tmp_path / "out"
+    arguments = ["learn", str(table), "--coordinates", str(coordinates), "--output", str(output)]
+    assert cli.main(arguments) == 0
+    text = capsys.readouterr().out
+    for label in ("vertices d | 6", "observations N | 20", "chosen by cv", "certified gap", "date"):
+        assert label in text
+    assert sorted(path.name for path in output.iterdir()) == sorted(FILES)
+    with np.load(output / "laplacian.npz") as saved:
+        laplacian, names = saved["laplacian"], saved["names"].tolist()
+    assert names == NAMES
+    edges = pd.read_csv(output / "edges.csv")
+    network = nx.read_graphml(output / "graph.graphml")
+    assert set(network) == set(NAMES)
+    assert network.number_of_edges() == len(edges)
+    for source, target, weight in edges.itertuples(index=False):
+        expected = -laplacian[names.index(source), names.index(target)]
+        assert weight == pytest.approx(expected, rel=1e-8)
+        assert network[source][target]["weight"] == pytest.approx(expected)
+    assert edges["weight"].is_monotonic_decreasing
+
+    before = (output / "edges.csv").read_bytes()
+    assert cli.main(arguments) == 2
+    assert "--force" in capsys.readouterr().err
+    assert (output / "edges.csv").read_bytes() == before
+    assert cli.main([*arguments, "--force", "--model", "saa"]) == 0
+    assert (output / "edges.csv").read_bytes() != before
+
+
+def test_output_never_overwrites_the_input(signals, tmp_path, capsys):
+    path = tmp_path / "edges.csv"
+    pd.DataFrame(signals, columns=NAMES).to_csv(path, index=False)
+    before = path.read_bytes()
+    assert cli.main(["learn", str(path), "--output", str(tmp_path), "--force"]) == 2
+    assert "overwrite the input" in capsys.readouterr().err
+    assert path.read_bytes() == before
+
+
+def test_errors_leave_no_results(tmp_path, capsys):
+    path = written(tmp_path / "t.csv", "a,b\n1,x\n3,4\n")
+    assert cli.main(["learn", str(path), "--output", str(tmp_path / "out")]) == 2
+    assert "column 'b'" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_outlines_cross_the_box():
+    europe = nearby_outlines(Places(np.array([45.0, 55.0]), np.array([0.0, 15.0])))
+    states = nearby_outlines(Places(np.array([35.0, 45.0]), np.array([-100.0, -80.0])))
+    for shapes, longitude in ((europe, (-2, 17)), (states, (-102, -78))):
+        for shape in shapes:
+            assert shape.shape[1] == 2
+            assert shape[:, 0].max() >= longitude[0]
+            assert shape[:, 0].min() <= longitude[1]
