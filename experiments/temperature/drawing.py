@@ -1,0 +1,52 @@
+"""Maps of learned graphs, and the bearings of their edges."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.figure import Figure
+
+from experiments.growth import COLOURS
+from experiments.learn.outlines import nearby_outlines
+from experiments.learn.picture import draw_edges, frame_map
+from experiments.temperature.directions import measure_edges
+from experiments.temperature.reading import Reading
+
+
+def draw_maps(readings: list[Reading]) -> Figure:
+    """Draw graphs of the same places side by side."""
+    figure, axes = plt.subplots(
+        1, len(readings), figsize=(7.2 * len(readings), 5.0), layout="constrained", squeeze=False
+    )
+    for panel, reading in zip(axes[0], readings, strict=True):
+        points = np.column_stack([reading.places.longitude, reading.places.latitude])
+        frame_map(panel, points, nearby_outlines(reading.places))
+        draw_edges(panel, reading.graph, points)
+        panel.set_title(reading.title)
+    return figure
+
+
+def draw_directions(readings: list[Reading]) -> Figure:
+    """Draw how the weight of the edges is distributed over bearings."""
+    figure, axes = plt.subplots(
+        1, len(readings), figsize=(3.4 * len(readings), 3.0), sharey=True, layout="constrained"
+    )
+    bins = np.linspace(0, 90, 10)
+    for panel, reading in zip(np.atleast_1d(axes), readings, strict=True):
+        edges = measure_edges(reading.graph.adjacency, reading.places)
+        everything = measure_edges(1.0 - np.eye(len(reading.graph.names)), reading.places)
+        panel.hist(
+            edges.bearing, bins, weights=edges.weights / edges.weights.sum(), color=COLOURS[0],
+            label="learned edges",
+        )  # fmt: skip
+        share = np.full(everything.bearing.size, 1.0 / everything.bearing.size)
+        panel.hist(
+            everything.bearing, bins, weights=share, histtype="step", color="black",
+            label="all pairs",
+        )  # fmt: skip
+        panel.set(
+            title=reading.title, xlabel="bearing (degrees from the parallel)", xticks=[0, 45, 90]
+        )
+    np.atleast_1d(axes)[0].set_ylabel("share of weight")
+    np.atleast_1d(axes)[0].legend(frameon=False, fontsize=8)
+    return figure
