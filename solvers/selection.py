@@ -6,52 +6,65 @@ that were left out of the learning are a substitute that everyone has.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.model_selection import KFold
 
-from solvers.path import solve_path
-from wdro_cvx import AmbiguitySet, DataError, GraphProblem, Nominal, ProblemError, Solution
+from solvers.path import solve
+from wdro_cvx import (
+    AmbiguitySet,
+    DataError,
+    GraphProblem,
+    Nominal,
+    ProblemError,
+    Singleton,
+    Solution,
+)
 from wdro_cvx.metrics import reliability
 from wdro_cvx.validation import Array
 
 RULES = ("cv", "reliability")
 _FOLDS = 5
 #: Radii to choose from, relative to the length of a signal.
-_CANDIDATES = tuple(float(radius) for radius in np.geomspace(0.005, 2.0, 16))
+_CANDIDATES = tuple(float(radius) for radius in np.geomspace(0.005, 1.0, 15))
 #: The share of held-out signals that a reliable certificate covers.
 CONFIDENCE = 0.95
+# The risk falls and then rises with the radius; once it has risen by this factor the least is past.
+_HOPELESS = 1.3
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class HeldOut:
-    """What graphs are worth on signals that they have not seen, one number per candidate.
+    """What a candidate is worth on signals that it has not seen, a mean over the folds.
 
     Attributes
     ----------
-    risks : array
-        The mean of ``⟨Θ, L⟩ + η‖L‖²`` over the folds, with the second moment of the signals left
-        out.
-    reliabilities : array
+    risk : float
+        ``⟨Θ, L⟩ + η‖L‖²`` with the second moment of the signals left out.
+    reliability : float
         The share of those signals whose own risk is below the worst-case value.
     """
 
-    risks: Array
-    reliabilities: Array
+    risk: float
+    reliability: float
+
+
+Build = Callable[[Nominal, float], GraphProblem]
 
 
 def held_out(
-    samples: Array, path: Callable[[Array], Sequence[Solution]], eta: float, folds: int = _FOLDS
-) -> HeldOut:
-    """Cross-validate a path of models.
+    samples: Array, build: Build, candidates: Iterable[float], eta: float, folds: int = _FOLDS
+) -> Iterator[HeldOut]:
+    """Cross-validate one candidate after the other, each from the answers of the one before.
 
     Parameters
     ----------
     samples : array (N, d)
-    path : callable
-        Learns from some of the samples with every candidate.
+    build : callable
+        Makes the problem of a candidate from the distribution of some of the samples.
+    candidates : iterable of float
     eta : float
         Of the risk, the same for all candidates.
     folds : int
@@ -60,16 +73,18 @@ def held_out(
         raise DataError(
             "One sample cannot be held out and learned from at once; give the radius as a number."
         )
-    risks, shares = [], []
-    for train, test in KFold(min(folds, len(samples))).split(samples):
-        answers = path(samples[train])
-        moment = samples[test].T @ samples[test] / len(test)
-        graphs = [answer.laplacian for answer in answers]
-        risks.append([float(np.vdot(moment, graph) + eta * np.sum(graph**2)) for graph in graphs])
-        shares.append(
-            [reliability(answer.laplacian, answer.value, eta, samples[test]) for answer in answers]
-        )
-    return HeldOut(np.mean(risks, axis=0), np.mean(shares, axis=0))
+    splits = list(KFold(min(folds, len(samples))).split(samples))
+    nominals = [Nominal.from_samples(samples[train]) for train, _ in splits]
+    starts: list[Solution | None] = [None] * len(splits)
+    for candidate in candidates:
+        risks, shares = [], []
+        for fold, (_, test) in enumerate(splits):
+            answer = solve(build(nominals[fold], candidate), start=starts[fold])
+            starts[fold] = answer
+            unseen = GraphProblem(Nominal.from_samples(samples[test]), Singleton(), eta)
+            risks.append(unseen.value(answer.laplacian))
+            shares.append(reliability(answer.laplacian, answer.value, eta, samples[test]))
+        yield HeldOut(float(np.mean(risks)), float(np.mean(shares)))
 
 
 def data_scale(samples: Array) -> float:
@@ -107,7 +122,7 @@ def choose_radius(
         whose worst-case value covers 95 % of the held-out signals, the largest radius if none
         does.
     radii : sequence of float, optional
-        The candidates, ascending; 16 around the length of the signals if not given.
+        The candidates, ascending; 15 up to the length of the signals if not given.
     """
     if rule not in RULES:
         raise ProblemError(f"radius rule must be one of {', '.join(RULES)}; it is {rule!r}.")
@@ -117,12 +132,16 @@ def choose_radius(
     if candidates[-1] == 0.0:
         return 0.0  # signals that are all constant: every radius is as good
 
-    def path(part: Array) -> list[Solution]:
-        problem = GraphProblem(Nominal.from_samples(part), ambiguity, eta)
-        return solve_path(problem, candidates)
+    def build(nominal: Nominal, radius: float) -> GraphProblem:
+        return GraphProblem(nominal, replace(ambiguity, radius=radius), eta)
 
-    scores = held_out(samples, path, eta)
-    if rule == "cv":
-        return candidates[int(np.argmin(scores.risks))]
-    covered = np.flatnonzero(scores.reliabilities >= CONFIDENCE)
-    return candidates[int(covered[0]) if covered.size else -1]
+    scores: list[HeldOut] = []
+    for radius, score in zip(candidates, held_out(samples, build, candidates, eta), strict=True):
+        scores.append(score)
+        if rule == "reliability" and score.reliability >= CONFIDENCE:
+            return radius
+        if rule == "cv" and score.risk > _HOPELESS * min(earlier.risk for earlier in scores):
+            break
+    if rule == "reliability":
+        return candidates[-1]
+    return candidates[int(np.argmin([score.risk for score in scores]))]

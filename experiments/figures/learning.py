@@ -10,13 +10,13 @@ eta that is tuned in the same two ways.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from experiments.figures.experiment import Record
-from solvers import solve_path
+from solvers import solve
 from solvers.selection import held_out as held_out_scores
 from wdro_cvx import AmbiguitySet, GaussianBall, GraphProblem, MomentBall, Nominal, Singleton
 from wdro_cvx.metrics import dog, mcc, reliability
@@ -28,7 +28,6 @@ ETA = 0.3
 D = 20
 NOISE = 0.1
 _FOLDS = 3
-_TOL = 1e-6
 
 
 @dataclass(frozen=True)
@@ -38,12 +37,20 @@ class Model:
     ambiguity: AmbiguitySet
     candidates: Sequence[float]
 
+    def build(self, nominal: Nominal, candidate: float) -> GraphProblem:
+        """Return the problem of a candidate."""
+        if isinstance(self.ambiguity, Singleton):
+            return GraphProblem(nominal, self.ambiguity, candidate)
+        return GraphProblem(nominal, replace(self.ambiguity, radius=candidate), ETA)
+
     def path(self, samples: Array) -> list[Solution]:
         """Return the answers for all candidates, each from the one before."""
-        problem = GraphProblem(Nominal.from_samples(samples), self.ambiguity, ETA)
-        if isinstance(self.ambiguity, Singleton):
-            return solve_path(problem, etas=self.candidates, tol=_TOL)
-        return solve_path(problem, self.candidates, tol=_TOL)
+        nominal = Nominal.from_samples(samples)
+        answers: list[Solution] = []
+        for candidate in self.candidates:
+            start = answers[-1] if answers else None
+            answers.append(solve(self.build(nominal, candidate), start=start))
+        return answers
 
 
 GAUSSIAN_RADII = tuple(float(f"{radius:.2g}") for radius in np.geomspace(0.05, 4.0, 12))
@@ -99,7 +106,8 @@ def _held_out_risks(model: Model, samples: Array) -> list[float]:
     """Return the cross-validated risk of every candidate."""
     if len(model.candidates) == 1:
         return [0.0]
-    return [float(risk) for risk in held_out_scores(samples, model.path, ETA, _FOLDS).risks]
+    scores = held_out_scores(samples, model.build, model.candidates, ETA, _FOLDS)
+    return [score.risk for score in scores]
 
 
 def choose_by_truth(table: pd.DataFrame, settings: Sequence[str]) -> pd.DataFrame:

@@ -66,10 +66,16 @@ def matched_by_length(adjacency: Array, places: Places, rng: np.random.Generator
     """Compare bearings with those of random pairs of about the same length.
 
     Learned edges are short, and short edges differ little in latitude whatever their direction; so
-    this null, in which every edge is replaced by a pair of places within 10 % of its length, is the
-    one that speaks of direction. A station network that is wider than high is accounted for too.
+    this null is the one that speaks of direction. It also accounts for a network that is wider
+    than high.
     """
     edges = measure_edges(adjacency, places)
+    random = np.average(matched_bearings(edges, places, rng), axis=1, weights=edges.weights)
+    return _compare(float(np.average(edges.bearing, weights=edges.weights)), random)
+
+
+def matched_bearings(edges: Edges, places: Places, rng: np.random.Generator) -> Array:
+    """Return bearings of random graphs, one per row: pairs within 10 % of the edges' lengths."""
     rows, columns = np.triu_indices(len(places.latitude), 1)
     north, east = _offsets(places, rows, columns)
     length = np.hypot(north, east)
@@ -78,9 +84,7 @@ def matched_by_length(adjacency: Array, places: Places, rng: np.random.Generator
     length, bearing = length[order], bearing[order]
     low = np.searchsorted(length, 0.9 * edges.length)
     high = np.maximum(np.searchsorted(length, 1.1 * edges.length, side="right"), low + 1)
-    picks = rng.integers(low, high, size=(_SHUFFLES, len(low)))
-    random = np.average(bearing[picks], axis=1, weights=edges.weights)
-    return _compare(float(np.average(edges.bearing, weights=edges.weights)), random)
+    return np.asarray(bearing[rng.integers(low, high, size=(_SHUFFLES, len(low)))])
 
 
 def explained_by(labels: Array, values: Array) -> float:

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from experiments.growth import COLOURS
 from experiments.learn.outlines import nearby_outlines
 from experiments.learn.picture import draw_edges, frame_map
-from experiments.temperature.directions import measure_edges
+from experiments.temperature.directions import matched_bearings, measure_edges
 from experiments.temperature.reading import Reading
 
 
@@ -34,19 +34,17 @@ def draw_directions(readings: list[Reading]) -> Figure:
     bins = np.linspace(0, 90, 10)
     for panel, reading in zip(np.atleast_1d(axes), readings, strict=True):
         edges = measure_edges(reading.graph.adjacency, reading.places)
-        everything = measure_edges(1.0 - np.eye(len(reading.graph.names)), reading.places)
         panel.hist(
             edges.bearing, bins, weights=edges.weights / edges.weights.sum(), color=COLOURS[0],
             label="learned edges",
         )  # fmt: skip
-        share = np.full(everything.bearing.size, 1.0 / everything.bearing.size)
+        random = matched_bearings(edges, reading.places, np.random.default_rng(0))
+        share = np.broadcast_to(edges.weights / edges.weights.sum() / len(random), random.shape)
         panel.hist(
-            everything.bearing, bins, weights=share, histtype="step", color="black",
-            label="all pairs",
+            random.ravel(), bins, weights=share.ravel(), histtype="step", color="black",
+            label="pairs of equal length",
         )  # fmt: skip
-        panel.set(
-            title=reading.title, xlabel="bearing (degrees from the parallel)", xticks=[0, 45, 90]
-        )
+        panel.set(title=reading.title, xlabel="degrees from the parallel", xticks=[0, 45, 90])
     np.atleast_1d(axes)[0].set_ylabel("share of weight")
     np.atleast_1d(axes)[0].legend(frameon=False, fontsize=8)
     return figure
