@@ -69,9 +69,9 @@ def test_hopeless_radii_are_not_solved(monkeypatch):
         return solve(problem, **options)
 
     monkeypatch.setattr("solvers.selection.solve", counted)
-    chosen = choose_radius(signals(30), GaussianBall(0.0), ETA, "cv", [0.1, 5.0, 50.0, 500.0])
-    assert chosen <= 5.0
-    assert max(asked) == 50.0
+    chosen = choose_radius(signals(30), GaussianBall(0.0), 0.01, "cv", [0.1, 5.0, 50.0, 500.0])
+    assert chosen == 0.1
+    assert max(asked) == 5.0
 
 
 def test_the_largest_radius_is_taken_if_none_is_reliable():
