@@ -82,7 +82,8 @@ def _hand_written(name: str, solver: Any) -> Method:
 
 
 def _check_piqp(problem: GraphProblem) -> None:
-    if problem.ambiguity.radius != 0.0 or problem.trace_penalty is not None:
+    plain = problem.trace_penalty is None and problem.bounds is None
+    if problem.ambiguity.radius != 0.0 or not plain:
         raise SolverError("PIQP is set up for sample averages with the exact trace only.")
 
 

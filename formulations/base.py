@@ -185,6 +185,12 @@ class Formulation(ABC):
             self._risk = self.risk(variable)
         objective = self._risk.expression + self.eta * variable.squared_norm
         constraints = [*variable.constraints, *self._risk.constraints]
+        if problem.bounds is not None:
+            lower, upper = problem.bounds.lower, problem.bounds.upper
+            limited = np.flatnonzero(np.isfinite(upper))
+            constraints.append(variable.weights >= lower)
+            if limited.size:
+                constraints.append(variable.weights[limited] <= upper[limited])
         if problem.trace_penalty is None:
             constraints.append(variable.trace == problem.target_trace)
         else:

@@ -13,7 +13,9 @@ from collections.abc import Callable
 import numpy as np
 
 from wdro_cvx import GraphProblem, ProblemError, Solution
-from wdro_cvx.laplacian import nearest_feasible, project_simplex
+from wdro_cvx.bounds import project_box
+from wdro_cvx.feasible import repaired
+from wdro_cvx.laplacian import project_simplex
 from wdro_cvx.validation import Array, square_matrix
 
 Proximal = Callable[[Array, float], Array]
@@ -22,6 +24,14 @@ Proximal = Callable[[Array, float], Array]
 def proximal_step(problem: GraphProblem) -> Proximal:
     """Return ``(v, s) ↦ argmin_{w feasible} ‖w - v‖²/2s + β(2·1ᵀw - T)²``."""
     half_trace, penalty = problem.target_trace / 2, problem.trace_penalty
+    bounds = problem.bounds
+    if bounds is not None:
+        if penalty is not None:
+            raise ProblemError(
+                "projected gradient does not combine bounds with a trace penalty. Use "
+                "CertifiedSolver, or the exact trace."
+            )
+        return lambda point, step: project_box(point, bounds, half_trace)
     if penalty is None:
         return lambda point, step: project_simplex(point, half_trace)
     beta = penalty
@@ -40,16 +50,18 @@ def penalty_value(problem: GraphProblem, weights: Array) -> float:
 
 
 def start_weights(problem: GraphProblem) -> Array:
-    """Return the weights of the complete graph."""
+    """Return the weights of the complete graph, or the nearest that the bounds allow."""
     edges = problem.d * (problem.d - 1) // 2
-    return np.full(edges, problem.target_trace / (2 * edges))
+    weights = np.full(edges, problem.target_trace / (2 * edges))
+    if problem.bounds is None:
+        return weights
+    return project_box(weights, problem.bounds, problem.target_trace / 2)
 
 
 def feasible_start(problem: GraphProblem, start: Solution) -> Array:
     """Return the Laplacian of another problem's solution, made feasible for this one."""
     laplacian = square_matrix("start.laplacian", start.laplacian, problem.d, ProblemError)
-    exact = problem.trace_penalty is None
-    return nearest_feasible(laplacian, problem.target_trace if exact else None)
+    return repaired(problem, laplacian)
 
 
 def _penalty_shift(point: Array, stiffness: float, half_trace: float) -> float:

@@ -23,7 +23,8 @@ import numpy as np
 from scipy import linalg
 
 from solvers.incumbent import Incumbent
-from solvers.newton import LaplacianQP, solve_laplacian_qp
+from solvers.newton import solve_laplacian_qp
+from solvers.quadratic import LaplacianQP
 from wdro_cvx import GraphProblem
 from wdro_cvx.validation import Array
 
@@ -138,7 +139,7 @@ class _Step:
             moment = problem.nominal.second_moment + slope
             eta = problem.eta + rho * (1.0 + self.curvature) / 2
             answer = solve_laplacian_qp(
-                LaplacianQP(moment, eta, trace, penalty), self.multipliers, _QP_TOL
+                LaplacianQP(moment, eta, trace, penalty, problem.bounds), self.multipliers, _QP_TOL
             )
             self.multipliers = (answer.nu, answer.tau)
             change = answer.laplacian - centre

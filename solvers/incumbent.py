@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from solvers.newton import LaplacianQP, QPSolution, solve_laplacian_qp
+from solvers.newton import solve_laplacian_qp
+from solvers.quadratic import LaplacianQP, QPSolution
 from wdro_cvx import Certificate, GraphProblem, Solution, WorstCase
 from wdro_cvx.solution import Status, relative_gap
 from wdro_cvx.validation import Array
@@ -78,7 +79,7 @@ class Incumbent:
             moment = moment - rho * centre
         problem = self.problem
         eta = problem.eta + rho / 2
-        return LaplacianQP(moment, eta, problem.target_trace, problem.trace_penalty)
+        return LaplacianQP(moment, eta, problem.target_trace, problem.trace_penalty, problem.bounds)
 
     def record(self, iterations: int = 1) -> None:
         """Count iterations, note where they led and tell the callback."""

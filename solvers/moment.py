@@ -29,8 +29,9 @@ from numpy.typing import NDArray
 
 from solvers.base import register
 from solvers.dual_ascent import Curvature, maximise
-from solvers.newton import LaplacianQP, best_tau, edge_gains, quadratic_point
+from solvers.newton import best_tau, quadratic_point
 from solvers.norm_split import Split, split_largest, split_norm, weighted_norm
+from solvers.quadratic import LaplacianQP, edge_gains
 from wdro_cvx import Certificate, GraphProblem, MomentBall, ProblemError, Solution, Status
 from wdro_cvx.laplacian import complete_graph, nearest_feasible
 from wdro_cvx.validation import Array, real_number, square_matrix, whole_number
@@ -72,6 +73,8 @@ class MomentNewton:
                 "MomentNewton solves problems with MomentBall; this one has "
                 f"{type(problem.ambiguity).__name__}. Use ProjectedGradient."
             )
+        if problem.bounds is not None:
+            raise ProblemError("MomentNewton knows no bounds on edges. Use CertifiedSolver.")
 
     def solve(self, problem: GraphProblem, start: Solution | None = None) -> Solution:
         """Solve the problem, from another problem's solution if one is given.

@@ -17,59 +17,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.dual_ascent import Curvature, maximise
+from solvers.bounded import BoundedPoint, bounded_point
+from solvers.dual_ascent import Ascent, Curvature, maximise
+from solvers.quadratic import LaplacianQP, QPSolution, edge_gains
 from wdro_cvx.laplacian import edge_index
-from wdro_cvx.solution import relative_gap
 from wdro_cvx.validation import Array
 
 _MAX_STEPS = 200
-
-
-@dataclass(frozen=True)
-class LaplacianQP:
-    """``min ⟨M, L⟩ + η‖L‖_F²`` over Laplacians of trace ``trace``.
-
-    With ``trace_penalty`` (β) the trace is free and ``β(Tr L - trace)²`` is added.
-    """
-
-    moment: Array
-    eta: float
-    trace: float
-    trace_penalty: float | None = None
-
-    @property
-    def curvature(self) -> float:
-        """κ, the curvature that a trace penalty gives to the dual in τ."""
-        return 0.0 if self.trace_penalty is None else 1.0 / (16.0 * self.trace_penalty)
-
-
-@dataclass(frozen=True)
-class QPSolution:
-    """The answer to one Laplacian QP.
-
-    Attributes
-    ----------
-    laplacian : array (d, d)
-        Feasible to rounding.
-    value, bound : float
-        Primal value at ``laplacian`` and dual value at ``(nu, tau)``.
-    nu : array (d,)
-    tau : float
-        The multipliers, which also warm-start a similar QP.
-    steps : int
-    """
-
-    laplacian: Array
-    value: float
-    bound: float
-    nu: Array
-    tau: float
-    steps: int
-
-    @property
-    def gap(self) -> float:
-        """Relative gap between value and bound."""
-        return relative_gap(self.value, self.bound)
 
 
 def solve_laplacian_qp(
@@ -84,9 +38,16 @@ def solve_laplacian_qp(
         Multipliers of a similar problem.
     tol : float
     """
-    found = maximise(quadratic_point(qp, start), tol, _MAX_STEPS)
-    laplacian, last = found.best.laplacian(), found.last
-    return QPSolution(laplacian, found.value, last.value, last.nu, last.tau, found.steps)
+    if qp.bounds is not None:
+        return _solution(maximise(bounded_point(qp, qp.bounds, start), tol, _MAX_STEPS))
+    return _solution(maximise(quadratic_point(qp, start), tol, _MAX_STEPS))
+
+
+def _solution(found: Ascent[QuadraticPoint] | Ascent[BoundedPoint]) -> QPSolution:
+    last = found.last
+    return QPSolution(
+        found.best.laplacian(), found.value, last.value, last.nu, last.tau, found.steps
+    )
 
 
 def quadratic_point(qp: LaplacianQP, start: tuple[Array, float] | None = None) -> QuadraticPoint:
@@ -97,15 +58,6 @@ def quadratic_point(qp: LaplacianQP, start: tuple[Array, float] | None = None) -
         nu = np.full(d, 2.0 * qp.eta * qp.trace / d)
         start = nu, best_tau(qp, gains, nu)
     return _evaluate(qp, gains, *start)
-
-
-def edge_gains(moment: Array) -> Array:
-    """Return ``-𝒯*M``, edge by edge in a symmetric matrix, with ``-∞`` on the diagonal."""
-    diagonal = np.diagonal(moment)
-    gains = moment + moment.T
-    gains -= np.add.outer(diagonal, diagonal)  # in this order rounding leaves it symmetric
-    np.fill_diagonal(gains, -np.inf)
-    return gains
 
 
 def best_tau(qp: LaplacianQP, gains: Array, nu: Array) -> float:

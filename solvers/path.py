@@ -21,7 +21,8 @@ def solve(
 ) -> Solution:
     """Solve a problem with the best solver for it, to a certified relative gap.
 
-    Moment balls go to :class:`MomentNewton`, everything else to :class:`CertifiedSolver`.
+    Moment balls without bounds on the edges go to :class:`MomentNewton`, everything else to
+    :class:`CertifiedSolver`.
 
     Parameters
     ----------
@@ -35,7 +36,7 @@ def solve(
     callback : callable, optional
         Called with the progress after every iteration.
     """
-    if isinstance(problem.ambiguity, MomentBall):
+    if isinstance(problem.ambiguity, MomentBall) and problem.bounds is None:
         return MomentNewton(tol=tol).solve(problem, start)
     return CertifiedSolver(tol, callback=callback, progress=progress).solve(problem, start)
 

@@ -8,6 +8,7 @@ from wdro_cvx.ambiguity import (
     WassersteinBall,
     WorstCase,
 )
+from wdro_cvx.bounds import EdgeBounds
 from wdro_cvx.distribution import Discrete, Distribution, Gaussian
 from wdro_cvx.errors import DataError, ProblemError, SolverError, WdroError
 from wdro_cvx.judge import Verdict, judge
@@ -21,6 +22,7 @@ __all__ = [
     "DataError",
     "Discrete",
     "Distribution",
+    "EdgeBounds",
     "Gaussian",
     "GaussianBall",
     "GraphProblem",

@@ -6,7 +6,8 @@ No solver stops by this code. Its lower bound is weak duality twice over: for **
     -2η‖w‖² - ‖ν‖²/4η + τT/2 - τ²/16β  ≤  optimum,    w_ij = (τ - [𝒯*M]_ij - ν_i - ν_j)₊ / 4η
 
 with ``T`` the trace and the β-term only where the trace is penalised. So the bound holds however
-poor the Laplacian, and it is exact at the optimum.
+poor the Laplacian, and it is exact at the optimum. Bounds on the weights clip ``w`` instead, and
+the first term is the minimum of ``2ηw² - (τ - …)w`` over each edge's interval.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wdro_cvx.errors import ProblemError
-from wdro_cvx.laplacian import Residuals, adjoint, edge_index, nearest_feasible, residuals
+from wdro_cvx.feasible import infeasibility, repaired
+from wdro_cvx.laplacian import Residuals, adjoint, edge_index
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate, relative_gap
 from wdro_cvx.validation import Array, finite_array, square_matrix
@@ -28,6 +30,7 @@ ORACLE_TOLERANCE = 1e-8
 
 _EPS = float(np.finfo(float).eps)
 _TINY = float(np.finfo(float).tiny)
+_BISECTIONS = 100
 _PULLS = 8  # attempts to bring a second moment that is barely outside its set back into it
 
 
@@ -85,9 +88,8 @@ def judge(
         can only raise the bound. Needed where the worst case is not unique (hard case, p = 1).
     """
     matrix = square_matrix("laplacian", laplacian, problem.d, ProblemError)
-    exact = problem.trace_penalty is None
-    found = residuals(matrix, problem.target_trace, fixed_trace=exact)
-    feasible = nearest_feasible(matrix, problem.target_trace if exact else None)
+    found = infeasibility(problem, matrix)
+    feasible = repaired(problem, matrix)
 
     worst = problem.ambiguity.worst_case(problem.nominal, feasible)
     attained = float(np.vdot(worst.second_moment, feasible))
@@ -151,6 +153,8 @@ def _dual_value(problem: GraphProblem, costs: Array, nu: Array) -> float:
     heads, tails = edge_index(problem.d)
     eta, half_trace = problem.eta, problem.target_trace / 2
     curvature = 0.0 if problem.trace_penalty is None else 1.0 / (16.0 * problem.trace_penalty)
+    if problem.bounds is not None:
+        return _bounded_dual_value(problem, costs + nu[heads] + nu[tails], nu, curvature)
     prices = np.sort(costs + nu[heads] + nu[tails])
     # With the k cheapest edges in use the best τ is this; the right k is the largest at which the
     # dearest of them is still below it.
@@ -170,3 +174,28 @@ def _dual_value(problem: GraphProblem, costs: Array, nu: Array) -> float:
         + tau * half_trace
         - curvature * tau**2
     )
+
+
+def _bounded_dual_value(problem: GraphProblem, prices: Array, nu: Array, curvature: float) -> float:
+    """Return the dual objective at ν and nearly the best τ, where weights are bounded.
+
+    Any τ gives a valid bound; bisection on the slope, which falls with τ, finds the best.
+    """
+    bounds, eta, half_trace = problem.bounds, problem.eta, problem.target_trace / 2
+    assert bounds is not None
+
+    def weights(tau: float) -> Array:
+        return np.asarray(np.clip((tau - prices) / (4 * eta), bounds.lower, bounds.upper))
+
+    def slope(tau: float) -> float:
+        return half_trace - 2 * curvature * tau - float(weights(tau).sum())
+
+    reach = 4 * eta * problem.target_trace + float(np.ptp(prices)) + 1.0
+    low, high = float(prices.min()) - reach, float(prices.max()) + reach
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if slope(middle) > 0.0 else (low, middle)
+    tau = (low + high) / 2
+    chosen = weights(tau)
+    edges = float(np.sum((2 * eta * chosen + prices - tau) * chosen))
+    return edges - float(nu @ nu) / (4 * eta) + tau * half_trace - curvature * tau**2

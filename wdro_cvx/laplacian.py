@@ -125,18 +125,20 @@ def project_simplex(point: ArrayLike, total: float, slope: ArrayLike | None = No
 class Residuals:
     """How far a matrix is from the feasible Laplacians, each relative to ``trace``.
 
-    ``trace`` is zero where the problem penalises the trace instead of fixing it.
+    ``trace`` is zero where the problem penalises the trace instead of fixing it, ``bounds`` where
+    there are none.
     """
 
     symmetry: float
     row_sums: float
     sign: float
     trace: float
+    bounds: float = 0.0
 
     @property
     def largest(self) -> float:
-        """The largest of the four."""
-        return max(self.symmetry, self.row_sums, self.sign, self.trace)
+        """The largest of them."""
+        return max(self.symmetry, self.row_sums, self.sign, self.trace, self.bounds)
 
 
 def residuals(laplacian: ArrayLike, trace: float, *, fixed_trace: bool = True) -> Residuals:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wdro_cvx.ambiguity.base import AmbiguitySet
+from wdro_cvx.bounds import EdgeBounds
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.nominal import Nominal
 from wdro_cvx.validation import real_number, square_matrix
@@ -29,6 +30,8 @@ class GraphProblem:
     trace_penalty : float > 0, optional
         The paper's β. If given, ``Tr L = trace`` is replaced by the penalty
         ``β(Tr L - trace)²``: another problem, with another optimum (docs/paper.md E7).
+    bounds : EdgeBounds, optional
+        What is known of the edges: absent, present, bounded.
     """
 
     nominal: Nominal
@@ -36,6 +39,7 @@ class GraphProblem:
     eta: float
     trace: float | None = None
     trace_penalty: float | None = None
+    bounds: EdgeBounds | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.nominal, Nominal):
@@ -59,6 +63,14 @@ class GraphProblem:
                 "trace_penalty", self.trace_penalty, 0.0, strict=True, remedy=remedy
             )
             object.__setattr__(self, "trace_penalty", penalty)
+        if self.bounds is not None:
+            self._check_bounds(self.bounds)
+
+    def _check_bounds(self, bounds: EdgeBounds) -> None:
+        if bounds.d != self.d:
+            raise ProblemError(f"bounds are for {bounds.d} vertices; the data have {self.d}.")
+        if self.trace_penalty is None:
+            bounds.check_total(self.target_trace / 2)
 
     @property
     def d(self) -> int:

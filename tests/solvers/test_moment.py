@@ -11,8 +11,9 @@ from formulations import GeneralRegularized
 from solvers import MomentNewton, ProjectedGradient, registered
 from solvers.dual_ascent import Curvature
 from solvers.moment import _Evidence, _first_point, _guess
-from solvers.newton import LaplacianQP, quadratic_point, solve_laplacian_qp
+from solvers.newton import quadratic_point, solve_laplacian_qp
 from solvers.norm_split import split_largest, split_norm
+from solvers.quadratic import LaplacianQP
 from wdro_cvx import (
     Certificate,
     GaussianBall,

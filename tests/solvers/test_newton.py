@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from instances import dimensions, paper_problem, random_laplacian, seeds
 
-from solvers.newton import LaplacianQP, solve_laplacian_qp
+from solvers.newton import solve_laplacian_qp
+from solvers.quadratic import LaplacianQP
 from wdro_cvx import Singleton
 from wdro_cvx.laplacian import adjoint, edge_index, residuals, weights_from_laplacian
 

@@ -1,0 +1,142 @@
+"""What is known about edges beforehand: some are absent, some present, weights are limited.
+
+A constraint on the Laplacians, so every model and every solver that goes through the Laplacian QP
+has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from wdro_cvx.errors import ProblemError
+from wdro_cvx.laplacian import edge_index, vertex_count
+from wdro_cvx.validation import Array, real_number
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeBounds:
+    """Bounds ``lower ≤ w ≤ upper`` of the edge weights.
+
+    Build them with :meth:`from_edges`, or with :meth:`from_matrices`.
+
+    Attributes
+    ----------
+    lower, upper : array (m,)
+        In the order of ``weights_from_laplacian``; ``upper`` may be infinite.
+    """
+
+    lower: Array
+    upper: Array
+
+    def __post_init__(self) -> None:
+        for name in ("lower", "upper"):
+            values = np.array(getattr(self, name), dtype=float)
+            if values.ndim != 1 or np.isnan(values).any():
+                raise ProblemError(f"{name} must be a list of one number per edge, without NaN.")
+            values.flags.writeable = False
+            object.__setattr__(self, name, values)
+        if self.lower.shape != self.upper.shape:
+            raise ProblemError("lower and upper must have the same length.")
+        vertex_count(self.lower)
+        if self.lower.min() < 0.0 or not np.isfinite(self.lower).all():
+            raise ProblemError("lower bounds must be finite and at least 0: weights are.")
+        if (self.lower > self.upper).any():
+            raise ProblemError("a lower bound exceeds its upper bound.")
+
+    @classmethod
+    def from_edges(
+        cls,
+        d: int,
+        *,
+        absent: Iterable[tuple[int, int]] = (),
+        present: Iterable[tuple[int, int]] = (),
+        least: float = 0.0,
+        most: float = np.inf,
+    ) -> EdgeBounds:
+        """State which edges are absent, which have at least the weight ``least``, and a maximum.
+
+        Parameters
+        ----------
+        d : int
+            The number of vertices.
+        absent, present : pairs of vertices, counted from 0
+        least : float
+            The least weight of a present edge.
+        most : float
+            The largest weight of any edge.
+        """
+        least = real_number("least", least, 0.0)
+        most = real_number("most", most, 0.0, infinite=True)
+        lower, upper = np.zeros((d, d)), np.full((d, d), most)
+        for edges, matrix, value in ((present, lower, least), (absent, upper, 0.0)):
+            for first, second in edges:
+                if not (0 <= first < d and 0 <= second < d and first != second):
+                    raise ProblemError(
+                        f"({first}, {second}) is no edge of a graph with vertices 0 to {d - 1}."
+                    )
+                matrix[first, second] = matrix[second, first] = value
+        return cls.from_matrices(lower, upper)
+
+    @classmethod
+    def from_matrices(cls, lower: ArrayLike, upper: ArrayLike) -> EdgeBounds:
+        """State the bounds as symmetric matrices; their diagonals are not read."""
+        matrices = [np.asarray(matrix, dtype=float) for matrix in (lower, upper)]
+        for name, matrix in zip(("lower", "upper"), matrices, strict=True):
+            square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] >= 2
+            if not square or not np.array_equal(matrix, matrix.T, equal_nan=True):
+                raise ProblemError(f"{name} must be a symmetric matrix of at least two vertices.")
+        edges = edge_index(matrices[0].shape[0])
+        return cls(matrices[0][edges], matrices[1][edges])
+
+    @property
+    def d(self) -> int:
+        """The number of vertices."""
+        return vertex_count(self.lower)
+
+    def matrices(self) -> tuple[Array, Array]:
+        """Return both bounds as symmetric matrices with a zero diagonal."""
+        heads, tails = edge_index(self.d)
+        found = []
+        for values in (self.lower, self.upper):
+            matrix = np.zeros((self.d, self.d))
+            matrix[heads, tails] = matrix[tails, heads] = values
+            found.append(matrix)
+        return found[0], found[1]
+
+    def check_total(self, total: float) -> None:
+        """Raise ProblemError unless weights that sum to ``total`` exist."""
+        least, most = float(self.lower.sum()), float(self.upper.sum())
+        if not least <= total <= most:
+            raise ProblemError(
+                f"no graph has this trace: the weights must sum to {total:g}, and the bounds allow "
+                f"{least:g} to {most:g}. Loosen the bounds, or change trace."
+            )
+
+
+def project_box(point: Array, bounds: EdgeBounds, total: float) -> Array:
+    """Project onto ``{lower ≤ w ≤ upper, Σw = total}``: ``w = clip(point - θ)``.
+
+    The sum falls with θ, piecewise linearly; Newton steps, kept in a bracket by bisection, end on
+    the right piece.
+    """
+    lower, upper = bounds.lower, bounds.upper
+    finite = np.where(np.isfinite(upper), upper, lower + total)
+    low, high = float(np.min(point - finite)) - 1.0, float(np.max(point - lower)) + 1.0
+    theta = float(np.mean(point)) - total / point.size
+    for _ in range(200):
+        theta = theta if low < theta < high else (low + high) / 2
+        weights = np.clip(point - theta, lower, upper)
+        excess = float(weights.sum()) - total
+        if abs(excess) <= 4 * np.finfo(float).eps * max(total, 1.0):
+            break
+        low, high = (theta, high) if excess > 0 else (low, theta)
+        free = int(np.count_nonzero((weights > lower) & (weights < upper)))
+        step = theta + excess / free if free else np.inf
+        if step == theta or high - low <= np.finfo(float).eps * max(abs(low), abs(high)):
+            break
+        theta = step
+    return np.asarray(weights)
