@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from experiments.bench import run_bench
-from experiments.compare import METHODS, PRESETS, Grid, run_compare
+from experiments.compare import METHODS, PRESETS, Grid, methods_for, run_compare
+from experiments.extensions import load_extension, load_installed
 from experiments.figures.run import EXPERIMENTS, run_figures
 from experiments.figures.run import PRESETS as FIGURE_PRESETS
-from experiments.isolate import Limits, load_extension
+from experiments.isolate import Limits
 from experiments.learn.command import run_learn
 from experiments.learn.graph import MODELS as LEARN_MODELS
 from experiments.learn.graph import PREPARATIONS, LearnOptions
@@ -20,7 +21,7 @@ from experiments.learn.output import FILES
 from experiments.propositions.ledger import run_propositions
 from experiments.robustness import DIMENSIONS, run_robustness
 from experiments.temperature.run import run_temperature
-from wdro_cvx import WdroError
+from wdro_cvx import WdroError, registered_ambiguities
 from wdro_cvx.metrics import EDGE_THRESHOLD
 
 _INTERRUPTED = 130  # the shell's own code for Ctrl-C
@@ -31,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     try:
+        load_installed()
         code: int = options.command(options)
     except WdroError as error:
         print(f"wdro: {error}", file=sys.stderr)
@@ -42,19 +44,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _compare(options: argparse.Namespace) -> int:
+    before = set(registered_ambiguities())
     for path in options.extensions:
         load_extension(path)
+    # A file that brings its own set is compared on that set.
+    sets = options.sets or tuple(sorted(set(registered_ambiguities()) - before))
     preset = PRESETS[options.preset]
     limits = Limits(
         options.time_limit or preset.limits.limit_s, options.memory_limit or preset.limits.limit_mb
     )
     grid = Grid(
         options.dimensions or preset.dimensions,
-        options.methods or METHODS,
+        options.methods or (methods_for(sets) if sets else METHODS),
         options.samples,
         tuple(range(options.seeds)),
         options.target,
         options.repeats,
+        sets,
     )
     agreed = run_compare(options.output, grid, limits, options.fresh, options.extensions)
     print(f"wrote {options.output}/report.md, runs.csv, runtime.png, runtime.pdf")
@@ -144,6 +150,10 @@ def _parser() -> argparse.ArgumentParser:
         help="solvers by name, formulations as NAME:BACKEND; default: " + ", ".join(METHODS),
     )  # fmt: skip
     compare.add_argument(
+        "--sets", type=_names, metavar="NAME,…",
+        help="compare on these ambiguity sets instead of the paper's problems",
+    )  # fmt: skip
+    compare.add_argument(
         "--samples", type=_positive, default=2, metavar="K", help="signals per vertex (default: 2)"
     )
     compare.add_argument(
@@ -157,7 +167,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     compare.add_argument(
         "--with", dest="extensions", action="append", default=[], metavar="FILE.py",
-        help="a Python file that registers further formulations or solvers; may be repeated",
+        help="a Python file that registers sets, formulations or solvers; if it brings a set, that "
+        "set is compared; may be repeated",
     )  # fmt: skip
     bench = commands.add_parser(
         "bench",

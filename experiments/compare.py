@@ -22,7 +22,8 @@ from experiments.isolate import Limits
 from experiments.methods import find_method
 from experiments.provenance import write_provenance
 from experiments.store import Store, write_table
-from wdro_cvx import ProblemError
+from formulations import registered
+from wdro_cvx import ProblemError, registered_ambiguities
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,22 @@ METHODS = (
 )
 
 
+def methods_for(sets: Sequence[str]) -> tuple[str, ...]:
+    """Return the methods to compare on named sets: all formulations that claim one, and ours."""
+    known = registered_ambiguities()
+    unknown = [name for name in sets if name not in known]
+    if unknown:
+        raise ProblemError(
+            f"there is no ambiguity set {unknown[0]!r}. Registered: {', '.join(sorted(known))}."
+        )
+    claiming = [
+        f"{name}:CLARABEL"
+        for name, formulation in registered().items()
+        if any(issubclass(known[item], formulation.claims) for item in sets)
+    ]
+    return (*claiming, "ProjectedGradient", "CertifiedSolver")
+
+
 @dataclass(frozen=True)
 class Grid:
     """What to compare."""
@@ -76,12 +93,20 @@ class Grid:
     seeds: tuple[int, ...] = (0,)
     target: float = 1e-6
     repeats: int = 3
+    sets: tuple[str, ...] = ()
+
+    @property
+    def panels(self) -> dict[str, Instance]:
+        """The paper's panels, or one for every ambiguity set that was named."""
+        if not self.sets:
+            return PANELS
+        return {name: Instance(name, 0, 0, 0.5, 0.3, 0) for name in self.sets}
 
     def cells(self) -> list[Cell]:
         """Return a cell for every panel, size, seed and method that claims the problem."""
         methods = [find_method(name) for name in self.methods]
         cells = []
-        for base in PANELS.values():
+        for base in self.panels.values():
             claiming = [m for m in methods if m.claims(replace(base, d=4, n=4).problem())]
             for d in self.dimensions:
                 n = base.n or self.samples_per_vertex * d
@@ -105,7 +130,7 @@ def run_compare(
     rows = cross_check(rows, cells, store)
     write_table(output / "runs.csv", rows)
     write_provenance(output, asdict(grid) | asdict(limits))
-    panels = {title: panel_rows(rows, base) for title, base in PANELS.items()}
+    panels = {title: panel_rows(rows, base) for title, base in grid.panels.items()}
     panels = {title: found for title, found in panels.items() if not found.empty}
     draw_panels(panels, output / "runtime")
     return write_report(output, rows, panels, grid.target)

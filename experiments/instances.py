@@ -15,6 +15,7 @@ from wdro_cvx import (
     ProblemError,
     Singleton,
     WassersteinBall,
+    registered_ambiguities,
 )
 from wdro_cvx.generators import rbf_graph, smooth_signals
 
@@ -25,7 +26,8 @@ MODELS = ("average", "gaussian", "wasserstein", "moment")
 class Instance:
     """A random problem: RBF graph, smooth signals, noise 0.1.
 
-    ``model`` is one of ``average``, ``gaussian``, ``wasserstein`` and ``moment`` (with norm ``p``).
+    ``model`` is one of ``average``, ``gaussian``, ``wasserstein`` and ``moment`` (with norm ``p``),
+    or the name of any registered ambiguity set.
     """
 
     model: str
@@ -53,4 +55,8 @@ class Instance:
             return WassersteinBall(self.radius)
         if self.model == "moment":
             return MomentBall(self.radius, p=self.p)
-        raise ProblemError(f"model must be one of {', '.join(MODELS)}; it is {self.model!r}.")
+        sets = registered_ambiguities()
+        if self.model in sets:
+            return sets[self.model](self.radius)
+        names = ", ".join([*MODELS, *sorted(sets)])
+        raise ProblemError(f"model must be one of {names}; it is {self.model!r}.")

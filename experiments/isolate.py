@@ -23,6 +23,7 @@ import numpy as np
 import psutil
 
 from experiments.cell import Cell, measure
+from experiments.extensions import load_extension, load_installed
 from wdro_cvx import WdroError
 
 _POLL_S = 0.02
@@ -111,6 +112,7 @@ def _end_with(parent: int) -> None:
 def _child() -> None:
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     task = json.load(sys.stdin)
+    load_installed()
     for path in task["extensions"]:
         load_extension(path)
     output = Path(task["output"])
@@ -124,15 +126,6 @@ def _child() -> None:
         row = {"outcome": "failed", "message": str(reason)[:300]}
     (output / "row.part").write_text(json.dumps(row))
     (output / "row.part").rename(output / "row.json")
-
-
-def load_extension(path: str) -> None:
-    """Run a Python file, which registers formulations, solvers or methods of its own."""
-    import runpy
-
-    if not Path(path).is_file():
-        raise WdroError(f"there is no file {path}; name a Python file that registers methods.")
-    runpy.run_path(path, run_name=f"extension:{Path(path).stem}")
 
 
 if __name__ == "__main__":

@@ -7,8 +7,11 @@ from wdro_cvx.ambiguity import (
     Singleton,
     WassersteinBall,
     WorstCase,
+    register_ambiguity,
+    registered_ambiguities,
 )
 from wdro_cvx.bounds import EdgeBounds
+from wdro_cvx.checks import check_ambiguity
 from wdro_cvx.distribution import Discrete, Distribution, Gaussian
 from wdro_cvx.errors import DataError, ProblemError, SolverError, WdroError
 from wdro_cvx.judge import Verdict, judge
@@ -37,5 +40,8 @@ __all__ = [
     "WassersteinBall",
     "WdroError",
     "WorstCase",
+    "check_ambiguity",
     "judge",
+    "register_ambiguity",
+    "registered_ambiguities",
 ]

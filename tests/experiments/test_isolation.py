@@ -73,15 +73,15 @@ def test_limits_skip_larger_sizes_with_the_reason_and_are_retried_when_raised(tm
         for d in (5, 6)
         for name in ("Sleeper", "CertifiedSolver")
     ]
-    rows = run_campaign(cells, store, Limits(5.0, 4096.0), "test", DOUBLES)
+    rows = run_campaign(cells, store, Limits(15.0, 4096.0), "test", DOUBLES)
     outcomes = {(row["d"], row["method"]): row["outcome"] for _, row in rows.iterrows()}
     assert outcomes[5, "Sleeper"] == "time-out"
     assert outcomes[6, "Sleeper"] == "skipped"
     assert outcomes[6, "CertifiedSolver"] == "ok"
     skipped = rows[rows["outcome"] == "skipped"].iloc[0]
     assert "time-out at d = 5" in skipped["message"]
-    again = run_campaign(cells[:1], store, Limits(5.5, 4096.0), "test", DOUBLES)
-    assert again.iloc[0]["limit_s"] == 5.5
+    again = run_campaign(cells[:1], store, Limits(15.5, 4096.0), "test", DOUBLES)
+    assert again.iloc[0]["limit_s"] == 15.5
 
 
 def test_finished_cells_are_not_computed_twice(tmp_path, monkeypatch):

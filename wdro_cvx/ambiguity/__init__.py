@@ -1,6 +1,11 @@
 """Ambiguity sets: each is one function, the worst-case second moment for a given Laplacian."""
 
-from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase
+from wdro_cvx.ambiguity.base import (
+    AmbiguitySet,
+    WorstCase,
+    register_ambiguity,
+    registered_ambiguities,
+)
 from wdro_cvx.ambiguity.gelbrich import GaussianBall, WassersteinBall
 from wdro_cvx.ambiguity.moment import MomentBall
 from wdro_cvx.ambiguity.singleton import Singleton
@@ -12,4 +17,6 @@ __all__ = [
     "Singleton",
     "WassersteinBall",
     "WorstCase",
+    "register_ambiguity",
+    "registered_ambiguities",
 ]

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import ClassVar, Self, TypeVar
 
 from wdro_cvx.distribution import Distribution
 from wdro_cvx.errors import ProblemError
@@ -88,3 +88,28 @@ class AmbiguitySet(ABC):
     def scaled(self, factor: float) -> Self:
         """Return the set that corresponds to this one after the data are multiplied by factor."""
         return replace(self, radius=self.radius * factor**self.radius_degree)
+
+
+A = TypeVar("A", bound=type[AmbiguitySet])
+_REGISTRY: dict[str, type[AmbiguitySet]] = {}
+
+
+def register_ambiguity(cls: A) -> A:
+    """Class decorator: make a set known by its name, so that ``wdro compare`` can run it.
+
+    Its fields beside the radius need defaults.
+    """
+    if not issubclass(cls, AmbiguitySet):
+        raise ProblemError(f"{cls.__name__} cannot be registered: it must subclass AmbiguitySet.")
+    missing = sorted(cls.__abstractmethods__)
+    if missing:
+        raise ProblemError(
+            f"{cls.__name__} cannot be registered: it must write {' and '.join(missing)}."
+        )
+    _REGISTRY[cls.__name__] = cls
+    return cls
+
+
+def registered_ambiguities() -> dict[str, type[AmbiguitySet]]:
+    """Return all registered sets by name."""
+    return dict(_REGISTRY)

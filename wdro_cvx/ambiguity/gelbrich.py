@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
-from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase
+from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
 from wdro_cvx.ambiguity.secular import solve_secular
 from wdro_cvx.distribution import Discrete, Distribution, Gaussian, uniform
 from wdro_cvx.errors import ProblemError
@@ -74,6 +74,7 @@ class _GelbrichBall(AmbiguitySet):
         return float(np.linalg.norm(nominal_root - left @ right @ root))
 
 
+@register_ambiguity
 @dataclass(frozen=True)
 class GaussianBall(_GelbrichBall):
     """All Gaussians within type-2 Wasserstein distance ``radius`` of the nominal Gaussian."""
@@ -84,6 +85,7 @@ class GaussianBall(_GelbrichBall):
         return Gaussian(transport @ nominal.mean, (covariance + covariance.T) / 2)
 
 
+@register_ambiguity
 @dataclass(frozen=True)
 class WassersteinBall(_GelbrichBall):
     """All distributions within type-2 Wasserstein distance ``radius`` of the empirical one."""

@@ -12,11 +12,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase
+from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
 from wdro_cvx.nominal import Nominal
 from wdro_cvx.validation import Array, real_number
 
 
+@register_ambiguity
 @dataclass(frozen=True)
 class MomentBall(AmbiguitySet):
     """All second moments within ``radius`` of the nominal one in the entrywise p-norm.

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase
+from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
 from wdro_cvx.distribution import nominal_distribution
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.nominal import Nominal
 from wdro_cvx.validation import Array
 
 
+@register_ambiguity
 @dataclass(frozen=True)
 class Singleton(AmbiguitySet):
     """The set that holds the nominal distribution alone."""

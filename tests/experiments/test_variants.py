@@ -1,0 +1,134 @@
+"""A variant from outside: the printed example, by file and by entry point, and its checks."""
+
+import re
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import cvxpy as cp
+import numpy as np
+import pandas as pd
+import pytest
+
+import formulations
+from experiments import cli, extensions
+from experiments.checks import check_formulation
+from experiments.compare import methods_for
+from formulations import Formulation, Risk, registered, smoothness
+from wdro_cvx import GaussianBall, MomentBall, ProblemError, WassersteinBall, registered_ambiguities
+from wdro_cvx.ambiguity import base
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "new-variant.md"
+
+
+def forget():
+    formulations.base._REGISTRY.pop("SpectralForm", None)
+    base._REGISTRY.pop("SpectralBall", None)
+
+
+@pytest.fixture
+def variant(tmp_path):
+    """The file that docs/new-variant.md tells its reader to save, not registered yet."""
+    blocks = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), flags=re.DOTALL)
+    path = tmp_path / "spectral.py"
+    path.write_text(blocks[0])
+    forget()
+    yield path
+    forget()
+
+
+def test_the_printed_variant_is_compared(variant, tmp_path):
+    output = tmp_path / "out"
+    code = cli.main(
+        ["compare", "--with", str(variant), "--dimensions", "5,6", "--repeats", "1", "--output",
+         str(output)]
+    )  # fmt: skip
+    assert code == 0
+    rows = pd.read_csv(output / "runs.csv")
+    assert set(rows["model"]) == {"SpectralBall"}
+    assert set(rows["method"]) == {
+        "SpectralForm:CLARABEL", "ProjectedGradient", "CertifiedSolver",
+    }  # fmt: skip
+    assert rows["is_solved"].all()
+    assert "SpectralBall" in (output / "report.md").read_text()
+
+
+def test_installed_packages_register_by_entry_point(variant, monkeypatch):
+    monkeypatch.syspath_prepend(str(variant.parent))
+    point = EntryPoint("spectral", "spectral", extensions.GROUP)
+    monkeypatch.setattr(extensions, "entry_points", lambda group: [point])
+    extensions.load_installed()
+    assert "SpectralForm" in registered()
+    assert "SpectralBall" in registered_ambiguities()
+    broken = EntryPoint("broken", "no_such_module", extensions.GROUP)
+    monkeypatch.setattr(extensions, "entry_points", lambda group: [broken])
+    with pytest.raises(extensions.WdroError, match="'broken' of an installed package"):
+        extensions.load_installed()
+
+
+def test_unknown_sets_are_named(capsys):
+    assert cli.main(["compare", "--sets", "Ball"]) == 2
+    assert "no ambiguity set 'Ball'" in capsys.readouterr().err
+    assert "RobustPremium:CLARABEL" in methods_for(["GaussianBall"])
+    assert "GeneralRegularized:CLARABEL" not in methods_for(["GaussianBall"])
+
+
+@pytest.mark.parametrize(
+    ("name", "ambiguity"),
+    [
+        ("SampleAverage", None),
+        ("GaussianClosedForm", GaussianBall(0.5)),
+        ("GaussianSDP", None),
+        ("GeneralSDP", WassersteinBall(0.5)),
+        ("GeneralRegularized", MomentBall(0.5, p=3.0)),
+        ("RobustPremium", None),
+    ],
+)
+def test_our_formulations_pass(name, ambiguity):
+    report = check_formulation(registered()[name], ambiguity)
+    assert report.passed, str(report)
+
+
+class Wrong(Formulation):
+    """Half of the premium."""
+
+    claims = (MomentBall,)
+
+    def risk(self, laplacian):
+        average = smoothness(self.normalised.nominal.second_moment, laplacian)
+        return Risk(average + 0.5 * self.radius * cp.norm(cp.vec(laplacian.matrix, order="C"), 2))
+
+
+class Stiff(Formulation):
+    """The radius as a number instead of a parameter: a sweep does not move."""
+
+    claims = (MomentBall,)
+
+    def risk(self, laplacian):
+        average = smoothness(self.normalised.nominal.second_moment, laplacian)
+        radius = self.normalised.ambiguity.radius
+        return Risk(average + radius * cp.norm(cp.vec(laplacian.matrix, order="C"), 2))
+
+
+class Claimless(Formulation):
+    def risk(self, laplacian):
+        return Risk(cp.Constant(0.0))
+
+
+@pytest.mark.parametrize(
+    ("formulation", "failure"),
+    [
+        (Wrong, "agrees with the certified solver"),
+        (Stiff, "sweeps"),
+        (Claimless, "claims"),
+    ],
+)
+def test_wrong_formulations_are_caught_by_name(formulation, failure):
+    report = check_formulation(formulation)
+    assert failure in report.failures
+    assert f"FAILED {failure}" in str(report)
+
+
+def test_incomplete_formulations_say_what_is_missing():
+    with pytest.raises(ProblemError, match="set claims"):
+        formulations.register(Claimless)
+    assert np.all([issubclass(item, Formulation) for item in registered().values()])

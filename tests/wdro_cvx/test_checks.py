@@ -1,0 +1,126 @@
+"""Public checks: what is right passes, every kind of wrong is caught by name."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from wdro_cvx import (
+    AmbiguitySet,
+    GaussianBall,
+    MomentBall,
+    Nominal,
+    ProblemError,
+    WassersteinBall,
+    WorstCase,
+    check_ambiguity,
+    register_ambiguity,
+    registered_ambiguities,
+)
+
+
+@dataclass(frozen=True)
+class Shift(AmbiguitySet):
+    """``{Θ + t·I : 0 ≤ t ≤ ε}`` with a way to spoil each property."""
+
+    spoil: str = ""
+    radius_degree: ClassVar[int] = 2
+
+    def worst_case(self, nominal, laplacian):
+        shift = self.radius * np.eye(nominal.d)
+        risk = float(np.vdot(nominal.second_moment + shift, laplacian))
+        if self.spoil == "gradient":
+            # It attains the risk and lies in the set of its own distance, and is no gradient.
+            tilt = np.diag(np.arange(nominal.d) - (nominal.d - 1) / 2)
+            tilt -= float(np.vdot(tilt, laplacian) / np.vdot(laplacian, laplacian)) * laplacian
+            shift = shift + 0.3 * tilt
+        if self.spoil == "inside":
+            shift = 2 * shift
+            risk = float(np.vdot(nominal.second_moment + shift, laplacian))
+        if self.spoil == "attains the risk":
+            risk *= 1.01
+        if self.spoil == "homogeneous":
+            risk += 0.1
+        if self.spoil == "convex":
+            risk -= 0.3 * self.radius * float(np.linalg.norm(laplacian))
+        if self.spoil == "radius 0 is the sample average":
+            risk += 0.1 * float(np.trace(laplacian))
+        if self.spoil == "grows with the radius":
+            risk = float(np.vdot(nominal.second_moment - 0.1 * shift, laplacian))
+        if self.spoil == "unit of the data":
+            risk += float(np.trace(laplacian)) * (0.1 if self.radius > 0 else 0.0)
+        if self.spoil == "raises":
+            raise ProblemError("cannot do this")
+        return WorstCase(risk, nominal.second_moment + shift, 1.0)
+
+    def distance(self, nominal, second_moment):
+        if self.spoil == "gradient":
+            return 0.0
+        if self.spoil == "holds the nominal":
+            return self.radius + 1.0
+        return float(np.linalg.norm(second_moment - nominal.second_moment, 2))
+
+
+@pytest.mark.parametrize(
+    "ambiguity",
+    [GaussianBall(0.5), WassersteinBall(20.0), MomentBall(0.5, p=1.0), MomentBall(1.0), Shift(0.5)],
+)
+def test_right_sets_pass(ambiguity):
+    report = check_ambiguity(ambiguity)
+    assert report.passed, str(report)
+    assert report.failures == ()
+    report.raise_if_failed()
+    few = Nominal.from_samples(np.random.default_rng(0).standard_normal((2, 4)))
+    assert check_ambiguity(ambiguity, few).passed
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        "gradient",
+        "inside",
+        "attains the risk",
+        "holds the nominal",
+        "homogeneous",
+        "convex",
+        "radius 0 is the sample average",
+        "grows with the radius",
+        "unit of the data",
+    ],
+)
+def test_every_kind_of_wrong_is_caught_by_name(spoil):
+    report = check_ambiguity(Shift(0.5, spoil=spoil))
+    assert spoil in report.failures
+    assert f"FAILED {spoil}" in str(report)
+    with pytest.raises(ProblemError, match=spoil):
+        report.raise_if_failed()
+
+
+def test_a_point_that_does_worse_is_caught():
+    @dataclass(frozen=True)
+    class Understated(GaussianBall):
+        def worst_case(self, nominal, laplacian):
+            half = GaussianBall(self.radius * (0.5 if laplacian[0, 0] > 1.0 else 1.0))
+            return half.worst_case(nominal, laplacian)
+
+    assert "support function" in check_ambiguity(Understated(1.0), instances=20).failures
+
+
+def test_errors_of_a_set_are_reported():
+    report = check_ambiguity(Shift(0.5, spoil="raises"))
+    assert not report.passed
+    assert "raised ProblemError: cannot do this" in str(report)
+
+
+def test_incomplete_sets_say_what_is_missing():
+    with pytest.raises(ProblemError, match="must write distance and worst_case"):
+
+        @register_ambiguity
+        @dataclass(frozen=True)
+        class Empty(AmbiguitySet):
+            pass
+
+    with pytest.raises(ProblemError, match="must subclass AmbiguitySet"):
+        register_ambiguity(dict)
+    assert {"GaussianBall", "MomentBall", "Singleton"} <= set(registered_ambiguities())

@@ -1,0 +1,198 @@
+"""Checks for authors of ambiguity sets: that ``worst_case`` keeps its promises.
+
+Everything that the solvers and the judge rely on follows from a few properties of a support
+function; each is tried on random data and Laplacians, and reported by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from wdro_cvx.ambiguity.base import AmbiguitySet
+from wdro_cvx.errors import ProblemError, WdroError
+from wdro_cvx.laplacian import laplacian_from_weights
+from wdro_cvx.nominal import Nominal
+from wdro_cvx.validation import Array
+
+_EXACT = 1e-8  # identities in double precision
+_STEP = 1e-6
+_SLOPE = 1e-4  # of one-sided differences with that step
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """One property: its name, whether it was found to hold, and what was seen."""
+
+    name: str
+    passed: bool
+    detail: str
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """What a check found; print it."""
+
+    subject: str
+    results: tuple[CheckResult, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every property holds."""
+        return all(result.passed for result in self.results)
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """The names of those that do not."""
+        return tuple(result.name for result in self.results if not result.passed)
+
+    def __str__(self) -> str:
+        """Return one line per property."""
+        lines = [
+            f"  {'ok    ' if result.passed else 'FAILED'} {result.name}: {result.detail}"
+            for result in self.results
+        ]
+        return "\n".join([f"{self.subject}: {'passed' if self.passed else 'FAILED'}", *lines])
+
+    def raise_if_failed(self) -> None:
+        """Raise ProblemError with the report if something failed."""
+        if not self.passed:
+            raise ProblemError(str(self))
+
+
+@dataclass(frozen=True)
+class _Case:
+    """A set with data and Laplacians to try it on."""
+
+    ambiguity: AmbiguitySet
+    nominal: Nominal
+    laplacian: Array
+    other: Array
+
+    def risk(self, laplacian: Array) -> float:
+        return self.ambiguity.worst_case(self.nominal, laplacian).risk
+
+    @property
+    def size(self) -> float:
+        return abs(self.risk(self.laplacian)) + abs(self.risk(self.other))
+
+
+def check_ambiguity(
+    ambiguity: AmbiguitySet, nominal: Nominal | None = None, instances: int = 5, seed: int = 0
+) -> CheckReport:
+    """Check that a set's worst case is one.
+
+    Parameters
+    ----------
+    ambiguity : AmbiguitySet
+        With a positive radius.
+    nominal : Nominal, optional
+        Data to try it on; random signals of six vertices if not given.
+    instances : int
+        How many pairs of Laplacians.
+    seed : int
+    """
+    rng = np.random.default_rng(seed)
+    cases = []
+    for _ in range(instances):
+        data = nominal or Nominal.from_samples(rng.standard_normal((15, 6)) + rng.random(6))
+        cases.append(_Case(ambiguity, data, *(_random_laplacian(rng, data.d) for _ in range(2))))
+    results = tuple(_try(name, check, cases) for name, check in _CHECKS.items())
+    return CheckReport(repr(ambiguity), results)
+
+
+def _try(name: str, check: Callable[[_Case], float], cases: list[_Case]) -> CheckResult:
+    """Run one check; it returns by how much a property is missed, relative, 0 if it is not."""
+    try:
+        miss = max(check(case) for case in cases)
+    except WdroError as error:
+        return CheckResult(name, False, f"raised {type(error).__name__}: {error}")
+    limit = _SLOPE if name == "gradient" else _EXACT
+    limit = 1e-6 if name == "inside" else limit
+    missed = not miss <= limit  # NaN is a miss
+    return CheckResult(name, not missed, f"missed by {miss:.1e}, {limit:.0e} allowed")
+
+
+def _attains(case: _Case) -> float:
+    worst = case.ambiguity.worst_case(case.nominal, case.laplacian)
+    return abs(float(np.vdot(worst.second_moment, case.laplacian)) - worst.risk) / case.size
+
+
+def _inside(case: _Case) -> float:
+    worst = case.ambiguity.worst_case(case.nominal, case.laplacian)
+    distance = case.ambiguity.distance(case.nominal, worst.second_moment)
+    return max(distance / case.ambiguity.radius - 1.0, 0.0)
+
+
+def _holds_nominal(case: _Case) -> float:
+    theta = case.nominal.second_moment
+    below = float(np.vdot(theta, case.laplacian)) - case.risk(case.laplacian)
+    return max(case.ambiguity.distance(case.nominal, theta) - case.ambiguity.radius, below) / (
+        case.size
+    )
+
+
+def _supports(case: _Case) -> float:
+    """No point of the set does worse than the worst case."""
+    elsewhere = case.ambiguity.worst_case(case.nominal, case.other).second_moment
+    excess = float(np.vdot(elsewhere, case.laplacian)) - case.risk(case.laplacian)
+    return max(excess, 0.0) / case.size
+
+
+def _convex(case: _Case) -> float:
+    middle = case.risk((case.laplacian + case.other) / 2)
+    chord = (case.risk(case.laplacian) + case.risk(case.other)) / 2
+    return max(middle - chord, 0.0) / case.size
+
+
+def _homogeneous(case: _Case) -> float:
+    return abs(case.risk(3.0 * case.laplacian) - 3.0 * case.risk(case.laplacian)) / case.size
+
+
+def _gradient(case: _Case) -> float:
+    """One-sided differences bracket the slope of a convex function, smooth or not."""
+    direction = case.other - case.laplacian
+    moment = case.ambiguity.worst_case(case.nominal, case.laplacian).second_moment
+    slope = float(np.vdot(moment, direction))
+    here = case.risk(case.laplacian)
+    ahead = (case.risk(case.laplacian + _STEP * direction) - here) / _STEP
+    behind = (here - case.risk(case.laplacian - _STEP * direction)) / _STEP
+    return max(slope - ahead, behind - slope, 0.0) / case.size
+
+
+def _neutral(case: _Case) -> float:
+    at_zero = replace(case.ambiguity, radius=0.0).worst_case(case.nominal, case.laplacian).risk
+    return abs(at_zero - float(np.vdot(case.nominal.second_moment, case.laplacian))) / case.size
+
+
+def _grows(case: _Case) -> float:
+    larger = replace(case.ambiguity, radius=1.5 * case.ambiguity.radius)
+    shrunk = case.risk(case.laplacian) - larger.worst_case(case.nominal, case.laplacian).risk
+    return max(shrunk, 0.0) / case.size
+
+
+def _unit(case: _Case) -> float:
+    moved = case.ambiguity.scaled(10.0).worst_case(case.nominal.scaled(10.0), case.laplacian).risk
+    return abs(moved / 100.0 - case.risk(case.laplacian)) / case.size
+
+
+#: Name → by how much a property is missed.
+_CHECKS: dict[str, Callable[[_Case], float]] = {
+    "attains the risk": _attains,
+    "inside": _inside,
+    "holds the nominal": _holds_nominal,
+    "support function": _supports,
+    "convex": _convex,
+    "homogeneous": _homogeneous,
+    "gradient": _gradient,
+    "radius 0 is the sample average": _neutral,
+    "grows with the radius": _grows,
+    "unit of the data": _unit,
+}
+
+
+def _random_laplacian(rng: np.random.Generator, d: int) -> Array:
+    weights = rng.exponential(size=d * (d - 1) // 2) + 0.01
+    return laplacian_from_weights(weights * (d / (2 * weights.sum())))
