@@ -7,6 +7,7 @@ from solvers.base import Solver, register, registered
 from solvers.bisection import bisect_multiplier
 from solvers.block_descent import BlockDescent
 from solvers.certified import CertifiedSolver
+from solvers.estimator import RobustGraph
 from solvers.moment import MomentNewton
 from solvers.newton import solve_laplacian_qp
 from solvers.path import solve, solve_path
@@ -23,6 +24,7 @@ __all__ = [
     "LaplacianQP",
     "MomentNewton",
     "ProjectedGradient",
+    "RobustGraph",
     "Solver",
     "bisect_multiplier",
     "register",

@@ -71,7 +71,7 @@ def held_out(
     """
     if len(samples) < 2:
         raise DataError(
-            "One sample cannot be held out and learned from at once; give the radius as a number."
+            "1 sample cannot be held out and learned from at once; give the radius as a number."
         )
     splits = list(KFold(min(folds, len(samples))).split(samples))
     nominals = [Nominal.from_samples(samples[train]) for train, _ in splits]
