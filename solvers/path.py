@@ -8,7 +8,7 @@ from dataclasses import replace
 from solvers.certified import CertifiedSolver
 from solvers.incumbent import Callback
 from solvers.moment import MomentNewton
-from wdro_cvx import GraphProblem, MomentBall, ProblemError, Solution
+from wdro_cvx import GraphProblem, MomentBall, ProblemError, Solution, Status
 
 
 def solve(
@@ -50,6 +50,8 @@ def solve_path(
 ) -> list[Solution]:
     """Solve a problem along a path of radii, or of etas, each from the solution before.
 
+    Ctrl-C ends the path; the last answer then has the status ``INTERRUPTED``.
+
     Parameters
     ----------
     problem : GraphProblem
@@ -62,6 +64,8 @@ def solve_path(
     solutions: list[Solution] = []
     for step in _problems(problem, radii, etas):
         solutions.append(solve(step, tol, start=solutions[-1] if solutions else None))
+        if solutions[-1].status is Status.INTERRUPTED:
+            break
     return solutions
 
 

@@ -21,6 +21,7 @@ from wdro_cvx import (
     ProblemError,
     Singleton,
     Solution,
+    Status,
 )
 from wdro_cvx.metrics import reliability
 from wdro_cvx.validation import Array
@@ -80,6 +81,8 @@ def held_out(
         risks, shares = [], []
         for fold, (_, test) in enumerate(splits):
             answer = solve(build(nominals[fold], candidate), start=starts[fold])
+            if answer.status is Status.INTERRUPTED:  # the user means the whole search
+                raise KeyboardInterrupt
             starts[fold] = answer
             unseen = GraphProblem(Nominal.from_samples(samples[test]), Singleton(), eta)
             risks.append(unseen.value(answer.laplacian))

@@ -1,7 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from solvers import solve
+from solvers import solve, solve_path
 from solvers.selection import candidate_radii, choose_radius, data_scale, held_out
 from wdro_cvx import (
     DataError,
@@ -11,6 +13,7 @@ from wdro_cvx import (
     Nominal,
     ProblemError,
     Singleton,
+    Status,
 )
 from wdro_cvx.generators import rbf_graph, smooth_signals
 from wdro_cvx.metrics import reliability
@@ -107,3 +110,20 @@ def test_scale_ignores_what_a_laplacian_ignores():
 def test_bad_choices_are_named(samples, rule, radii, error, message):
     with pytest.raises(error, match=message):
         choose_radius(samples, GaussianBall(0.0), ETA, rule, radii)
+
+
+def interrupted(problem, *arguments, **options):
+    return replace(solve(problem), status=Status.INTERRUPTED)
+
+
+def test_an_interrupt_ends_the_whole_search(monkeypatch):
+    monkeypatch.setattr("solvers.selection.solve", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        choose_radius(signals(), GaussianBall(0.0), ETA, "cv")
+
+
+def test_an_interrupt_ends_a_path(monkeypatch):
+    monkeypatch.setattr("solvers.path.solve", interrupted)
+    problem = GraphProblem(Nominal.from_samples(signals()), GaussianBall(0.1), ETA)
+    answers = solve_path(problem, [0.1, 0.2, 0.3])
+    assert [answer.status for answer in answers] == [Status.INTERRUPTED]

@@ -1,0 +1,30 @@
+"""The example scripts run as they are."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
+PROMISES = {
+    "quick_start": ["radius 0.000", "certified gap"],
+    "certificate": ["outside the ambiguity set"],
+    "new_variant": ["SpectralBall(radius=0.5): passed", "SpectralForm: passed"],
+}
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_example_runs(path):
+    done = subprocess.run(
+        [sys.executable, str(path)], capture_output=True, text=True, timeout=120, check=False,
+        env={**os.environ, "PYTHONPATH": str(path.parents[1])},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    for promise in PROMISES[path.stem]:
+        assert promise in done.stdout
+
+
+def test_every_example_has_its_promise():
+    assert {path.stem for path in EXAMPLES} == set(PROMISES)
