@@ -5,10 +5,12 @@ import pkgutil
 
 from formulations.backends import installed_backends
 from formulations.base import Formulation, Risk, register, registered
+from formulations.chi_square_premium import ChiSquarePremium
 from formulations.gaussian_closed_form import GaussianClosedForm
 from formulations.gaussian_sdp import GaussianSDP
 from formulations.general_regularized import GeneralRegularized
 from formulations.general_sdp import GeneralSDP
+from formulations.kl_dual import KLDual
 from formulations.lmi import FractionalTerm, fractional_term
 from formulations.robust_premium import RobustPremium
 from formulations.sample_average import SampleAverage
@@ -19,12 +21,14 @@ for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
 
 __all__ = [
+    "ChiSquarePremium",
     "Formulation",
     "FractionalTerm",
     "GaussianClosedForm",
     "GaussianSDP",
     "GeneralRegularized",
     "GeneralSDP",
+    "KLDual",
     "LaplacianVariable",
     "Risk",
     "RobustPremium",

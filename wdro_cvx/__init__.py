@@ -2,7 +2,9 @@
 
 from wdro_cvx.ambiguity import (
     AmbiguitySet,
+    ChiSquareBall,
     GaussianBall,
+    KLBall,
     MomentBall,
     Singleton,
     WassersteinBall,
@@ -22,6 +24,7 @@ from wdro_cvx.solution import Certificate, Solution, Status
 __all__ = [
     "AmbiguitySet",
     "Certificate",
+    "ChiSquareBall",
     "DataError",
     "Discrete",
     "Distribution",
@@ -29,6 +32,7 @@ __all__ = [
     "Gaussian",
     "GaussianBall",
     "GraphProblem",
+    "KLBall",
     "MomentBall",
     "Nominal",
     "ProblemError",

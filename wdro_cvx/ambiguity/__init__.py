@@ -6,13 +6,17 @@ from wdro_cvx.ambiguity.base import (
     register_ambiguity,
     registered_ambiguities,
 )
+from wdro_cvx.ambiguity.chi_square import ChiSquareBall
 from wdro_cvx.ambiguity.gelbrich import GaussianBall, WassersteinBall
+from wdro_cvx.ambiguity.kl import KLBall
 from wdro_cvx.ambiguity.moment import MomentBall
 from wdro_cvx.ambiguity.singleton import Singleton
 
 __all__ = [
     "AmbiguitySet",
+    "ChiSquareBall",
     "GaussianBall",
+    "KLBall",
     "MomentBall",
     "Singleton",
     "WassersteinBall",

@@ -1,0 +1,86 @@
+"""The sets beyond the paper: conic form against certified solver, both before the judge."""
+
+import numpy as np
+import pytest
+from instances import random_nominal
+
+from formulations import ChiSquarePremium, KLDual, registered
+from solvers import CertifiedSolver, solve_path
+from wdro_cvx import ChiSquareBall, GraphProblem, KLBall, Nominal, ProblemError, Singleton, judge
+
+# Vertices and samples: fewer samples than vertices, more than the moment has entries, one alone.
+SIZES = [(3, 1), (4, 30), (6, 10), (8, 60), (10, 5)]
+
+CASES = [
+    *((KLDual, KLBall(radius)) for radius in (1e-4, 0.05, 0.5)),
+    *((ChiSquarePremium, ChiSquareBall(radius)) for radius in (1e-4, 0.1, 0.8)),
+]
+#: Beyond these radii all weight is on the worst samples, and the risk has kinks everywhere.
+HARD = [(KLDual, KLBall(6.0)), (ChiSquarePremium, ChiSquareBall(80.0))]
+
+
+def check_agreement(formulation, problem):
+    certified = CertifiedSolver(tol=3e-7).solve(problem)
+    conic = formulation(problem).solve("CLARABEL")
+    assert judge(problem, certified.laplacian, certified.certificate).solved(1e-6)
+    assert judge(problem, conic.laplacian, conic.certificate).solved(1e-6)
+    assert conic.value == pytest.approx(certified.value, rel=1e-6)
+    return conic
+
+
+@pytest.mark.parametrize("penalty", [None, 2.0], ids=["exact", "penalised"])
+@pytest.mark.parametrize(("formulation", "ambiguity"), CASES, ids=str)
+def test_conic_form_and_certified_solver_agree(formulation, ambiguity, penalty):
+    for d, n in SIZES:
+        nominal = random_nominal(np.random.default_rng(d * n), d, n)
+        check_agreement(formulation, GraphProblem(nominal, ambiguity, 0.1, trace_penalty=penalty))
+
+
+@pytest.mark.parametrize(("formulation", "ambiguity"), HARD, ids=str)
+def test_they_agree_where_the_worst_sample_has_all_weight(formulation, ambiguity):
+    nominal = random_nominal(np.random.default_rng(120), 4, 30)
+    check_agreement(formulation, GraphProblem(nominal, ambiguity, 0.1))
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e3])
+@pytest.mark.parametrize(("formulation", "ambiguity"), CASES[1::3], ids=str)
+def test_units_do_not_matter(formulation, ambiguity, scale):
+    nominal = random_nominal(np.random.default_rng(7), 5, 20)
+    problem = GraphProblem(nominal, ambiguity, 0.1)
+    reference = check_agreement(formulation, problem)
+    scaled = check_agreement(formulation, problem.scaled(scale))
+    assert scaled.value == pytest.approx(scale**2 * reference.value, rel=1e-6)
+
+
+@pytest.mark.parametrize(("formulation", "ambiguity"), CASES[::3], ids=str)
+def test_a_sweep_compiles_once_and_passes_through_zero(formulation, ambiguity):
+    nominal = random_nominal(np.random.default_rng(8), 5, 20)
+    problem = GraphProblem(nominal, ambiguity, 0.1)
+    model = formulation(problem)
+    assert model.cvxpy.is_dcp(dpp=True)
+    radii = [0.1, 0.3, 0.0, 0.6]
+    path = solve_path(problem, radii)
+    values = [model.at(radius=radius).solve().value for radius in radii]
+    assert values == pytest.approx([answer.value for answer in path], rel=2e-6)
+    average = CertifiedSolver().solve(GraphProblem(nominal, Singleton(), 0.1)).value
+    assert values[2] == pytest.approx(average, rel=1e-8)
+
+
+@pytest.mark.parametrize(("formulation", "ambiguity"), CASES[1::3], ids=str)
+def test_multiplier_is_that_of_the_worst_case(formulation, ambiguity):
+    nominal = random_nominal(np.random.default_rng(9), 6, 25)
+    conic = formulation(GraphProblem(nominal, ambiguity, 0.1)).solve()
+    worst = ambiguity.worst_case(nominal, conic.laplacian)
+    assert conic.multiplier == pytest.approx(worst.multiplier, rel=1e-4)
+    assert np.allclose(conic.certificate.second_moment, worst.second_moment, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize(("formulation", "ambiguity"), HARD, ids=str)
+def test_reweighing_needs_samples(formulation, ambiguity):
+    nominal = Nominal.from_moments(np.zeros(3), np.eye(3))
+    with pytest.raises(ProblemError, match=r"samples.*from_samples"):
+        formulation(GraphProblem(nominal, ambiguity, 0.1))
+
+
+def test_new_forms_are_registered():
+    assert {form.__name__ for form, _ in CASES} <= set(registered())

@@ -1,0 +1,74 @@
+"""The chi-square ball: mean plus standard deviation of the samples' smoothness, without new data.
+
+    R(L) = sup {Σ q_i l_i : Σ (N q_i - 1)² / N ≤ ε}
+
+Where no weight reaches zero this is ``mean l + √(ε·Var l)``: robustness as a penalty on the
+variance (Namkoong and Duchi, NeurIPS 2017; Duchi and Namkoong, JMLR 2019). The normalisation is
+that of Pearson's divergence, twice theirs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from wdro_cvx.ambiguity.reweighting import ReweightingBall
+from wdro_cvx.validation import Array
+
+_TINY = 1e-300
+
+
+@dataclass(frozen=True)
+class ChiSquareBall(ReweightingBall):
+    """All reweighings ``q`` of the samples with ``Σ (N q_i - 1)² / N ≤ radius``.
+
+    Use it like :class:`KLBall`, where a graph should not only be smooth on average but evenly so.
+    It gives up good samples sooner; its hard limit is the radius ``N - 1``.
+
+    Parameters
+    ----------
+    radius : float ≥ 0
+        The squared relative standard deviation of the weights, without a unit.
+    """
+
+    def tilt(self, losses: Array) -> tuple[Array, float]:
+        """Find how many samples keep weight; theirs is linear in the loss."""
+        order = np.argsort(-losses, kind="stable")
+        deficits = losses[order[0]] - losses[order]
+
+        def spent(kept: int) -> float:
+            """Return the divergence at which the first of the samples after these gets weight."""
+            slack = np.maximum(deficits[kept] - deficits, 0.0)
+            return self.divergence(slack / slack.mean())
+
+        low, high = int(np.count_nonzero(deficits == 0.0)), losses.size
+        ratios = np.zeros(losses.size)
+        if self.radius >= high / low - 1.0:
+            ratios[order[:low]] = high / low
+            return ratios, 0.0
+        low += 1
+        # The fewer samples keep weight, the larger the divergence; bisect for how many.
+        while low < high:
+            middle = (low + high) // 2
+            if spent(middle) >= self.radius:
+                low = middle + 1
+            else:
+                high = middle
+        kept = deficits[:low]
+        level = losses.size / low
+        deviation = kept.mean() - kept
+        scatter = float(np.sum(deviation**2))
+        # Losses that are equal up to rounding may leave nothing of the radius, or less.
+        budget = losses.size * max(self.radius - (level - 1.0), _TINY)
+        slope = float(np.sqrt(budget / scatter))
+        ratios[order[:low]] = np.maximum(level + slope * deviation, 0.0)
+        return ratios, 0.5 / slope
+
+    def divergence(self, ratios: Array) -> float:
+        """Return ``mean (ρ - 1)²``."""
+        return float(np.mean((ratios - 1.0) ** 2))
+
+    def link(self, scores: Array) -> tuple[Array, Array]:
+        """Return ``(1 + s)₊`` and where it grows; φ counts as half of itself, for brevity."""
+        return np.maximum(1.0 + scores, 0.0), np.asarray(scores > -1.0, float)

@@ -1,0 +1,78 @@
+"""The Kullback-Leibler ball: the samples are right, how often each occurs is not.
+
+    R(L) = sup {Σ q_i l_i : Σ q_i log(N q_i) ≤ ε} = inf_{t > 0} εt + t log mean exp(l_i / t)
+
+The worst weights are the exponential tilt ``q_i ∝ exp(l_i / t)`` (Ben-Tal, den Hertog, De
+Waegenaere, Melenberg and Rennen, Management Science 2013).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import xlogy
+
+from wdro_cvx.ambiguity.reweighting import ReweightingBall
+from wdro_cvx.validation import Array
+
+# Losses within [0, 1] that differ at all differ by rounding at least; this sharp a tilt has left
+# nothing on any but the largest.
+_SHARPEST = 1e20
+_LARGEST_SCORE = 300.0  # even the square of its exponential is a number
+
+
+@dataclass(frozen=True)
+class KLBall(ReweightingBall):
+    """All reweighings ``q`` of the samples with ``KL(q ‖ uniform) ≤ radius``.
+
+    Use it where signals are measured well but some kinds of them are over- or underrepresented,
+    and rare kinds should count: no sample is ever given up altogether below the hard limit, the
+    radius ``log N`` at which all weight is on the worst sample.
+
+    Parameters
+    ----------
+    radius : float ≥ 0
+        In nats, without a unit. A divergence of ``log(1/α)`` allows all weight on a share α.
+    """
+
+    def tilt(self, losses: Array) -> tuple[Array, float]:
+        """Find the sharpness at which the tilt has the divergence ``radius``."""
+        spread = float(np.ptp(losses))
+        deficits = (losses.max() - losses) / spread
+        worst = deficits == 0.0
+        hard = worst * (losses.size / np.count_nonzero(worst))
+
+        def excess(log_sharpness: float) -> float:
+            return self.divergence(_tilted(deficits, np.exp(log_sharpness))) - self.radius
+
+        # The variance of numbers in [0, 1] is at most 1/4, so this sharpness is not too much.
+        low = 0.5 * np.log(8.0 * self.radius)
+        high = low + 1.0
+        while excess(high) < 0.0:
+            if high > np.log(_SHARPEST):
+                return hard, 0.0
+            high += 1.0
+        root = low if excess(low) >= 0.0 else brentq(excess, low, high, xtol=1e-15, rtol=1e-14)
+        sharpness = float(np.exp(root))
+        return _tilted(deficits, sharpness), spread / sharpness
+
+    def divergence(self, ratios: Array) -> float:
+        """Return ``mean(ρ log ρ - ρ + 1)``, which has no negative terms to cancel."""
+        change = ratios - 1.0
+        near = np.abs(change) < 0.5
+        logs = np.log1p(np.where(near, change, 0.0))
+        entropy = np.where(near, ratios * logs, xlogy(ratios, ratios))
+        return float(np.mean(entropy - change))
+
+    def link(self, scores: Array) -> tuple[Array, Array]:
+        """Return ``exp(s)`` twice: it is its own derivative."""
+        ratios = np.exp(np.minimum(scores, _LARGEST_SCORE))
+        return ratios, ratios
+
+
+def _tilted(deficits: Array, sharpness: float) -> Array:
+    """Return the ratios ``∝ exp(-sharpness·deficits)``, with all digits of their logarithms."""
+    scores = -sharpness * deficits
+    return np.asarray(np.exp(scores - np.log1p(np.mean(np.expm1(scores)))))

@@ -1,0 +1,122 @@
+"""Find weights of the samples that have a given second moment.
+
+Up to d(d+1)/2 samples in general position have at most one answer. More have many; the one of
+least divergence has ratios ``link(Vy)``, with ``V`` an orthonormal basis of what the moment sees of
+them, and ``y`` is found by Newton's method on the dual, whose size is that of the basis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy import linalg
+from scipy.optimize import nnls
+
+from wdro_cvx.nominal import Nominal
+from wdro_cvx.validation import Array
+
+Link = Callable[[Array], tuple[Array, Array]]
+
+_EPS = float(np.finfo(float).eps)
+_MAX_STEPS = 200  # ten are usual; weights that vanish shrink by e with every step
+_MAX_HALVINGS = 30
+_FLAT = 1e-10  # curvature, relative to the largest, that is none
+_CLOSE = 1e-12  # corrections do the rest, and further steps would only follow rounding
+_ROUNDS = 10  # of corrections; each may find that another sample has no weight
+
+
+@dataclass(frozen=True, eq=False)
+class _Frame:
+    """The linear map from ratios to their mean and second moment, through its singular vectors.
+
+    ``basis`` has orthonormal columns; ``coordinates`` maps (1, moment) to ``basisᵀρ``, of which
+    each counts in the moment in proportion to ``spectrum``.
+    """
+
+    rows: Array
+    sizes: Array
+    basis: Array
+    spectrum: Array
+    coordinates: Array
+
+    def seen(self, total: float, moment: Array) -> Array:
+        """Return what ``basisᵀρ`` is for ratios of this mean and second moment."""
+        entries = moment[np.triu_indices(self.sizes.size)]
+        return np.asarray(self.coordinates @ np.concatenate([[total], entries]))
+
+    def polished(self, moment: Array, ratios: Array) -> Array:
+        """Correct the moment in proportion to the ratios, so that zero stays zero."""
+        for done in range(_ROUNDS):
+            roots = np.sqrt(np.maximum(ratios, 0.0))
+            weighed = self.rows * roots[:, np.newaxis]
+            found = weighed.T @ weighed / len(self.rows)
+            miss = self.spectrum * self.seen(1.0 - float(np.mean(roots**2)), moment - found)
+            table = self.spectrum[:, np.newaxis] * (self.basis.T * roots)
+            ratios = roots**2 + roots * linalg.lstsq(table, miss, check_finite=False)[0]
+            if done > 0 and ratios.min() >= 0.0:
+                break
+        return np.maximum(ratios, 0.0)
+
+
+@lru_cache(maxsize=2)
+def _frame(nominal: Nominal) -> _Frame:
+    samples = nominal.samples
+    assert samples is not None
+    sizes = np.sqrt(np.diagonal(nominal.second_moment))
+    sizes = np.where(sizes > 0.0, sizes, 1.0)
+    heads, tails = np.triu_indices(nominal.d)
+    rows = samples / sizes
+    table = np.column_stack([np.ones(len(rows)), rows[:, heads] * rows[:, tails]])
+    left, spectrum, right = linalg.svd(table, full_matrices=False, check_finite=False)
+    # Equal samples get equal weights, which rounding in the basis would blur.
+    _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    left = left[first[which.ravel()]]
+    seen = spectrum > max(table.shape) * _EPS * spectrum[0]
+    coordinates = len(rows) * right[seen] / spectrum[seen, np.newaxis]
+    return _Frame(rows, sizes, left[:, seen], spectrum[seen], coordinates)
+
+
+def density_ratios(nominal: Nominal, second_moment: Array, link: Link) -> Iterator[Array]:
+    """Yield candidates for ratios with this second moment, the least divergence first.
+
+    Whether they have it is for the caller to check: there may be none.
+    """
+    frame = _frame(nominal)
+    moment = second_moment / np.outer(frame.sizes, frame.sizes)
+    seen = frame.seen(1.0, moment)
+    yield frame.polished(moment, _least_divergence(frame.basis, seen, link))
+    # On a face of the set, where samples have no weight at all, rounding may leave no solution;
+    # the nearest ratios then tell which samples these are.
+    with suppress(RuntimeError):  # an iteration limit
+        yield frame.polished(moment, nnls(frame.basis.T, seen)[0])
+
+
+def _least_divergence(basis: Array, seen: Array, link: Link) -> Array:
+    """Solve ``basisᵀ link(basis·y) = seen`` by Newton's method."""
+    if basis.shape[0] == basis.shape[1]:
+        return np.asarray(basis @ seen)
+    y = np.zeros(seen.size)
+    ratios, slopes = link(basis @ y)
+    miss = seen - basis.T @ ratios
+    for _ in range(_MAX_STEPS):
+        if np.linalg.norm(miss) <= _CLOSE * np.linalg.norm(seen):
+            break
+        values, vectors = np.linalg.eigh((basis.T * slopes) @ basis)
+        # Directions that only samples of vanishing weight span have curvature at rounding level.
+        step = vectors @ ((vectors.T @ miss) / np.maximum(values, _FLAT * values[-1]))
+        for halvings in range(_MAX_HALVINGS):
+            length = 0.5**halvings
+            trial = link(basis @ (y + length * step))
+            left = seen - basis.T @ trial[0]
+            if np.linalg.norm(left) <= (1.0 - 1e-4 * length) * np.linalg.norm(miss):
+                break
+        else:
+            break
+        y += length * step
+        ratios, slopes = trial
+        miss = left
+    return ratios

@@ -1,0 +1,98 @@
+"""Balls of reweighed samples: what the divergence balls share.
+
+A point of such a ball gives every sample ``x_i`` the probability ``ρ_i / N``, with density ratios
+``ρ ≥ 0`` of mean one and a divergence ``mean φ(ρ_i)`` of at most the radius. Its second moment is
+``mean ρ_i x_i x_iᵀ``, so the risk is a weighted mean of the samples' own smoothness
+``l_i = x_iᵀLx_i``.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase
+from wdro_cvx.ambiguity.representation import density_ratios
+from wdro_cvx.distribution import Discrete, uniform
+from wdro_cvx.errors import ProblemError
+from wdro_cvx.nominal import Nominal
+from wdro_cvx.validation import Array
+
+
+@dataclass(frozen=True)
+class ReweightingBall(AmbiguitySet):
+    """The distributions on the given samples within a divergence ``radius`` of equal weights.
+
+    A subclass writes the worst ratios :meth:`tilt`, the divergence :meth:`divergence` and the
+    derivative :meth:`link` of φ's conjugate.
+    """
+
+    #: Weights have no unit.
+    radius_degree: ClassVar[int] = 0
+
+    @abstractmethod
+    def tilt(self, losses: Array) -> tuple[Array, float]:
+        """Return the worst density ratios for losses that are not all equal, and the multiplier.
+
+        The multiplier is the derivative of the risk in the radius. The radius is positive.
+        """
+
+    @abstractmethod
+    def divergence(self, ratios: Array) -> float:
+        """Return ``mean φ(ρ_i)``."""
+
+    @abstractmethod
+    def link(self, scores: Array) -> tuple[Array, Array]:
+        """Return the ratios that maximise ``ρs - φ(ρ)`` for every score, and their slopes."""
+
+    def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
+        """Return the worst weights' risk and second moment."""
+        samples = _samples_of(self, nominal)
+        losses = np.einsum("ij,ij->i", samples @ laplacian, samples)
+        if self.radius == 0.0 or np.ptp(losses) == 0.0:
+            moment = nominal.second_moment
+            multiplier = np.inf if self.radius == 0.0 else 0.0
+            risk = float(np.vdot(moment, laplacian))
+            return WorstCase(risk, moment, multiplier, lambda: uniform(samples))
+        ratios, multiplier = self.tilt(losses)
+        weights = ratios / ratios.sum()
+        return WorstCase(
+            float(weights @ losses), _moment(samples, weights), multiplier,
+            lambda: Discrete(samples, weights),
+        )  # fmt: skip
+
+    def distance(self, nominal: Nominal, second_moment: Array) -> float:
+        """Return the divergence of weights with this second moment, the least up to rounding.
+
+        Infinite if no weights reproduce the moment up to rounding, entry by entry. Where there are
+        more than d(d+1)/2 samples many weights do; the least divergence among them is found by
+        Newton's method, and a less exact answer overstates.
+        """
+        samples = _samples_of(self, nominal)
+        size = np.sqrt(np.maximum(np.diagonal(second_moment), np.diagonal(nominal.second_moment)))
+        # What rounding leaves in sums of N products, and in convex combinations of such sums.
+        allowed = (64 + len(samples)) * np.finfo(float).eps * np.outer(size, size)
+        for ratios in density_ratios(nominal, second_moment, self.link):
+            if not ratios.any():
+                continue
+            error = np.abs(_moment(samples, ratios / ratios.sum()) - second_moment)
+            if np.all(error <= allowed):
+                return self.divergence(ratios / ratios.mean())
+        return np.inf
+
+
+def _samples_of(ambiguity: ReweightingBall, nominal: Nominal) -> Array:
+    if nominal.samples is None:
+        raise ProblemError(
+            f"{type(ambiguity).__name__} reweighs samples, and this nominal has moments only. "
+            "Use Nominal.from_samples, or GaussianBall."
+        )
+    return nominal.samples
+
+
+def _moment(samples: Array, weights: Array) -> Array:
+    rows = samples * np.sqrt(weights)[:, np.newaxis]
+    return np.asarray(rows.T @ rows)
