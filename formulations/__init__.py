@@ -11,7 +11,13 @@ from formulations.gaussian_sdp import GaussianSDP
 from formulations.general_regularized import GeneralRegularized
 from formulations.general_sdp import GeneralSDP
 from formulations.kl_dual import KLDual
-from formulations.lmi import FractionalTerm, fractional_term
+from formulations.lmi import (
+    FractionalTerm,
+    TransportPremium,
+    fractional_term,
+    transport_premium,
+)
+from formulations.mahalanobis_premium import MahalanobisPremium
 from formulations.robust_premium import RobustPremium
 from formulations.sample_average import SampleAverage
 from formulations.variables import LaplacianVariable, laplacian_variable, smoothness
@@ -30,13 +36,16 @@ __all__ = [
     "GeneralSDP",
     "KLDual",
     "LaplacianVariable",
+    "MahalanobisPremium",
     "Risk",
     "RobustPremium",
     "SampleAverage",
+    "TransportPremium",
     "fractional_term",
     "installed_backends",
     "laplacian_variable",
     "register",
     "registered",
     "smoothness",
+    "transport_premium",
 ]

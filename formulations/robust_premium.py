@@ -6,13 +6,12 @@ Proposition 2 has two, and no cancellation between large terms when the radius i
 
 from __future__ import annotations
 
-import cvxpy as cp
-import numpy as np
+from typing import ClassVar
 
 from formulations.base import Formulation, Risk, register
-from formulations.lmi import fractional_term
+from formulations.lmi import transport_premium
 from formulations.variables import LaplacianVariable, smoothness
-from wdro_cvx import GaussianBall, WassersteinBall
+from wdro_cvx import AmbiguitySet, GaussianBall, WassersteinBall
 from wdro_cvx.laplacian import complete_graph
 from wdro_cvx.validation import Array
 
@@ -21,24 +20,23 @@ from wdro_cvx.validation import Array
 class RobustPremium(Formulation):
     """``min ⟨Θ, L⟩ + γε² + Tr(L(γI - L)⁻¹LΘ) + η‖L‖²`` over L and γ."""
 
-    claims = (GaussianBall, WassersteinBall)
+    claims: ClassVar[tuple[type[AmbiguitySet], ...]] = (GaussianBall, WassersteinBall)
 
     def risk(self, laplacian: LaplacianVariable) -> Risk:
         """State the premium with the factor of Θ, which is thin when there are few samples."""
         nominal = self.normalised.nominal
         start = complete_graph(nominal.d, self.normalised.target_trace)
-        self._unit_gamma = self.normalised.ambiguity.worst_case(nominal, start).multiplier
-        share = cp.Variable(name="gamma_share", nonneg=True)
-        slack = share * np.eye(nominal.d) - laplacian.matrix / self._unit_gamma
-        self._term = fractional_term(laplacian.matrix @ nominal.factor.T, slack)
-        gamma = self._unit_gamma * share
-        expression = smoothness(nominal.second_moment, laplacian)
-        expression = expression + gamma * self.radius_squared + self._term.value / self._unit_gamma
-        return Risk(expression, [self._term.constraint], gamma)
+        typical = self.normalised.ambiguity.worst_case(nominal, start).multiplier
+        self._premium = transport_premium(
+            laplacian.matrix, nominal.factor, self.radius_squared, typical, self.metric()
+        )
+        expression = smoothness(nominal.second_moment, laplacian) + self._premium.value
+        return Risk(expression, [self._premium.constraint], self._premium.multiplier)
+
+    def metric(self) -> Array | None:
+        """Return the diagonal of the ground cost; None is the Euclidean one."""
+        return None
 
     def worst_moment(self) -> Array:
-        """Θ plus the derivative of the LMI in L: its blocks ``γI - L`` and ``LΘ^½`` both count."""
-        nominal = self.normalised.nominal
-        upper, side = self._term.dual_blocks()
-        cross = side @ nominal.factor
-        return nominal.second_moment + upper / self._unit_gamma - cross - cross.T
+        """Θ plus the derivative of the premium in L."""
+        return self.normalised.nominal.second_moment + self._premium.shift()

@@ -81,10 +81,11 @@ class Nominal:
             return rows if rows.shape[0] <= self.d else np.asarray(np.linalg.qr(rows, mode="r"))
         return symmetric_root(self.second_moment)
 
-    def scaled(self, factor: float) -> Nominal:
-        """Return the distribution of ``factor·x``."""
+    def scaled(self, factor: float | Array) -> Nominal:
+        """Return the distribution of ``factor·x``, with one factor or one per vertex."""
         samples = None if self.samples is None else self.samples * factor
-        return Nominal(self.mean * factor, self.covariance * factor**2, samples)._frozen()
+        covariance = self.covariance * np.multiply.outer(factor, factor)
+        return Nominal(self.mean * factor, covariance, samples)._frozen()
 
 
 def symmetric_root(matrix: Array) -> Array:

@@ -4,9 +4,19 @@ import numpy as np
 import pytest
 from instances import random_nominal
 
-from formulations import ChiSquarePremium, KLDual, registered
+from formulations import ChiSquarePremium, KLDual, MahalanobisPremium, RobustPremium, registered
 from solvers import CertifiedSolver, solve_path
-from wdro_cvx import ChiSquareBall, GraphProblem, KLBall, Nominal, ProblemError, Singleton, judge
+from wdro_cvx import (
+    ChiSquareBall,
+    GaussianBall,
+    GraphProblem,
+    KLBall,
+    MahalanobisBall,
+    Nominal,
+    ProblemError,
+    Singleton,
+    judge,
+)
 
 # Vertices and samples: fewer samples than vertices, more than the moment has entries, one alone.
 SIZES = [(3, 1), (4, 30), (6, 10), (8, 60), (10, 5)]
@@ -52,7 +62,11 @@ def test_units_do_not_matter(formulation, ambiguity, scale):
     assert scaled.value == pytest.approx(scale**2 * reference.value, rel=1e-6)
 
 
-@pytest.mark.parametrize(("formulation", "ambiguity"), CASES[::3], ids=str)
+@pytest.mark.parametrize(
+    ("formulation", "ambiguity"),
+    [*CASES[::3], (MahalanobisPremium, MahalanobisBall(0.5, (0.5, 1.0, 1.5, 2.0, 0.7)))],
+    ids=str,
+)
 def test_a_sweep_compiles_once_and_passes_through_zero(formulation, ambiguity):
     nominal = random_nominal(np.random.default_rng(8), 5, 20)
     problem = GraphProblem(nominal, ambiguity, 0.1)
@@ -82,5 +96,27 @@ def test_reweighing_needs_samples(formulation, ambiguity):
         formulation(GraphProblem(nominal, ambiguity, 0.1))
 
 
+@pytest.mark.parametrize("penalty", [None, 2.0], ids=["exact", "penalised"])
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 30.0])
+@pytest.mark.parametrize("radius", [1e-3, 0.1, 0.5])
+def test_sensor_scales(radius, unit, penalty):
+    """Only the product of radius and scales counts."""
+    for d, n in SIZES:
+        rng = np.random.default_rng(d * n)
+        nominal = random_nominal(rng, d, n)
+        ambiguity = MahalanobisBall(radius / unit, unit * rng.uniform(0.3, 2.0, d))
+        problem = GraphProblem(nominal, ambiguity, 0.5, trace_penalty=penalty)
+        check_agreement(MahalanobisPremium, problem)
+
+
+def test_equal_scales_are_the_gaussian_ball():
+    nominal = random_nominal(np.random.default_rng(10), 6, 9)
+    euclidean = RobustPremium(GraphProblem(nominal, GaussianBall(0.4), 0.2)).solve()
+    same = MahalanobisPremium(GraphProblem(nominal, MahalanobisBall(0.4, (1.0,) * 6), 0.2)).solve()
+    assert same.value == pytest.approx(euclidean.value, rel=1e-8)
+    doubled = GraphProblem(nominal, MahalanobisBall(0.2, (2.0,) * 6), 0.2)
+    assert MahalanobisPremium(doubled).solve().value == pytest.approx(euclidean.value, rel=1e-8)
+
+
 def test_new_forms_are_registered():
-    assert {form.__name__ for form, _ in CASES} <= set(registered())
+    assert {"MahalanobisPremium", *(form.__name__ for form, _ in CASES)} <= set(registered())

@@ -9,6 +9,7 @@ from wdro_cvx.ambiguity.base import (
 from wdro_cvx.ambiguity.chi_square import ChiSquareBall
 from wdro_cvx.ambiguity.gelbrich import GaussianBall, WassersteinBall
 from wdro_cvx.ambiguity.kl import KLBall
+from wdro_cvx.ambiguity.mahalanobis import MahalanobisBall
 from wdro_cvx.ambiguity.moment import MomentBall
 from wdro_cvx.ambiguity.singleton import Singleton
 
@@ -17,6 +18,7 @@ __all__ = [
     "ChiSquareBall",
     "GaussianBall",
     "KLBall",
+    "MahalanobisBall",
     "MomentBall",
     "Singleton",
     "WassersteinBall",
