@@ -57,6 +57,6 @@ class Instance:
             return MomentBall(self.radius, p=self.p)
         sets = registered_ambiguities()
         if self.model in sets:
-            return sets[self.model](self.radius)
+            return sets[self.model].example(self.radius, self.d)
         names = ", ".join([*MODELS, *sorted(sets)])
         raise ProblemError(f"model must be one of {names}; it is {self.model!r}.")

@@ -14,7 +14,15 @@ from experiments import cli, extensions
 from experiments.checks import check_formulation
 from experiments.compare import methods_for
 from formulations import Formulation, Risk, registered, smoothness
-from wdro_cvx import GaussianBall, MomentBall, ProblemError, WassersteinBall, registered_ambiguities
+from wdro_cvx import (
+    GaussianBall,
+    MahalanobisBall,
+    MomentBall,
+    ProblemError,
+    WassersteinBall,
+    check_ambiguity,
+    registered_ambiguities,
+)
 from wdro_cvx.ambiguity import base
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "new-variant.md"
@@ -72,9 +80,23 @@ def test_unknown_sets_are_named(capsys):
     assert "GeneralRegularized:CLARABEL" not in methods_for(["GaussianBall"])
 
 
+@pytest.mark.parametrize("name", ["KLBall", "ChiSquareBall", "MahalanobisBall"])
+def test_every_shipped_set_is_compared(name, tmp_path):
+    arguments = ["compare", "--sets", name, "--dimensions", "6", "--repeats", "1"]
+    assert cli.main([*arguments, "--output", str(tmp_path)]) == 0
+    rows = pd.read_csv(tmp_path / "runs.csv")
+    assert rows["is_solved"].all()
+    assert len(rows) == 3
+    ball = registered_ambiguities()[name].example(0.5, 6)
+    assert check_ambiguity(ball).passed
+
+
 @pytest.mark.parametrize(
     ("name", "ambiguity"),
     [
+        ("KLDual", None),
+        ("ChiSquarePremium", None),
+        ("MahalanobisPremium", MahalanobisBall.example(0.5, 6)),
         ("SampleAverage", None),
         ("GaussianClosedForm", GaussianBall(0.5)),
         ("GaussianSDP", None),

@@ -85,6 +85,14 @@ class AmbiguitySet(ABC):
         It never understates, so that ``distance ≤ radius`` proves membership.
         """
 
+    @classmethod
+    def example(cls, radius: float, d: int) -> Self:
+        """Return a set of this kind for d vertices, for comparisons.
+
+        A set with parameters that depend on the number of vertices overrides this.
+        """
+        return cls(radius)
+
     def scaled(self, factor: float) -> Self:
         """Return the set that corresponds to this one after the data are multiplied by factor."""
         return replace(self, radius=self.radius * factor**self.radius_degree)
@@ -97,7 +105,7 @@ _REGISTRY: dict[str, type[AmbiguitySet]] = {}
 def register_ambiguity(cls: A) -> A:
     """Class decorator: make a set known by its name, so that ``wdro compare`` can run it.
 
-    Its fields beside the radius need defaults.
+    Fields beside the radius need defaults, or :meth:`AmbiguitySet.example` has to be overridden.
     """
     if not issubclass(cls, AmbiguitySet):
         raise ProblemError(f"{cls.__name__} cannot be registered: it must subclass AmbiguitySet.")

@@ -13,12 +13,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from wdro_cvx.ambiguity.base import register_ambiguity
 from wdro_cvx.ambiguity.reweighting import ReweightingBall
 from wdro_cvx.validation import Array
 
 _TINY = 1e-300
 
 
+@register_ambiguity
 @dataclass(frozen=True)
 class ChiSquareBall(ReweightingBall):
     """All reweighings ``q`` of the samples with ``Σ (N q_i - 1)² / N ≤ radius``.

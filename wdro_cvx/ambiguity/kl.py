@@ -14,6 +14,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import xlogy
 
+from wdro_cvx.ambiguity.base import register_ambiguity
 from wdro_cvx.ambiguity.reweighting import ReweightingBall
 from wdro_cvx.validation import Array
 
@@ -23,6 +24,7 @@ _SHARPEST = 1e20
 _LARGEST_SCORE = 300.0  # even the square of its exponential is a number
 
 
+@register_ambiguity
 @dataclass(frozen=True)
 class KLBall(ReweightingBall):
     """All reweighings ``q`` of the samples with ``KL(q ‖ uniform) ≤ radius``.

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Self
 
 import numpy as np
 
-from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase
+from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
 from wdro_cvx.ambiguity.gelbrich import GaussianBall, WassersteinBall
 from wdro_cvx.distribution import Discrete, Distribution, Gaussian
 from wdro_cvx.errors import ProblemError
@@ -20,6 +21,7 @@ from wdro_cvx.nominal import Nominal
 from wdro_cvx.validation import Array, finite_array
 
 
+@register_ambiguity
 @dataclass(frozen=True)
 class MahalanobisBall(AmbiguitySet):
     """All distributions within type-2 transport distance ``radius``, with a scale per vertex.
@@ -48,6 +50,11 @@ class MahalanobisBall(AmbiguitySet):
             )
         # A tuple, so that sets can be compared and hashed.
         object.__setattr__(self, "scales", tuple(float(scale) for scale in scales))
+
+    @classmethod
+    def example(cls, radius: float, d: int) -> Self:
+        """Return a ball whose sensors have noise from one half to three halves."""
+        return cls(radius, scales=tuple(np.linspace(0.5, 1.5, d)))
 
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         """Return the Gelbrich worst case in the coordinates of the sensors, taken back."""
