@@ -18,6 +18,7 @@ from formulations.lmi import (
     transport_premium,
 )
 from formulations.mahalanobis_premium import MahalanobisPremium
+from formulations.moment_premium import MomentPremium
 from formulations.robust_premium import RobustPremium
 from formulations.sample_average import SampleAverage
 from formulations.variables import LaplacianVariable, laplacian_variable, smoothness
@@ -37,6 +38,7 @@ __all__ = [
     "KLDual",
     "LaplacianVariable",
     "MahalanobisPremium",
+    "MomentPremium",
     "Risk",
     "RobustPremium",
     "SampleAverage",

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from instances import random_nominal
 
-from formulations import ChiSquarePremium, KLDual, MahalanobisPremium, RobustPremium, registered
+from formulations import (
+    ChiSquarePremium,
+    KLDual,
+    MahalanobisPremium,
+    MomentPremium,
+    RobustPremium,
+    registered,
+)
 from solvers import CertifiedSolver, solve_path
 from wdro_cvx import (
     ChiSquareBall,
@@ -12,6 +19,7 @@ from wdro_cvx import (
     GraphProblem,
     KLBall,
     MahalanobisBall,
+    MomentUncertainty,
     Nominal,
     ProblemError,
     Singleton,
@@ -64,7 +72,11 @@ def test_units_do_not_matter(formulation, ambiguity, scale):
 
 @pytest.mark.parametrize(
     ("formulation", "ambiguity"),
-    [*CASES[::3], (MahalanobisPremium, MahalanobisBall(0.5, (0.5, 1.0, 1.5, 2.0, 0.7)))],
+    [
+        *CASES[::3],
+        (MahalanobisPremium, MahalanobisBall(0.5, (0.5, 1.0, 1.5, 2.0, 0.7))),
+        (MomentPremium, MomentUncertainty(0.5, 0.3, 1.0)),
+    ],
     ids=str,
 )
 def test_a_sweep_compiles_once_and_passes_through_zero(formulation, ambiguity):
@@ -109,6 +121,27 @@ def test_sensor_scales(radius, unit, penalty):
         check_agreement(MahalanobisPremium, problem)
 
 
+@pytest.mark.parametrize("penalty", [None, 2.0], ids=["exact", "penalised"])
+@pytest.mark.parametrize("radius", [1e-3, 0.1, 0.4])
+def test_uncertain_moments(radius, penalty):
+    for d, n in SIZES[1:3]:
+        nominal = random_nominal(np.random.default_rng(d * n), d, n)
+        for shape in [(0.3, 1.0), (1.0, 0.1)]:
+            ambiguity = MomentUncertainty(radius, *shape)
+            problem = GraphProblem(nominal, ambiguity, 0.3, trace_penalty=penalty)
+            check_agreement(MomentPremium, problem)
+
+
+@pytest.mark.parametrize("mean", [0.0, 1.0])
+def test_duals_certify_uncertain_moments_in_the_hard_case(mean):
+    """A wide ball of means: the worst one is not unique, and the duals mix the right ones."""
+    nominal = random_nominal(np.random.default_rng(60), 6, 10, mean=mean)
+    problem = GraphProblem(nominal, MomentUncertainty(5.0, 1.0, 0.1), 0.1)
+    conic = MomentPremium(problem).solve()
+    assert judge(problem, conic.laplacian, conic.certificate).solved(1e-7)
+    assert not judge(problem, conic.laplacian).solved(1e-4)
+
+
 def test_equal_scales_are_the_gaussian_ball():
     nominal = random_nominal(np.random.default_rng(10), 6, 9)
     euclidean = RobustPremium(GraphProblem(nominal, GaussianBall(0.4), 0.2)).solve()
@@ -119,4 +152,6 @@ def test_equal_scales_are_the_gaussian_ball():
 
 
 def test_new_forms_are_registered():
-    assert {"MahalanobisPremium", *(form.__name__ for form, _ in CASES)} <= set(registered())
+    assert {"MahalanobisPremium", "MomentPremium", *(form.__name__ for form, _ in CASES)} <= set(
+        registered()
+    )

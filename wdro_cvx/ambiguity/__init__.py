@@ -11,6 +11,7 @@ from wdro_cvx.ambiguity.gelbrich import GaussianBall, WassersteinBall
 from wdro_cvx.ambiguity.kl import KLBall
 from wdro_cvx.ambiguity.mahalanobis import MahalanobisBall
 from wdro_cvx.ambiguity.moment import MomentBall
+from wdro_cvx.ambiguity.moment_uncertainty import MomentUncertainty
 from wdro_cvx.ambiguity.singleton import Singleton
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "KLBall",
     "MahalanobisBall",
     "MomentBall",
+    "MomentUncertainty",
     "Singleton",
     "WassersteinBall",
     "WorstCase",
