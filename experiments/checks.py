@@ -12,6 +12,7 @@ from solvers import CertifiedSolver
 from wdro_cvx import AmbiguitySet, GraphProblem, Nominal, ProblemError, Singleton, WdroError, judge
 from wdro_cvx.checks import CheckReport, CheckResult
 
+_D = 6
 _TOLERANCE = 1e-6  # the backend's and the certified solver's gap
 
 
@@ -49,9 +50,9 @@ def check_formulation(
 
     if not check("claims", claims):
         return CheckReport(formulation.__name__, tuple(results))
-    ball = ambiguity or formulation.claims[0](0.5 if formulation.claims[0] is not Singleton else 0)
+    ball = ambiguity or formulation.claims[0].example(0.5, _D)
     rng = np.random.default_rng(seed)
-    nominal = Nominal.from_samples(rng.standard_normal((12, 6)) + rng.random(6))
+    nominal = Nominal.from_samples(rng.standard_normal((2 * _D, _D)) + rng.random(_D))
     problem = GraphProblem(nominal, ball, 0.2)
 
     def dpp() -> tuple[bool, str]:

@@ -17,13 +17,14 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase
+from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
 from wdro_cvx.ambiguity.gelbrich import GaussianBall
 from wdro_cvx.ambiguity.splitting import split_moment
 from wdro_cvx.nominal import Nominal
 from wdro_cvx.validation import Array, real_number
 
 
+@register_ambiguity
 @dataclass(frozen=True)
 class MomentUncertainty(AmbiguitySet):
     """All distributions whose mean and covariance are within radii of the nominal ones.
@@ -53,6 +54,11 @@ class MomentUncertainty(AmbiguitySet):
         ]:
             value = real_number(name, getattr(self, name), 0.0, strict=True, remedy=remedy)
             object.__setattr__(self, name, value)
+
+    @classmethod
+    def example(cls, radius: float, d: int) -> Self:
+        """Return a ball with a mean and a covariance that are about equally uncertain."""
+        return cls(radius, mean_radius=1.0, covariance_radius=float(d))
 
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         """Return the worst mean and the covariance shifted along the Laplacian.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -27,6 +28,11 @@ class Singleton(AmbiguitySet):
                 f"radius must be 0 for Singleton; it is {self.radius:g}. "
                 "Use GaussianBall, WassersteinBall or MomentBall for a positive radius."
             )
+
+    @classmethod
+    def example(cls, radius: float, d: int) -> Self:
+        """Return the set; it has no radius."""
+        return cls()
 
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         """Return the nominal second moment and its expected smoothness."""
