@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.model_selection import KFold
+from tqdm import tqdm
 
 from solvers.path import solve
 from wdro_cvx import (
@@ -111,6 +112,7 @@ def choose_radius(
     eta: float,
     rule: str,
     radii: Sequence[float] | None = None,
+    progress: bool = False,
 ) -> float:
     """Choose a radius that needs no true graph.
 
@@ -126,6 +128,8 @@ def choose_radius(
         does.
     radii : sequence of float, optional
         The candidates, ascending; 15 up to the length of the signals if not given.
+    progress : bool
+        Show how many of them have been tried, on standard error.
     """
     if rule not in RULES:
         raise ProblemError(f"radius rule must be one of {', '.join(RULES)}; it is {rule!r}.")
@@ -139,7 +143,9 @@ def choose_radius(
         return GraphProblem(nominal, replace(ambiguity, radius=radius), eta)
 
     scores: list[HeldOut] = []
-    for radius, score in zip(candidates, held_out(samples, build, candidates, eta), strict=True):
+    tried = tqdm(held_out(samples, build, candidates, eta), desc="radius",
+                 total=len(candidates), disable=not progress, leave=False)  # fmt: skip
+    for radius, score in zip(candidates, tried, strict=False):
         scores.append(score)
         if rule == "reliability" and score.reliability >= CONFIDENCE:
             return radius

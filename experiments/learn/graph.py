@@ -131,7 +131,7 @@ def learn_graph(table: SignalTable, options: LearnOptions) -> LearnedGraph:
     if isinstance(ambiguity, Singleton):
         radius = 0.0
     elif isinstance(options.radius, str):
-        radius = choose_radius(signals, ambiguity, options.eta, options.radius)
+        radius = choose_radius(signals, ambiguity, options.eta, options.radius, progress=True)
     else:
         radius = float(options.radius)
     ball = ambiguity if isinstance(ambiguity, Singleton) else type(ambiguity)(radius)
