@@ -219,6 +219,18 @@ def test_equal_and_zero_samples_work(kind):
         assert ball.distance(nominal, worst.second_moment) <= 0.4 * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("kind", [KLBall, ChiSquareBall])
+@pytest.mark.parametrize("radius", [1.0, 5.0])
+def test_repeated_samples_share_their_weight(kind, radius):
+    """Where weights reach zero, rounding must not deal the rest unevenly among equal samples."""
+    for seed in range(2, 6):
+        rng = np.random.default_rng(seed)
+        rows = np.repeat(random_nominal(rng, 8, 33).samples, 3, axis=0)
+        nominal, ball = Nominal.from_samples(rows), kind(radius)
+        worst = ball.worst_case(nominal, random_laplacian(rng, 8))
+        assert ball.distance(nominal, worst.second_moment) <= radius * (1 + 1e-7)
+
+
 @given(seeds, balls, st.sampled_from([1e-3, 7.0, 1e3]))
 def test_units_do_not_matter(seed, kind, factor):
     rng = np.random.default_rng(seed)
