@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 from experiments.figures.experiment import ClaimFinding, Experiment, Record, Setting
 from experiments.figures.statistics import outcome
 from experiments.propositions.claims import CLAIMS
+from experiments.propositions.convexity import gamma_curve
 from experiments.propositions.figures import gamma_figure
-from experiments.propositions.gaussian import gamma_curve
 
 
 def trial(setting: Setting, rng: np.random.Generator) -> list[Record]:

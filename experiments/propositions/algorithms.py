@@ -8,6 +8,13 @@ import cvxpy as cp
 import numpy as np
 
 from experiments.propositions.claims import Trial, Verdict, claim, deviation
+from experiments.propositions.convexity import (
+    BETA,
+    corrected_gradient_r,
+    fixed_gamma_objective,
+    printed_gradient_r,
+    printed_slope,
+)
 from experiments.propositions.draw import (
     REGULAR,
     REGULAR_ANY_RADIUS,
@@ -18,13 +25,6 @@ from experiments.propositions.draw import (
     draw_regular,
     draw_singular,
     log_uniform,
-)
-from experiments.propositions.gaussian import (
-    BETA,
-    corrected_gradient_r,
-    fixed_gamma_objective,
-    printed_gradient_r,
-    printed_slope,
 )
 from formulations import GeneralRegularized, RobustPremium
 from solvers import BlockDescent, ProjectedGradient, bisect_multiplier, solve

@@ -12,7 +12,15 @@ import numpy as np
 import pandas as pd
 
 # Imported for the claims that they register, in the paper's order.
-from experiments.propositions import algorithms, errata, gaussian, general, worst  # noqa: F401
+from experiments.propositions import (  # noqa: F401
+    algorithms,
+    convexity,
+    errata,
+    gaussian,
+    general,
+    norms,
+    worst,
+)
 from experiments.propositions.claims import (
     CLAIMS,
     Claim,

@@ -8,7 +8,16 @@ import pandas as pd
 import pytest
 
 from experiments import cli
-from experiments.propositions import algorithms, errata, gaussian, general, ledger, worst
+from experiments.propositions import (
+    algorithms,
+    convexity,
+    errata,
+    gaussian,
+    general,
+    ledger,
+    norms,
+    worst,
+)
 from experiments.propositions.claims import (
     CLAIMS,
     Claim,
@@ -86,12 +95,12 @@ def regularised_value(problem):
 
 
 def printed_norm_instead(drawn, q):
-    return general.printed_norm_gradient(drawn.laplacian, q)
+    return norms.printed_norm_gradient(drawn.laplacian, q)
 
 
 def corrected_norm_instead(laplacian, q):
     size = np.linalg.norm(laplacian.ravel(), q) ** (1 - q)
-    return general.adjoint(size * np.sign(laplacian) * np.abs(laplacian) ** (q - 1))
+    return norms.adjoint(size * np.sign(laplacian) * np.abs(laplacian) ** (q - 1))
 
 
 def tilted(drawn, gamma, laplacian, original=gaussian.printed_objective):
@@ -108,23 +117,23 @@ BREAKS = {
     "proposition-1": (scaled(gaussian, "printed_distance"), F),
     "lemma-1": (scaled(gaussian, "dual_function"), F),
     "theorem-1": (scaled(gaussian, "closed_form_risk"), F),
-    "lemma-2": (swapped(gaussian, "kronecker_form", lambda a, b, c: np.trace(a @ b @ c @ c)), F),
-    "lemma-3": (swapped(gaussian, "kronecker_deviation", lambda a, b: 0.0), H),
-    "theorem-2": (scaled(gaussian, "printed_hessian"), F),
-    "gradient-gamma": (swapped(gaussian, "printed_slope", lambda drawn, gamma: (0.0, 0.0)), F),
-    "gradient-r": (swapped(gaussian, "corrected_gradient_r", gaussian.printed_gradient_r), F),
-    "erratum-3": (swapped(gaussian, "printed_gradient_r", gaussian.corrected_gradient_r), H),
+    "lemma-2": (swapped(convexity, "kronecker_form", lambda a, b, c: np.trace(a @ b @ c @ c)), F),
+    "lemma-3": (swapped(convexity, "kronecker_deviation", lambda a, b: 0.0), H),
+    "theorem-2": (scaled(convexity, "printed_hessian"), F),
+    "gradient-gamma": (swapped(convexity, "printed_slope", lambda drawn, gamma: (0.0, 0.0)), F),
+    "gradient-r": (swapped(convexity, "corrected_gradient_r", convexity.printed_gradient_r), F),
+    "erratum-3": (swapped(convexity, "printed_gradient_r", convexity.corrected_gradient_r), H),
     "proposition-2": (solution_scaled(gaussian, "solve"), F),
-    "gamma-curve": (swapped(gaussian, "printed_objective", tilted), F),
+    "gamma-curve": (swapped(convexity, "printed_objective", tilted), F),
     "algorithm-1": (swapped(algorithms, "own_bisection", algorithms.printed_bisection), F),
-    "algorithm-2": (swapped(algorithms, "corrected_gradient_r", gaussian.printed_gradient_r), F),
+    "algorithm-2": (swapped(algorithms, "corrected_gradient_r", convexity.printed_gradient_r), F),
     "algorithm-3": (solution_scaled(algorithms, "block_descent"), F),
     "algorithm-3-hard-case": (swapped(algorithms, "block_descent", algorithms.solve), H),
     "algorithm-4": (solution_scaled(algorithms, "projected_gradient"), F),
     "penalty-bias": (swapped(algorithms, "penalty_sides", lambda problem, graph: (1.0, 2.0)), F),
     "erratum-1": (swapped(general, "general_sdp", regularised_value), H),
     "erratum-2": (scaled(general, "general_sdp"), F),
-    "erratum-4": (swapped(general, "printed_norm_gradient", corrected_norm_instead), H),
+    "erratum-4": (swapped(norms, "printed_norm_gradient", corrected_norm_instead), H),
     "erratum-5": (swapped(errata, "printed_score", right_score), H),
     "erratum-6": (swapped(errata, "bracket", lambda drawn: (drawn.top, np.inf)), H),
     "erratum-7": (swapped(errata, "penalised_trace", lambda drawn, beta: drawn.d), H),
@@ -138,11 +147,11 @@ BREAKS = {
         swapped(general, "distant_atom", lambda drawn, *rest: uniform(drawn.nominal.samples)), H
     ),
     "proposition-3": (scaled(general, "general_sdp"), F),
-    "infinite-exponent": (solution_scaled(general, "solve"), F),
+    "infinite-exponent": (solution_scaled(norms, "solve"), F),
     "on-the-sample-average-path": (
-        swapped(general, "larger_eta", lambda drawn, graph: drawn.eta), F
+        swapped(norms, "larger_eta", lambda drawn, graph: drawn.eta), F
     ),
-    "gradient-m": (swapped(general, "corrected_norm_gradient", printed_norm_instead), F),
+    "gradient-m": (swapped(norms, "corrected_norm_gradient", printed_norm_instead), F),
     "worst-samples": (swapped(worst, "worst_case", wider), F),
     "worst-gaussian": (swapped(worst, "worst_case", wider), F),
     "adversary-never-wins": (scaled(worst, "adversary"), F),
