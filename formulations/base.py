@@ -8,6 +8,7 @@ parameters under the DPP rules, so that a sweep over them compiles once.
 from __future__ import annotations
 
 import time
+import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self, TypeVar
@@ -156,7 +157,9 @@ class Formulation(ABC):
             compiled = time.perf_counter()
             raw = chain.solve_via_data(self.cvxpy, data, verbose=verbose, solver_opts=settings)
             solved = time.perf_counter()
-            self.cvxpy.unpack_results(raw, chain, inverse)
+            with warnings.catch_warnings():  # our status says the same
+                warnings.filterwarnings("ignore", "Solution may be inaccurate")
+                self.cvxpy.unpack_results(raw, chain, inverse)
         except BackendError as reason:
             raise SolverError(
                 f"{backend} cannot solve {type(self).__name__}: {reason} "
