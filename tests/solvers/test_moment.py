@@ -3,16 +3,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from instances import dimensions, paper_problem, random_laplacian, random_nominal, seeds
+from instances import dimensions, paper_problem, random_nominal, seeds
 
 from formulations import GeneralRegularized
 from solvers import MomentNewton, ProjectedGradient, registered
-from solvers.dual_ascent import Curvature
-from solvers.moment import _Evidence, _first_point, _guess
-from solvers.newton import quadratic_point, solve_laplacian_qp
-from solvers.norm_split import split_largest, split_norm
+from solvers.moment import _Evidence, _first_point
+from solvers.newton import solve_laplacian_qp
 from solvers.quadratic import LaplacianQP
 from wdro_cvx import (
     Certificate,
@@ -27,215 +25,12 @@ from wdro_cvx import (
 )
 
 EXPONENTS = [1.0, 1.05, 4 / 3, 1.5, 2.0, 3.0, 4.0, 20.0, np.inf]
-MOVING = EXPONENTS[:-1]  # p = ∞ has one worst case and needs no dual of its own
 PENALTIES = [None, 1.0, 100.0]
 
 exponents = st.sampled_from(EXPONENTS)
-moving = st.sampled_from(MOVING)
-conjugates = st.sampled_from([1.001, 1.01, 1.0526, 4 / 3, 1.5, 2.0, 2.5, 3.0, 4.0, 21.0, 50.0, 1e3])
-powers = st.floats(-3, 3).map(lambda exponent: 10.0**exponent)
 penalties = st.sampled_from([None, 0.1, 10.0])
 radii = st.sampled_from([1e-3, 0.5, 20.0])
 etas = st.sampled_from([1e-3, 0.1, 10.0])
-
-
-def random_prices(rng, n, spread):
-    """Prices over many orders of magnitude, a few of them negative or zero."""
-    prices = 10.0 ** rng.uniform(-spread, 1, n) * np.where(rng.random(n) < 0.2, -1.0, 1.0)
-    prices[rng.integers(n)] = 0.0
-    return prices
-
-
-def random_in_ball(rng, n, copies, p, radius):
-    """A point of the p-ball, from deep inside to the boundary."""
-    point = rng.standard_normal(n) * (rng.random(n) < 0.5) + 1e-9
-    size = np.abs(point).max() * (copies @ np.abs(point / np.abs(point).max()) ** p) ** (1 / p)
-    return point * (radius * rng.random() ** 0.1 / size)
-
-
-def random_point(seed, d, p, penalty, radius=0.5, eta=0.3):
-    """The dual of a random problem at multipliers with some edges active and some not."""
-    rng = np.random.default_rng(seed)
-    ball = MomentBall(radius, p=p)
-    problem = GraphProblem(random_nominal(rng, d, 5), ball, eta, trace_penalty=penalty)
-    point = _first_point(problem, ball, _guess(problem, ball, None))
-    nu = point.nu * rng.uniform(0.3, 2.0, d)
-    return problem, point.moved(nu, point.tau * rng.uniform(0.8, 1.5) + 0.1)
-
-
-def dense(curvature: Curvature):
-    """The matrix that a Curvature stands for, entry by entry."""
-    lower = np.tril(curvature.edges, -1)
-    d = lower.shape[0]
-    matrix = np.zeros((d + 1, d + 1))
-    matrix[:d, :d] = lower + lower.T + np.diag(curvature.counts + curvature.vertices)
-    matrix[:d, d] = matrix[d, :d] = -curvature.counts
-    matrix[d, d] = lower.sum() + curvature.tau
-    if curvature.bump is not None:
-        weight, b_nu, b_tau = curvature.bump
-        b = np.append(b_nu, b_tau)
-        matrix += weight * np.outer(b, b)
-    return matrix / curvature.unit
-
-
-# The split of prices: the equation, the projection and the derivative.
-
-
-@settings(max_examples=300)
-@given(seeds, st.integers(2, 40), conjugates, st.floats(0.5, 30), powers)
-def test_the_split_solves_its_equation(seed, n, q, spread, radius):
-    rng = np.random.default_rng(seed)
-    prices, copies = random_prices(rng, n, spread), rng.integers(1, 3, n).astype(float)
-    eta, p = 0.3, q / (q - 1)
-    split = split_norm(prices, copies, q, radius, eta)
-    # Powers with large exponents magnify rounding by as much.
-    accuracy = 1e-11 * max(p, q)
-    sizes = np.abs(split.shift) / radius
-    norm = sizes.max() * (copies @ (sizes / sizes.max()) ** p) ** (1 / p)
-    assert np.all(split.shift * prices >= 0.0)
-    if not split.values.any():  # inside the ball
-        np.testing.assert_array_equal(split.shift, prices)
-        assert norm <= 1.0 + 1e-12
-        return
-    assert norm == pytest.approx(1.0, rel=accuracy)
-    np.testing.assert_allclose(2 * eta * split.values + split.shift, prices, rtol=accuracy)
-    # ζ = z^{q-1} entry by entry, from the side that does not magnify, however small the entry.
-    values = np.abs(split.values)
-    z = values / (values.max() * (copies @ (values / values.max()) ** q) ** (1 / q))
-    if q >= 2.0:
-        np.testing.assert_allclose(sizes, z ** (q - 1), rtol=3 * accuracy, atol=1e-300)
-    else:
-        np.testing.assert_allclose(z, sizes ** (p - 1), rtol=3 * accuracy, atol=1e-300)
-
-
-@given(seeds, st.integers(2, 12), conjugates, radii)
-def test_the_shift_is_the_projection_onto_the_ball(seed, n, q, radius):
-    """No point of the ball makes an acute angle with what the projection leaves."""
-    rng = np.random.default_rng(seed)
-    prices, copies = random_prices(rng, n, 2.0), rng.integers(1, 3, n).astype(float)
-    split = split_norm(prices, copies, q, radius, 0.3)
-    rest = prices - split.shift
-    scale = copies @ np.abs(prices) ** 2
-    for _ in range(20):
-        other = random_in_ball(rng, n, copies, q / (q - 1), radius)
-        assert copies @ (rest * (other - split.shift)) <= 1e-8 * scale
-
-
-@given(seeds, st.integers(2, 12), radii)
-def test_the_shift_for_the_largest_entry_is_the_projection_onto_the_simplex(seed, d, radius):
-    rng = np.random.default_rng(seed)
-    prices = random_prices(rng, d + 3, 2.0)
-    split = split_largest(prices, d, radius, 0.3)
-    np.testing.assert_array_equal(split.shift[d:], 0.0)
-    assert split.shift.min() >= 0.0
-    assert split.shift.sum() == pytest.approx(radius, rel=1e-9)
-    np.testing.assert_allclose(0.6 * split.values + split.shift, prices, atol=1e-12)
-    for _ in range(20):
-        other = radius * rng.dirichlet(np.full(d, 0.3))
-        angle = (prices - split.shift)[:d] @ (other - split.shift[:d])
-        assert angle <= 1e-10 * (prices @ prices + radius**2)
-
-
-@given(seeds, st.integers(2, 12), st.sampled_from([1.05, 4 / 3, 2.0, 3.0, 21.0, np.inf]))
-def test_the_derivative_of_the_split_by_finite_differences(seed, n, q):
-    rng = np.random.default_rng(seed)
-    prices, copies, eta = rng.uniform(0.5, 3.0, n), np.ones(n), 0.3
-    prices *= np.where(rng.random(n) < 0.3, -1.0, 1.0)
-
-    def split(at):
-        largest = np.isinf(q)
-        return split_largest(at, n, 1.0, eta) if largest else split_norm(at, copies, q, 1.0, eta)
-
-    found = split(prices)
-    derivative = np.diag(found.slopes) + found.weight * np.outer(found.b, found.b)
-    direction, step = rng.standard_normal(n), 1e-6
-    ahead, behind = split(prices + step * direction), split(prices - step * direction)
-    if np.isinf(q) and not np.array_equal(ahead.b, behind.b):
-        return  # a kink in between
-    difference = 2 * eta * (ahead.values - behind.values) / (2 * step)
-    # Central differences err by the third derivative, which grows with the exponents.
-    tolerance = 1e-6 * max(1.0, 0.0 if np.isinf(q) else max(q, q / (q - 1)))
-    np.testing.assert_allclose(derivative @ direction, difference, atol=10 * tolerance)
-    assert found.slopes.min() >= 0.0
-    assert found.slopes.max() <= 1.0
-
-
-# The dual: its gradient, its Hessian, its bound and its certificate.
-
-
-@given(seeds, dimensions, moving, penalties)
-def test_the_gradient_of_the_dual_by_finite_differences(seed, d, p, penalty):
-    _, point = random_point(seed, d, p, penalty)
-    rng = np.random.default_rng(seed)
-    direction, turn, step = rng.standard_normal(d), rng.standard_normal(), 1e-6
-    values = [
-        point.moved(point.nu + s * direction, point.tau + s * turn).value for s in (step, -step)
-    ]
-    grad_nu, grad_tau = point.gradient()
-    difference = (values[0] - values[1]) / (2 * step)
-    # The gradient is Lipschitz with constant d/4η: its kinks cost as much as that times the step.
-    scale = 1.0 + abs(point.value) + np.abs(grad_nu).sum()
-    assert grad_nu @ direction + grad_tau * turn == pytest.approx(difference, abs=1e-5 * d * scale)
-
-
-@given(seeds, dimensions, moving, penalties)
-def test_the_hessian_of_the_dual_by_finite_differences(seed, d, p, penalty):
-    _, point = random_point(seed, d, p, penalty)
-    if p == 1.0:
-        return  # piecewise quadratic: its pieces are tested with the split
-    rng = np.random.default_rng(seed)
-    direction, step = rng.standard_normal(d + 1), 1e-6
-    sides = [point.moved(point.nu + s * direction[:d], point.tau + s * direction[d])
-             for s in (step, -step)]  # fmt: skip
-    if sides[0].ends[0].size != sides[1].ends[0].size:
-        return  # an edge came or went in between
-    gradients = [np.append(*side.gradient()) for side in sides]
-    curvature = point.curvature()
-    # The damping is no part of the Hessian; it is what the vertices have beyond their slopes.
-    exact = replace(curvature, vertices=2 * point.split.slopes[:d])
-    damping = curvature.vertices - exact.vertices
-    assert damping.min() > 0.0
-    assert damping.max() <= 0.02
-    difference = (gradients[0] - gradients[1]) / (2 * step)
-    matrix = dense(exact)
-    np.testing.assert_allclose(
-        -matrix @ direction, difference, atol=1e-4 * (1 + np.abs(matrix).max())
-    )
-
-
-@given(seeds, dimensions, moving, penalties)
-def test_the_newton_direction_solves_the_dense_system(seed, d, p, penalty):
-    _, point = random_point(seed, d, p, penalty)
-    gradient = np.append(*point.gradient())
-    matrix = dense(point.curvature())
-    d_nu, d_tau = point.curvature().direction(gradient[:d], gradient[d])
-    if np.linalg.cond(matrix) < 1e9:  # the elimination loses no more digits than that
-        expected = np.linalg.solve(matrix, gradient)
-        scale = np.abs(expected).max()
-        np.testing.assert_allclose(np.append(d_nu, d_tau), expected, atol=1e-6 * scale)
-
-
-@given(seeds, dimensions, moving, penalties, radii)
-def test_every_iterate_carries_a_bound_and_its_certificate(seed, d, p, penalty, radius):
-    problem, point = random_point(seed, d, p, penalty, radius)
-    moment, nu, tau = point.evidence()
-    assert problem.ambiguity.distance(problem.nominal, moment) <= radius
-    qp = LaplacianQP(moment, problem.eta, problem.target_trace, penalty)
-    # The moment is pulled into the ball by what rounding takes, and no more.
-    slack = 1e-9 * (abs(point.value) + np.abs(problem.nominal.second_moment).max() * d)
-    by_qp = quadratic_point(qp, (nu, tau))
-    if by_qp.tau == tau:  # without an active edge the QP takes a better τ
-        assert by_qp.value == pytest.approx(point.value, abs=slack)
-    rng = np.random.default_rng(seed)
-    for _ in range(10):
-        trace = d if penalty is None else d * rng.uniform(0.1, 1.5)
-        assert point.value <= problem.value(random_laplacian(rng, d, trace)) + slack
-    laplacian = point.laplacian()
-    if point.weights.any():
-        assert point.primal_value() == pytest.approx(problem.value(laplacian), rel=1e-9)
-
-
-# The solver.
 
 
 def check_solved(problem, solution, tol=1e-6):
