@@ -92,6 +92,12 @@ class EdgeBounds:
         edges = edge_index(matrices[0].shape[0])
         return cls(matrices[0][edges], matrices[1][edges])
 
+    def __repr__(self) -> str:
+        """Return counts instead of arrays."""
+        absent = int(np.count_nonzero(self.upper == 0.0))
+        present = int(np.count_nonzero(self.lower > 0.0))
+        return f"EdgeBounds({self.d} vertices: {absent} edges absent, {present} present)"
+
     @property
     def d(self) -> int:
         """The number of vertices."""
@@ -110,7 +116,9 @@ class EdgeBounds:
     def check_total(self, total: float) -> None:
         """Raise ProblemError unless weights that sum to ``total`` exist."""
         least, most = float(self.lower.sum()), float(self.upper.sum())
-        if not least <= total <= most:
+        # Weights that were divided to have this sum have it up to rounding.
+        slack = 8 * self.lower.size * np.finfo(float).eps * total
+        if not least - slack <= total <= most + slack:
             raise ProblemError(
                 f"no graph has this trace: the weights must sum to {total:g}, and the bounds allow "
                 f"{least:g} to {most:g}. Loosen the bounds, or change trace."

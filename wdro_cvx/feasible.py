@@ -24,7 +24,7 @@ def infeasibility(problem: GraphProblem, laplacian: Array) -> Residuals:
     found = residuals(laplacian, trace, fixed_trace=problem.trace_penalty is None)
     if problem.bounds is None:
         return found
-    weights = weights_from_laplacian((laplacian + laplacian.T) / 2)
+    weights = weights_from_laplacian(laplacian / 2 + laplacian.T / 2)
     miss = np.maximum(problem.bounds.lower - weights, weights - problem.bounds.upper)
     return replace(found, bounds=max(float(miss.max()), 0.0) / trace)
 
@@ -34,7 +34,7 @@ def repaired(problem: GraphProblem, laplacian: Array) -> Array:
     bounds, exact = problem.bounds, problem.trace_penalty is None
     if bounds is None:
         return nearest_feasible(laplacian, problem.target_trace if exact else None)
-    weights = weights_from_laplacian((laplacian + laplacian.T) / 2)
+    weights = weights_from_laplacian(laplacian / 2 + laplacian.T / 2)
     if exact:
         return laplacian_from_weights(project_box(weights, bounds, problem.target_trace / 2))
     return laplacian_from_weights(np.clip(weights, bounds.lower, bounds.upper))

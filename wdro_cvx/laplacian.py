@@ -123,10 +123,10 @@ def project_simplex(point: ArrayLike, total: float, slope: ArrayLike | None = No
 
 @dataclass(frozen=True)
 class Residuals:
-    """How far a matrix is from the feasible Laplacians, each relative to ``trace``.
+    """How far a matrix is from the feasible Laplacians.
 
-    ``trace`` is zero where the problem penalises the trace instead of fixing it, ``bounds`` where
-    there are none.
+    Each is relative to the trace, or to the largest entry where the problem penalises the trace
+    instead of fixing it; ``trace`` is then zero, and ``bounds`` is where there are none.
     """
 
     symmetry: float
@@ -144,13 +144,17 @@ class Residuals:
 def residuals(laplacian: ArrayLike, trace: float, *, fixed_trace: bool = True) -> Residuals:
     """Measure by how much each Laplacian constraint is violated."""
     matrix = square_matrix("laplacian", laplacian, error=ProblemError)
-    off_diagonal = matrix - np.diag(np.diagonal(matrix))
-    return Residuals(
-        symmetry=float(np.abs(matrix - matrix.T).max()) / trace,
-        row_sums=float(np.abs(matrix.sum(axis=1)).max()) / trace,
-        sign=max(0.0, float(off_diagonal.max())) / trace,
-        trace=abs(float(np.trace(matrix)) - trace) / trace if fixed_trace else 0.0,
-    )
+    # Where the trace is free the graph may be far smaller than the trace that was aimed at.
+    scale = trace if fixed_trace else max(float(np.abs(matrix).max()), np.finfo(float).tiny)
+    off_diagonal = matrix.copy()
+    np.fill_diagonal(off_diagonal, 0.0)
+    with np.errstate(over="ignore"):  # entries may be as large as numbers get
+        return Residuals(
+            symmetry=float(np.abs(matrix - matrix.T).max()) / scale,
+            row_sums=float(np.abs(matrix.sum(axis=1)).max()) / scale,
+            sign=max(0.0, float(off_diagonal.max())) / scale,
+            trace=abs(float(np.trace(matrix)) - trace) / scale if fixed_trace else 0.0,
+        )
 
 
 def nearest_feasible(laplacian: Array, trace: float | None) -> Array:
@@ -160,10 +164,11 @@ def nearest_feasible(laplacian: Array, trace: float | None) -> Array:
     off-diagonal entries are read. A matrix without any positive weight gives the complete graph
     where a trace is asked for, since no scaling of it is feasible.
     """
-    weights = np.maximum(weights_from_laplacian((laplacian + laplacian.T) / 2), 0.0)
+    weights = np.maximum(weights_from_laplacian(laplacian / 2 + laplacian.T / 2), 0.0)
     if trace is not None:
-        total = float(weights.sum())
-        if total <= 0.0:
+        largest = float(weights.max())
+        if largest <= 0.0:
             return complete_graph(laplacian.shape[0], trace)
-        weights *= trace / (2 * total)
+        weights /= largest  # the sum of the largest and of the smallest numbers is then one too
+        weights *= trace / (2 * float(weights.sum()))
     return laplacian_from_weights(weights)

@@ -2,6 +2,10 @@
 
 Samples are rows. Covariances are divided by N, not N - 1: only then is the second moment
 ``Θ = Σ + μμᵀ`` that of the samples, on which the paper's propositions rest.
+
+Adding a constant to all entries of a signal changes no model, since ``L1 = 0``, but costs digits
+wherever second moments are formed. So every signal is kept less a level of its own, taken off once,
+here, where it costs no digits at all.
 """
 
 from __future__ import annotations
@@ -13,14 +17,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wdro_cvx.errors import DataError
-from wdro_cvx.validation import Array, covariance_matrix, finite_array
+from wdro_cvx.validation import Array, covariance_matrix, finite_array, ordinary_size
+
+_EPS = float(np.finfo(float).eps)
+# A vertex whose variance exceeds the typical one by more than this has no say in the level of a
+# covariance: taking its share off the others would cost them digits.
+_ORDINARY = 1e4
 
 
 @dataclass(frozen=True, eq=False)
 class Nominal:
     """A nominal distribution known by its samples or by its first two moments.
 
-    Build it with :meth:`from_samples` or :meth:`from_moments`; both check their input.
+    Build it with :meth:`from_samples` or :meth:`from_moments`; both check their input. What it
+    keeps are signals less their level, a number per signal that no graph model sees.
 
     Attributes
     ----------
@@ -28,7 +38,7 @@ class Nominal:
     covariance : array (d, d)
         With divisor N.
     samples : array (N, d) or None
-        The samples, one per row; None where only moments are known.
+        The samples less the median of each, one per row; None where only moments are known.
     """
 
     mean: Array
@@ -40,6 +50,11 @@ class Nominal:
         """Build from a table with one signal per row and one vertex per column."""
         table = finite_array("samples", samples, 2)
         _check_vertices("samples", table.shape[1])
+        ordinary_size("samples", table)
+        # Numbers close to the median lose nothing when it is taken off (their difference is exact),
+        # and those far from it one rounding of their own size. The mean would be at the mercy of
+        # one large entry.
+        table -= np.median(table, axis=1, keepdims=True)
         mean = table.mean(axis=0)
         centred = table - mean
         return cls(mean, centred.T @ centred / table.shape[0], table)._frozen()
@@ -49,13 +64,21 @@ class Nominal:
         """Build from a mean vector and a covariance matrix (divisor N)."""
         centre = finite_array("mean", mean, 1)
         _check_vertices("mean", centre.size)
-        return cls(centre, covariance_matrix("covariance", covariance, centre.size))._frozen()
+        ordinary_size("mean", centre)
+        matrix = covariance_matrix("covariance", covariance, centre.size)
+        return cls(centre - np.median(centre), _levelled(matrix))._frozen()
 
     def _frozen(self) -> Nominal:
         for array in (self.mean, self.covariance, self.samples):
             if array is not None:
                 array.flags.writeable = False
         return self
+
+    def __repr__(self) -> str:
+        """Return sizes instead of arrays."""
+        if self.samples is None:
+            return f"Nominal(moments of {self.d} vertices)"
+        return f"Nominal({len(self.samples)} samples of {self.d} vertices)"
 
     @property
     def d(self) -> int:
@@ -65,36 +88,80 @@ class Nominal:
     @cached_property
     def second_moment(self) -> Array:
         """``Θ = E[x xᵀ]``, the only thing about the data that any model's value depends on."""
+        rows = self.samples if self.samples is not None else self.factor
+        moment = rows.T @ rows
         if self.samples is not None:
-            return self.samples.T @ self.samples / self.samples.shape[0]
-        return self.covariance + np.outer(self.mean, self.mean)
+            moment /= len(self.samples)
+        moment.flags.writeable = False
+        return moment
 
     @cached_property
     def factor(self) -> Array:
         """A matrix ``F`` of at most d rows with ``FᵀF = Θ``.
 
         From samples it is ``X/√N`` or its triangular factor, so that directions in which the data
-        have no mass are exactly that, which rounding in ``Θ`` would blur.
+        have no mass are exactly that, which rounding in ``Θ`` would blur. Of moments it is a root,
+        less what is rounding in a covariance; it *is* the distribution that is meant.
         """
         if self.samples is not None:
             rows = self.samples / np.sqrt(self.samples.shape[0])
-            return rows if rows.shape[0] <= self.d else np.asarray(np.linalg.qr(rows, mode="r"))
-        return symmetric_root(self.second_moment)
+            factor = rows if rows.shape[0] <= self.d else np.asarray(np.linalg.qr(rows, mode="r"))
+        else:
+            factor = root_rows(self.covariance + np.outer(self.mean, self.mean))
+        factor.flags.writeable = False
+        return factor
 
     def scaled(self, factor: float | Array) -> Nominal:
         """Return the distribution of ``factor·x``, with one factor or one per vertex."""
         samples = None if self.samples is None else self.samples * factor
         covariance = self.covariance * np.multiply.outer(factor, factor)
-        return Nominal(self.mean * factor, covariance, samples)._frozen()
+        scaled = Nominal(self.mean * factor, covariance, samples)._frozen()
+        # What is known need not be computed again.
+        for name, degree in (("factor", 1), ("second_moment", 2)):
+            if name in self.__dict__ and np.ndim(factor) == 0:
+                known = self.__dict__[name] * factor**degree
+                known.flags.writeable = False
+                scaled.__dict__[name] = known
+        return scaled
 
 
 def symmetric_root(matrix: Array) -> Array:
     """Return the symmetric square root of a positive semidefinite matrix."""
     values, vectors = np.linalg.eigh(matrix)
     # Eigenvalues at rounding level are zeros; their roots would be noise of half the digits.
-    floor = matrix.shape[0] * np.finfo(float).eps * max(float(values[-1]), 0.0)
+    floor = matrix.shape[0] * _EPS * max(float(values[-1]), 0.0)
     roots = np.sqrt(np.where(values > floor, values, 0.0))
     return np.asarray((vectors * roots) @ vectors.T)
+
+
+def root_rows(matrix: Array) -> Array:
+    """Return rows ``R`` with ``RᵀR`` equal to a positive semidefinite matrix, entry by entry.
+
+    The error of an entry is rounding of ``√(M_ii M_jj)``, however different the diagonal entries
+    are: the root is taken after they are scaled to one. What is negative in the matrix is dropped.
+    """
+    sizes = np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
+    # Powers of two, so that scaling is exact.
+    scales = np.exp2(np.round(np.log2(np.where(sizes > 0.0, sizes, 1.0))))
+    values, vectors = np.linalg.eigh(matrix / np.outer(scales, scales))
+    floor = matrix.shape[0] * _EPS * max(float(values[-1]), 0.0)
+    kept = values > floor
+    if not kept.any():
+        return np.zeros((1, matrix.shape[0]))
+    rows = np.sqrt(values[kept])[:, np.newaxis] * vectors[:, kept].T
+    return np.asarray(rows * scales)
+
+
+def _levelled(covariance: Array) -> Array:
+    """Return the covariance of the signals less their mean over the ordinary vertices."""
+    sizes = np.diagonal(covariance)
+    ordinary = sizes <= _ORDINARY * float(np.median(sizes))
+    share = ordinary / np.count_nonzero(ordinary)
+    along = covariance @ share
+    levelled = covariance - along[:, np.newaxis]
+    levelled -= along[np.newaxis, :]
+    levelled += float(share @ along)
+    return (levelled + levelled.T) / 2
 
 
 def _check_vertices(name: str, d: int) -> None:

@@ -16,18 +16,24 @@ Array = NDArray[np.float64]
 # How far from symmetric or positive semidefinite a matrix may be, relative to its size: what
 # rounding leaves in a covariance that was computed in double precision, with room to spare.
 MATRIX_TOLERANCE = 1e-9
+# Numbers beyond these are refused: their squares and products soon leave the range of floating
+# point, and no unit of measurement needs them.
+LARGEST, SMALLEST = 1e100, 1e-100
 
 
 def finite_array(
     name: str, value: ArrayLike, ndim: int, error: type[WdroError] = DataError
 ) -> Array:
     """Return ``value`` as a new float array with ``ndim`` axes, or say what is wrong with it."""
+    if np.ma.is_masked(value):
+        count = int(np.sum(getattr(value, "mask", 0)))
+        raise error(f"{name} has {count} masked values; drop or impute them first.")
     try:
         raw = np.asarray(value)
-        if np.iscomplexobj(raw):
-            raise TypeError("complex numbers")
+        if raw.dtype.kind not in "biufO":
+            raise TypeError(f"entries are of type {raw.dtype}")
         array = np.array(raw, dtype=np.float64)
-    except (TypeError, ValueError) as reason:
+    except (TypeError, ValueError, OverflowError) as reason:
         raise error(f"{name} must be an array of real numbers: {reason}.") from reason
     if array.ndim != ndim:
         hint = " One signal is a table of one row: pass X[np.newaxis, :]." if ndim == 2 else ""
@@ -42,6 +48,17 @@ def finite_array(
             f"{where}; drop or impute them first."
         )
     return array
+
+
+def ordinary_size(name: str, array: Array, degree: int = 1) -> None:
+    """Raise DataError for data whose squares are no numbers; ``degree`` 2 is for moments."""
+    size = float(np.abs(array).max())
+    low, high = SMALLEST**degree, LARGEST**degree
+    if size > high or 0.0 < size < low:
+        raise DataError(
+            f"{name} has entries of size {size:.3g}, whose squares leave the range of floating "
+            "point numbers; measure the data in another unit."
+        )
 
 
 def square_matrix(
@@ -59,12 +76,13 @@ def covariance_matrix(name: str, value: ArrayLike, size: int) -> Array:
     """Return a symmetric positive semidefinite matrix, exactly symmetric."""
     matrix = square_matrix(name, value, size)
     scale = float(np.abs(matrix).max())
-    skew = float(np.abs(matrix - matrix.T).max())
+    skew = float(np.abs(matrix / 2 - matrix.T / 2).max()) * 2
     if skew > MATRIX_TOLERANCE * scale:
         raise DataError(
             f"{name} is not symmetric: it differs from its transpose by {skew:.3g}; "
             f"pass ({name} + {name}.T) / 2 if that is rounding."
         )
+    ordinary_size(name, matrix, degree=2)
     matrix = (matrix + matrix.T) / 2
     lowest = float(np.linalg.eigvalsh(matrix)[0])
     if lowest < -MATRIX_TOLERANCE * max(scale, np.finfo(float).tiny):
@@ -82,18 +100,30 @@ def real_number(
     *,
     strict: bool = False,
     infinite: bool = False,
+    sized: bool = False,
     remedy: str = "",
 ) -> float:
-    """Return ``value`` as a float if it is a number at or (``strict``) above ``minimum``."""
-    if isinstance(value, bool) or not isinstance(value, Real):
+    """Return ``value`` as a float if it is a number at or (``strict``) above ``minimum``.
+
+    A ``sized`` number has the unit of the data or a power of it, and so the limits of their size.
+    """
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise ProblemError(f"{name} must be a number; it is {value!r}.")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
     low = number <= minimum if strict else number < minimum
     if low or math.isnan(number) or (math.isinf(number) and not infinite):
         relation = ">" if strict else "≥"
         kind = "" if infinite else "finite and "
         raise ProblemError(
             f"{name} must be {kind}{relation} {minimum:g}; it is {number:g}. {remedy}".rstrip()
+        )
+    if sized and (LARGEST < number < math.inf or 0.0 < number < SMALLEST):
+        raise ProblemError(
+            f"{name} must lie between {SMALLEST:g} and {LARGEST:g}; it is {number:g}. Measure the "
+            "data in another unit."
         )
     return number
 
