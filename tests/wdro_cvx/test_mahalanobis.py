@@ -25,9 +25,11 @@ def test_worst_case_is_in_the_set_and_attains_the_risk(seed, d, n, radius):
     assert np.vdot(worst.second_moment, laplacian) == pytest.approx(worst.risk, rel=1e-9)
     size = np.sqrt(np.trace(nominal.second_moment))
     # A distance is a sum of d² rounded terms of the size of the data over the least scale.
-    assert ball.distance(nominal, worst.second_moment) == pytest.approx(
+    assert ball.proved_distance(nominal, worst.moment) == pytest.approx(
         radius, rel=1e-7, abs=1e-11 * size
     )
+    bare = ball.distance(nominal, worst.second_moment)
+    assert radius * (1 - 1e-9) - 1e-11 * size <= bare <= radius * (1 + 1e-6) + 1e-6 * size
 
 
 @given(seeds, dimensions, radii)

@@ -15,6 +15,7 @@ from typing import ClassVar, Self, TypeVar
 
 from wdro_cvx.distribution import Distribution
 from wdro_cvx.errors import ProblemError
+from wdro_cvx.moment import DenseMoment, Moment
 from wdro_cvx.nominal import Nominal
 from wdro_cvx.validation import Array, real_number
 
@@ -34,12 +35,20 @@ class WorstCase:
     build_distribution : callable, optional
         What :attr:`distribution` calls; solvers ask for a worst case at every step and have no use
         for the distribution itself.
+    build_moment : callable, optional
+        What :attr:`moment` calls: the second moment with what proves that it is in the set.
     """
 
     risk: float
     second_moment: Array
     multiplier: float
     build_distribution: Callable[[], Distribution] | None = field(default=None, repr=False)
+    build_moment: Callable[[], Moment] | None = field(default=None, repr=False)
+
+    @cached_property
+    def moment(self) -> Moment:
+        """The second moment, with what it was made of where the set says so."""
+        return DenseMoment(self.second_moment) if self.build_moment is None else self.build_moment()
 
     @cached_property
     def distribution(self) -> Distribution:
@@ -71,7 +80,9 @@ class AmbiguitySet(ABC):
     radius_degree: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        radius = real_number("radius", self.radius, 0.0, remedy="Radius 0 is the sample average.")
+        radius = real_number(
+            "radius", self.radius, 0.0, sized=True, remedy="Radius 0 is the sample average."
+        )
         object.__setattr__(self, "radius", radius)
 
     @abstractmethod
@@ -84,6 +95,38 @@ class AmbiguitySet(ABC):
 
         It never understates, so that ``distance ≤ radius`` proves membership.
         """
+
+    def centre(self, nominal: Nominal) -> Moment:
+        """Return the nominal moment as a point of this set, in the form of its other points."""
+        return DenseMoment(nominal.second_moment)
+
+    def explain(self, nominal: Nominal, second_moment: Array) -> Moment:
+        """Return a matrix as a point whose membership can be seen, equal to it up to rounding.
+
+        The judge bounds with what this returns, so it needs no slack for rounding in the matrix. A
+        set whose points are matrices has nothing to explain.
+        """
+        return DenseMoment(second_moment)
+
+    def proved_distance(self, nominal: Nominal, moment: Moment) -> float:
+        """Return how far a point is from the nominal one by what it shows of itself.
+
+        Like :meth:`distance`, never less than the truth. A set that overrides :meth:`explain` reads
+        off the distance here, without roots or searches.
+        """
+        return self.distance(nominal, moment.second_moment)
+
+    def constant_risk(self, d: int, trace: float) -> float:
+        """Return a part of the risk that all graphs of this trace share.
+
+        No gap is measured against it: it says nothing of the graph.
+        """
+        return 0.0
+
+    @property
+    def multiplier_degree(self) -> float:
+        """The power by which the multiplier grows with the data; 0 for a γ compared with L."""
+        return 0.0
 
     @classmethod
     def example(cls, radius: float, d: int) -> Self:
@@ -113,6 +156,11 @@ def register_ambiguity(cls: A) -> A:
     if missing:
         raise ProblemError(
             f"{cls.__name__} cannot be registered: it must write {' and '.join(missing)}."
+        )
+    known = _REGISTRY.get(cls.__name__)
+    if known is not None and known.__module__ != cls.__module__:
+        raise ProblemError(
+            f"{cls.__name__} is registered already, by {known.__module__}; give it another name."
         )
     _REGISTRY[cls.__name__] = cls
     return cls

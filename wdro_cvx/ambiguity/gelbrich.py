@@ -15,13 +15,13 @@ from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
 
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
-from wdro_cvx.ambiguity.secular import solve_secular
+from wdro_cvx.ambiguity.transport import coupled, left_out, transport_cost, worst_transport
 from wdro_cvx.distribution import Discrete, Distribution, Gaussian, uniform
 from wdro_cvx.errors import ProblemError
-from wdro_cvx.nominal import Nominal, symmetric_root
+from wdro_cvx.moment import Moment, TransportedMoment
+from wdro_cvx.nominal import Nominal
 from wdro_cvx.validation import Array
 
 
@@ -31,47 +31,43 @@ class _GelbrichBall(AmbiguitySet):
 
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         """Return the worst-case risk through one eigendecomposition and the secular equation."""
-        nominal_risk = float(np.vdot(nominal.second_moment, laplacian))
-        values, vectors = linalg.eigh(laplacian, driver="evd", check_finite=False)
-        if self.radius == 0.0 or values[-1] <= 0.0:
-            still = np.zeros(nominal.d)
-            return WorstCase(
-                nominal_risk, nominal.second_moment, np.inf,
-                lambda: self._moved(nominal, np.eye(nominal.d), still),
-            )  # fmt: skip
-        spectral = nominal.factor @ vectors
-        masses = np.einsum("ij,ij->j", spectral, spectral)
-        root = solve_secular(values, masses, self.radius)
-        # A direction without mass stays where it is, whatever the stretch; 1 avoids 0/0 there.
-        distances = root.shift + (values[-1] - values)
-        moved = masses * values**2 > 0.0
-        stretch = np.where(moved, root.multiplier / np.where(moved, distances, 1.0), 1.0)
-        premium = root.multiplier * self.radius**2 + float(
-            np.sum(masses[moved] * values[moved] ** 2 / distances[moved])
-        )
-        transported = (spectral * stretch) @ vectors.T
-        moment = transported.T @ transported
-        spread = np.sqrt(root.leftover) * vectors[:, -1]
-        if root.leftover > 0.0:
-            moment += np.outer(spread, spread)
+        worst = worst_transport(nominal.factor, laplacian, self.radius)
+        risk = float(np.vdot(nominal.second_moment, laplacian)) + worst.premium
+        spread = np.zeros(nominal.d) if worst.spread is None else worst.spread
         return WorstCase(
-            nominal_risk + premium, moment, root.multiplier,
-            lambda: self._moved(nominal, (vectors * stretch) @ vectors.T, spread),
-        )  # fmt: skip
+            risk,
+            worst.second_moment() if self.radius > 0.0 else nominal.second_moment,
+            worst.multiplier,
+            lambda: self._moved(nominal, worst.matrix(), spread),
+            worst.moment,
+        )
 
     @abstractmethod
     def _moved(self, nominal: Nominal, transport: Array, spread: Array) -> Distribution:
         """Return the law of ``transport·x ± spread``, either sign with probability one half."""
 
+    def centre(self, nominal: Nominal) -> TransportedMoment:
+        """Return the nominal rows, not moved."""
+        return TransportedMoment(nominal.factor)
+
+    def explain(self, nominal: Nominal, second_moment: Array) -> TransportedMoment:
+        """Return the cheapest transport to a moment."""
+        return coupled(nominal.factor, second_moment)
+
+    def proved_distance(self, nominal: Nominal, moment: Moment) -> float:
+        """Return what the transport costs."""
+        if not isinstance(moment, TransportedMoment) or moment.shift is not None:
+            return self.distance(nominal, moment.second_moment)
+        return transport_cost(nominal.factor, moment)
+
     def distance(self, nominal: Nominal, second_moment: Array) -> float:
         """Return the Gelbrich distance, ``min_Q ‖Θ^½ - QM^½‖_F`` over orthogonal Q.
 
-        This form has no cancellation; the textbook trace formula loses half the digits.
+        This form has no cancellation; the textbook trace formula loses half the digits. What the
+        transport leaves of the matrix, to rounding, is added as if it had to be moved as well.
         """
-        nominal_root = symmetric_root(nominal.second_moment)
-        root = symmetric_root((second_moment + second_moment.T) / 2)
-        left, _, right = linalg.svd(nominal_root @ root, check_finite=False)
-        return float(np.linalg.norm(nominal_root - left @ right @ root))
+        moment = self.explain(nominal, second_moment)
+        return transport_cost(nominal.factor, moment) + left_out(second_moment, moment)
 
 
 @register_ambiguity

@@ -8,15 +8,16 @@ one (Blanchet, Kang and Murthy, J. Appl. Probab. 2019, for Wasserstein balls of 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Self
 
 import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
 from wdro_cvx.ambiguity.gelbrich import GaussianBall, WassersteinBall
+from wdro_cvx.ambiguity.transport import coupled, left_out, transport_cost, worst_transport
 from wdro_cvx.distribution import Discrete, Distribution, Gaussian
 from wdro_cvx.errors import ProblemError
+from wdro_cvx.moment import Moment, TransportedMoment
 from wdro_cvx.nominal import Nominal
 from wdro_cvx.validation import Array, finite_array
 
@@ -58,37 +59,63 @@ class MahalanobisBall(AmbiguitySet):
 
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         """Return the Gelbrich worst case in the coordinates of the sensors, taken back."""
-        whitened, scales = self._whitened(nominal)
-        euclidean = GaussianBall if nominal.samples is None else WassersteinBall
+        scales = self._scales(nominal)
         congruent = laplacian * np.outer(scales, scales)
-        worst = euclidean(self.radius).worst_case(whitened, congruent)
-        if self.radius == 0.0:
-            moment, risk = nominal.second_moment, float(np.vdot(nominal.second_moment, laplacian))
-        else:
-            moment, risk = worst.second_moment * np.outer(scales, scales), worst.risk
+        worst = worst_transport(nominal.factor / scales, congruent, self.radius)
+        risk = float(np.vdot(nominal.second_moment, laplacian)) + worst.premium
+        moment = nominal.second_moment
+        if self.radius > 0.0:
+            moment = worst.second_moment() * np.outer(scales, scales)
+
+        def distribution() -> Distribution:
+            euclidean = GaussianBall if nominal.samples is None else WassersteinBall
+            whitened = nominal.scaled(1.0 / scales)
+            found = euclidean(self.radius).worst_case(whitened, congruent).distribution
+            return _stretched(found, scales)
+
         return WorstCase(
-            risk, moment, worst.multiplier, lambda: _stretched(worst.distribution, scales)
+            risk,
+            moment,
+            worst.multiplier,
+            distribution,
+            lambda: _unwhitened(worst.moment(), scales),
         )
+
+    def centre(self, nominal: Nominal) -> TransportedMoment:
+        """Return the nominal rows, not moved."""
+        return TransportedMoment(nominal.factor)
+
+    def explain(self, nominal: Nominal, second_moment: Array) -> TransportedMoment:
+        """Return the cheapest transport to a moment."""
+        scales = self._scales(nominal)
+        whitened = coupled(nominal.factor / scales, second_moment / np.outer(scales, scales))
+        return _unwhitened(whitened, scales)
+
+    def proved_distance(self, nominal: Nominal, moment: Moment) -> float:
+        """Return what the transport costs."""
+        if not isinstance(moment, TransportedMoment) or moment.shift is not None:
+            return self.distance(nominal, moment.second_moment)
+        return transport_cost(nominal.factor, moment, self._scales(nominal))
 
     def distance(self, nominal: Nominal, second_moment: Array) -> float:
-        """Return the Gelbrich distance in the coordinates of the sensors."""
-        whitened, scales = self._whitened(nominal)
-        return GaussianBall(self.radius).distance(
-            whitened, second_moment / np.outer(scales, scales)
-        )
+        """Return the Gelbrich distance in the coordinates of the sensors, or a little more."""
+        scales = self._scales(nominal)
+        moment = self.explain(nominal, second_moment)
+        cost = transport_cost(nominal.factor, moment, scales)
+        return cost + left_out(second_moment, moment, scales)
 
-    def _whitened(self, nominal: Nominal) -> tuple[Nominal, Array]:
+    def _scales(self, nominal: Nominal) -> Array:
         if len(self.scales) != nominal.d:
             raise ProblemError(
                 f"scales must have one entry for each of the {nominal.d} vertices; "
                 f"it has {len(self.scales)}."
             )
-        return _divided(nominal, self.scales), np.array(self.scales)
+        return np.array(self.scales)
 
 
-@lru_cache(maxsize=2)  # a solver asks at every step, and the nominal's factor is kept with it
-def _divided(nominal: Nominal, scales: tuple[float, ...]) -> Nominal:
-    return nominal.scaled(1.0 / np.array(scales))
+def _unwhitened(moment: TransportedMoment, scales: Array) -> TransportedMoment:
+    spread = None if moment.spread is None else moment.spread * scales
+    return TransportedMoment(moment.moved * scales, spread)
 
 
 def _stretched(distribution: Distribution, scales: Array) -> Distribution:

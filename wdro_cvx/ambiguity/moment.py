@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
+from wdro_cvx.moment import Moment, TransportedMoment
 from wdro_cvx.nominal import Nominal
 from wdro_cvx.validation import Array, real_number
 
@@ -52,18 +53,43 @@ class MomentBall(AmbiguitySet):
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         """Return the risk and the Hölder-aligned shift ``Δ`` that attains it."""
         norm, aligned = dual_norm(laplacian, self.q)
-        moment = nominal.second_moment + self.radius * aligned
+        shift = self.radius * aligned
         risk = float(np.vdot(nominal.second_moment, laplacian)) + self.radius * norm
-        return WorstCase(risk, moment, self._multiplier(norm))
+        return WorstCase(
+            risk,
+            nominal.second_moment + shift,
+            self._multiplier(norm),
+            build_moment=lambda: TransportedMoment(nominal.factor, shift=shift),
+        )
+
+    def centre(self, nominal: Nominal) -> TransportedMoment:
+        """Return the nominal rows, without a shift."""
+        return TransportedMoment(nominal.factor)
+
+    def explain(self, nominal: Nominal, second_moment: Array) -> TransportedMoment:
+        """Return the nominal rows with the shift to a moment."""
+        return TransportedMoment(nominal.factor, shift=second_moment - nominal.second_moment)
+
+    def proved_distance(self, nominal: Nominal, moment: Moment) -> float:
+        """Return the norm of the shift."""
+        if not isinstance(moment, TransportedMoment) or moment.spread is not None:
+            return self.distance(nominal, moment.second_moment)
+        if not np.array_equal(moment.moved, nominal.factor):
+            return self.distance(nominal, moment.second_moment)
+        return 0.0 if moment.shift is None else _norm(moment.shift, self.p)
 
     def distance(self, nominal: Nominal, second_moment: Array) -> float:
         """Return ``‖vec(M - Θ)‖_p``."""
-        shift = np.abs(second_moment - nominal.second_moment).ravel()
-        largest = float(shift.max())
-        if largest == 0.0:
-            return 0.0
-        # Powers of small numbers would vanish for large p, and the distance with them.
-        return largest * float(np.linalg.norm(shift / largest, self.p))
+        return _norm(second_moment - nominal.second_moment, self.p)
+
+    def constant_risk(self, d: int, trace: float) -> float:
+        """For p = ∞ return the norm: the entries of a Laplacian have the sum 2·trace in size."""
+        return self.radius * 2.0 * trace if np.isinf(self.p) else 0.0
+
+    @property
+    def multiplier_degree(self) -> float:
+        """That of the risk over that of the radius to the power α."""
+        return 2.0 - 2.0 * self.alpha
 
     def _multiplier(self, norm: float) -> float:
         if self.alpha == 1.0:
@@ -71,6 +97,18 @@ class MomentBall(AmbiguitySet):
         if self.radius == 0.0:
             return np.inf
         return norm / (self.alpha * self.radius ** (self.alpha - 1.0))
+
+
+def _norm(matrix: Array, p: float) -> float:
+    """Return the entrywise p-norm, never less."""
+    entries = np.abs(matrix).ravel()
+    largest = float(entries.max())
+    if largest == 0.0:
+        return 0.0
+    # Powers of small numbers would vanish for large p, and the distance with them.
+    size = largest * float(np.linalg.norm(entries / largest, p))
+    # Pairwise sums, each power with a rounding or two, and the difference that it is the norm of.
+    return size * (1.0 + 32 * np.finfo(float).eps)
 
 
 def dual_norm(laplacian: Array, q: float) -> tuple[float, Array]:

@@ -6,7 +6,7 @@ Signal Process. 2022). The risk is a sum of two, since ``E[xxᵀ] = Σ + μμᵀ
 
     R(L) = ⟨Σ_n, L⟩ + εr₂‖L‖_F + max {μᵀLμ : ‖μ - μ_n‖ ≤ εr₁}
 
-The last is a trust-region problem, which is the Gelbrich oracle with the mean as the only sample.
+The last is a trust-region problem: worst transport with the mean as the only row.
 That Σ be positive semidefinite is not asked for: against a Laplacian the worst one is.
 """
 
@@ -18,8 +18,9 @@ from typing import ClassVar, Self
 import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
-from wdro_cvx.ambiguity.gelbrich import GaussianBall
 from wdro_cvx.ambiguity.splitting import split_moment
+from wdro_cvx.ambiguity.transport import transport_cost, worst_transport
+from wdro_cvx.moment import Moment, TransportedMoment
 from wdro_cvx.nominal import Nominal
 from wdro_cvx.validation import Array, real_number
 
@@ -52,7 +53,9 @@ class MomentUncertainty(AmbiguitySet):
             ("mean_radius", "MomentBall has a certain mean."),
             ("covariance_radius", "A certain covariance has a small radius, not zero."),
         ]:
-            value = real_number(name, getattr(self, name), 0.0, strict=True, remedy=remedy)
+            value = real_number(
+                name, getattr(self, name), 0.0, strict=True, sized=True, remedy=remedy
+            )
             object.__setattr__(self, name, value)
 
     @classmethod
@@ -67,28 +70,54 @@ class MomentUncertainty(AmbiguitySet):
         """
         if self.radius == 0.0:
             moment = nominal.second_moment
-            return WorstCase(float(np.vdot(moment, laplacian)), moment, np.inf)
-        mean = Nominal.from_samples(nominal.mean[np.newaxis])
-        worst = GaussianBall(self.radius * self.mean_radius).worst_case(mean, laplacian)
+            risk = float(np.vdot(moment, laplacian))
+            return WorstCase(risk, moment, np.inf, build_moment=lambda: self.centre(nominal))
+        mean = nominal.mean[np.newaxis]
+        worst = worst_transport(mean, laplacian, self.radius * self.mean_radius)
         size = float(np.linalg.norm(laplacian))
         reach = self.radius * self.covariance_radius
-        shift = laplacian * (reach / size) if size > 0.0 else np.zeros_like(laplacian)
-        risk = float(np.vdot(nominal.covariance, laplacian)) + reach * size + worst.risk
-        moment = nominal.covariance + shift + worst.second_moment
-        return WorstCase(risk, moment, worst.multiplier)
+        shifted = nominal.covariance + (laplacian * (reach / size) if size > 0.0 else 0.0)
+        risk = float(np.vdot(nominal.covariance, laplacian)) + reach * size
+        risk += float(nominal.mean @ laplacian @ nominal.mean) + worst.premium
 
-    def distance(self, nominal: Nominal, second_moment: Array) -> float:
-        """Return the least common factor of the radii at which the set has this moment.
+        def moment_pieces() -> TransportedMoment:
+            pieces = worst.moment()
+            return TransportedMoment(pieces.moved, pieces.spread, shifted)
+
+        return WorstCase(
+            risk, shifted + worst.second_moment(), worst.multiplier, build_moment=moment_pieces
+        )
+
+    def centre(self, nominal: Nominal) -> TransportedMoment:
+        """Return the nominal mean as a row, with the nominal covariance."""
+        return TransportedMoment(nominal.mean[np.newaxis], shift=nominal.covariance)
+
+    def explain(self, nominal: Nominal, second_moment: Array) -> TransportedMoment:
+        """Return a mean, its spread and a covariance that make up a moment.
 
         A moment of the set is ``Σ_n + Δ + T``, with ``T`` a mixture of ``μμᵀ``. The split is found
-        by descent, and a less exact one overstates.
+        by descent, and a less exact one overstates the distance.
         """
-        return split_moment(
+        split = split_moment(
             (second_moment + second_moment.T) / 2 - nominal.covariance,
             nominal.mean,
             self.mean_radius,
             self.covariance_radius,
         )
+        pieces = TransportedMoment(split.mean[np.newaxis], split.spread)
+        return replace(pieces, shift=second_moment - pieces.second_moment)
+
+    def proved_distance(self, nominal: Nominal, moment: Moment) -> float:
+        """Return the least common factor of the radii that allows this mean and this covariance."""
+        if not isinstance(moment, TransportedMoment) or moment.shift is None:
+            return self.distance(nominal, moment.second_moment)
+        mean = transport_cost(nominal.mean[np.newaxis], moment) / self.mean_radius
+        rest = float(np.sqrt(np.sum((moment.shift - nominal.covariance) ** 2)))
+        return max(mean, rest / self.covariance_radius * (1.0 + 64 * np.finfo(float).eps))
+
+    def distance(self, nominal: Nominal, second_moment: Array) -> float:
+        """Return the least common factor of the radii at which the set has this moment."""
+        return self.proved_distance(nominal, self.explain(nominal, second_moment))
 
     def scaled(self, factor: float) -> Self:
         """Return the set for the data times factor: each radius grows by its own degree."""

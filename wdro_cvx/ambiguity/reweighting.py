@@ -18,8 +18,11 @@ from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase
 from wdro_cvx.ambiguity.representation import density_ratios
 from wdro_cvx.distribution import Discrete, uniform
 from wdro_cvx.errors import ProblemError
+from wdro_cvx.moment import DenseMoment, Moment, ReweighedMoment
 from wdro_cvx.nominal import Nominal
 from wdro_cvx.validation import Array
+
+_EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,11 @@ class ReweightingBall(AmbiguitySet):
 
     #: Weights have no unit.
     radius_degree: ClassVar[int] = 0
+
+    @property
+    def multiplier_degree(self) -> float:
+        """That of the risk: the radius has no unit."""
+        return 2.0
 
     @abstractmethod
     def tilt(self, losses: Array) -> tuple[Array, float]:
@@ -56,32 +64,66 @@ class ReweightingBall(AmbiguitySet):
             moment = nominal.second_moment
             multiplier = np.inf if self.radius == 0.0 else 0.0
             risk = float(np.vdot(moment, laplacian))
-            return WorstCase(risk, moment, multiplier, lambda: uniform(samples))
+            return WorstCase(
+                risk, moment, multiplier, lambda: uniform(samples), lambda: self.centre(nominal)
+            )
         ratios, multiplier = self.tilt(losses)
         weights = ratios / ratios.sum()
         return WorstCase(
-            float(weights @ losses), _moment(samples, weights), multiplier,
+            float(weights @ losses),
+            _moment(samples, weights),
+            multiplier,
             lambda: Discrete(samples, weights),
-        )  # fmt: skip
+            lambda: ReweighedMoment(samples, weights),
+        )
+
+    def centre(self, nominal: Nominal) -> ReweighedMoment:
+        """Return the samples with equal weights."""
+        samples = _samples_of(self, nominal)
+        return ReweighedMoment(samples, np.ones(len(samples)))
+
+    def explain(self, nominal: Nominal, second_moment: Array) -> Moment:
+        """Return weights with a second moment, the least divergent that were found.
+
+        Where there are more than d(d+1)/2 samples many weights have it; the least divergence among
+        them is found by Newton's method, and a less exact answer overstates. Where no weights
+        reproduce the moment, entry by entry, it stays a matrix.
+        """
+        found = self._weights(nominal, second_moment)
+        if found is None:
+            return DenseMoment(second_moment)
+        return ReweighedMoment(_samples_of(self, nominal), found)
+
+    def proved_distance(self, nominal: Nominal, moment: Moment) -> float:
+        """Return the divergence of the weights."""
+        samples = _samples_of(self, nominal)
+        if not isinstance(moment, ReweighedMoment):
+            return self.distance(nominal, moment.second_moment)
+        if moment.samples is not samples and not np.array_equal(moment.samples, samples):
+            return np.inf
+        # Every term of a divergence is nonnegative and rounded a few times.
+        return self.divergence(moment.weights * len(samples)) * (1.0 + 64 * _EPS)
 
     def distance(self, nominal: Nominal, second_moment: Array) -> float:
         """Return the divergence of weights with this second moment, the least up to rounding.
 
-        Infinite if no weights reproduce the moment up to rounding, entry by entry. Where there are
-        more than d(d+1)/2 samples many weights do; the least divergence among them is found by
-        Newton's method, and a less exact answer overstates.
+        Infinite if no weights reproduce the moment up to rounding, entry by entry.
         """
+        found = self._weights(nominal, second_moment)
+        return np.inf if found is None else self.divergence(found / found.mean())
+
+    def _weights(self, nominal: Nominal, second_moment: Array) -> Array | None:
         samples = _samples_of(self, nominal)
         size = np.sqrt(np.maximum(np.diagonal(second_moment), np.diagonal(nominal.second_moment)))
         # What rounding leaves in sums of N products, and in convex combinations of such sums.
-        allowed = (64 + len(samples)) * np.finfo(float).eps * np.outer(size, size)
+        allowed = (64 + len(samples)) * _EPS * np.outer(size, size)
         for ratios in density_ratios(nominal, second_moment, self.link):
             if not ratios.any():
                 continue
             error = np.abs(_moment(samples, ratios / ratios.sum()) - second_moment)
             if np.all(error <= allowed):
-                return self.divergence(ratios / ratios.mean())
-        return np.inf
+                return ratios
+        return None
 
 
 def _samples_of(ambiguity: ReweightingBall, nominal: Nominal) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
 from wdro_cvx.distribution import nominal_distribution
 from wdro_cvx.errors import ProblemError
+from wdro_cvx.moment import Moment, TransportedMoment
 from wdro_cvx.nominal import Nominal
 from wdro_cvx.validation import Array
 
@@ -37,8 +38,24 @@ class Singleton(AmbiguitySet):
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         """Return the nominal second moment and its expected smoothness."""
         moment = nominal.second_moment
-        risk = float(np.vdot(moment, laplacian))
-        return WorstCase(risk, moment, np.inf, lambda: nominal_distribution(nominal))
+        return WorstCase(
+            float(np.vdot(moment, laplacian)),
+            moment,
+            np.inf,
+            lambda: nominal_distribution(nominal),
+            lambda: self.centre(nominal),
+        )
+
+    def centre(self, nominal: Nominal) -> TransportedMoment:
+        """Return the nominal rows."""
+        return TransportedMoment(nominal.factor)
+
+    def proved_distance(self, nominal: Nominal, moment: Moment) -> float:
+        """Return zero for the nominal rows themselves."""
+        if not isinstance(moment, TransportedMoment) or moment.rest is not None:
+            return self.distance(nominal, moment.second_moment)
+        same = np.array_equal(moment.rows, nominal.factor)
+        return 0.0 if same else self.distance(nominal, moment.second_moment)
 
     def distance(self, nominal: Nominal, second_moment: Array) -> float:
         """Return the Frobenius distance, which is zero in the set."""

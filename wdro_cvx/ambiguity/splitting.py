@@ -9,6 +9,7 @@ the eigenvalues of ``B - mmᵀ``, cut off at κ.
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq, minimize
@@ -20,36 +21,52 @@ _STATIONARY = 1e-10  # the slope, in units of κ and of the reach of the mean
 _TINY = 1e-300
 
 
-def split_moment(matrix: Array, mean: Array, mean_radius: float, rest_radius: float) -> float:
-    """Return the least ``max(distance of T / mean_radius, ‖Δ‖ / rest_radius)`` over the splits.
+@dataclass(frozen=True, eq=False)
+class MomentSplit:
+    """A split: the mean ``m`` and rows whose moment is ``W``, None for zero; ``Δ`` is the rest."""
 
-    Every split gives an upper bound; the least of those that were met is returned.
+    mean: Array
+    spread: Array | None
+
+
+def split_moment(matrix: Array, mean: Array, mean_radius: float, rest_radius: float) -> MomentSplit:
+    """Return the split with the least ``max(distance of T / mean_radius, ‖Δ‖ / rest_radius)``.
+
+    Every split gives an upper bound of the distance; the best of those that were met is returned.
     """
     gap = matrix - np.outer(mean, mean)
     size = float(np.linalg.norm(gap))
+    found = MomentSplit(mean, None)
     if size == 0.0:
-        return 0.0
+        return found
     best = size / rest_radius
     unit = mean_radius * best  # no better split moves the mean by more
     start = np.zeros_like(mean)
 
     def imbalance(log_kappa: float) -> float:
         """Return the log ratio of the two parts; it grows with κ."""
-        nonlocal best, start
+        nonlocal best, start, found
         kappa = size * np.exp(log_kappa)
 
         def cost(step: Array) -> tuple[float, Array]:
-            rest, spread = _rest(gap, mean, unit * step, kappa)
-            value = 0.5 * float(np.vdot(rest, rest)) + kappa * spread
-            slope = 2.0 * (kappa * step - rest @ (mean / unit + step))
+            values, vectors = _spectrum(gap, mean, unit * step)
+            low = np.minimum(values, kappa)
+            value = 0.5 * float(low @ low) + kappa * float((values - low).sum())
+            pull = vectors @ (low * (vectors.T @ (mean / unit + step)))
+            slope = 2.0 * (kappa * step - pull)
             return value / (kappa * unit**2) + float(step @ step), slope / kappa
 
         options = {"maxiter": 500, "ftol": 0.0, "gtol": _STATIONARY}
         start = minimize(cost, start, jac=True, method="L-BFGS-B", options=options).x
-        rest, spread = _rest(gap, mean, unit * start, kappa)
-        far = np.sqrt(unit**2 * float(start @ start) + spread) / mean_radius
-        wide = float(np.linalg.norm(rest)) / rest_radius
-        best = min(best, max(far, wide))
+        values, vectors = _spectrum(gap, mean, unit * start)
+        low = np.minimum(values, kappa)
+        far = np.sqrt(unit**2 * float(start @ start) + float((values - low).sum())) / mean_radius
+        wide = float(np.linalg.norm(low)) / rest_radius
+        if max(far, wide) < best:
+            best = max(far, wide)
+            spread = values > kappa
+            rows = np.sqrt(values[spread] - kappa)[:, np.newaxis] * vectors[:, spread].T
+            found = MomentSplit(mean + unit * start, rows if spread.any() else None)
         return float(np.log(max(wide, _TINY)) - np.log(max(far, _TINY)))
 
     low, high = 0.0, 0.0
@@ -62,12 +79,11 @@ def split_moment(matrix: Array, mean: Array, mean_radius: float, rest_radius: fl
     # Without a change of sign, which rounding may undo close to the root, the ends are as good.
     with suppress(ValueError):
         brentq(imbalance, low, high, xtol=1e-9, maxiter=40, disp=False)
-    return best
+    return found
 
 
-def _rest(gap: Array, mean: Array, step: Array, kappa: float) -> tuple[Array, float]:
-    """Return Δ for the best W, and the trace of W."""
+def _spectrum(gap: Array, mean: Array, step: Array) -> tuple[Array, Array]:
+    """Return the eigenvalues and eigenvectors of ``B - mmᵀ`` for the mean moved by a step."""
     cross = np.outer(mean + step / 2, step)
     values, vectors = np.linalg.eigh(gap - cross - cross.T)
-    rest = (vectors * np.minimum(values, kappa)) @ vectors.T
-    return rest, float(np.maximum(values - kappa, 0.0).sum())
+    return values, vectors

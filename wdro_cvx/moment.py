@@ -1,0 +1,218 @@
+"""A second moment together with what it was made of, so that anyone can see that it is in its set.
+
+A certificate is worth what proves it. That a matrix lies in a Wasserstein ball takes roots to see,
+which rounding spoils; that *these* rows are the nominal ones moved by so much takes a subtraction.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from wdro_cvx.errors import ProblemError
+from wdro_cvx.validation import Array, finite_array, square_matrix
+
+
+class Moment(ABC):
+    """A second moment. As a matrix it is :attr:`second_moment`; a subclass knows more."""
+
+    @property
+    @abstractmethod
+    def d(self) -> int:
+        """The number of vertices."""
+
+    @property
+    @abstractmethod
+    def second_moment(self) -> Array:
+        """The matrix (d, d)."""
+
+    @property
+    @abstractmethod
+    def rows(self) -> Array | None:
+        """Rows ``R`` (r, d) such that ``RᵀR`` plus :attr:`rest` is the moment; None without."""
+
+    @property
+    @abstractmethod
+    def rest(self) -> Array | None:
+        """The symmetric matrix beside the rows; None without."""
+
+    @abstractmethod
+    def pulled(self, centre: Moment, share: float) -> Moment:
+        """Return the point at ``share`` of the way from a centre of the same kind to this one."""
+
+    @abstractmethod
+    def scaled(self, factor: float) -> Moment:
+        """Return the moment of ``factor·x``."""
+
+
+@dataclass(frozen=True, eq=False)
+class DenseMoment(Moment):
+    """A second moment of which nothing but the matrix is known."""
+
+    matrix: Array
+
+    def __post_init__(self) -> None:
+        matrix = square_matrix("second moment", self.matrix, error=ProblemError)
+        object.__setattr__(self, "matrix", matrix / 2 + matrix.T / 2)
+
+    @property
+    def d(self) -> int:
+        """The number of vertices."""
+        return int(self.matrix.shape[0])
+
+    @property
+    def second_moment(self) -> Array:
+        """The matrix (d, d)."""
+        return self.matrix
+
+    @property
+    def rows(self) -> None:
+        """There are none."""
+        return None
+
+    @property
+    def rest(self) -> Array:
+        """All of it."""
+        return self.matrix
+
+    def pulled(self, centre: Moment, share: float) -> DenseMoment:
+        """Return the convex combination."""
+        assert isinstance(centre, DenseMoment)
+        return DenseMoment(centre.matrix + share * (self.matrix - centre.matrix))
+
+    def scaled(self, factor: float) -> DenseMoment:
+        """Return the moment of ``factor·x``."""
+        return DenseMoment(self.matrix * factor**2)
+
+
+@dataclass(frozen=True, eq=False)
+class TransportedMoment(Moment):
+    """Rows that are moved, rows that are new, and a shift: ``GᵀG + SᵀS + shift``.
+
+    Attributes
+    ----------
+    moved : array (r, d)
+        Row by row where the rows of the nominal distribution went.
+    spread : array (s, d) or None
+        What was spent on spreading mass both ways from where it is.
+    shift : array (d, d) or None
+        A symmetric matrix added to the moment itself.
+    """
+
+    moved: Array
+    spread: Array | None = None
+    shift: Array | None = None
+
+    def __post_init__(self) -> None:
+        moved = finite_array("moved", self.moved, 2, ProblemError)
+        d = moved.shape[1]
+        object.__setattr__(self, "moved", moved)
+        if self.spread is not None:
+            spread = finite_array("spread", self.spread, 2, ProblemError)
+            if spread.shape[1] != d:
+                raise ProblemError(f"spread must have {d} columns; it has {spread.shape[1]}.")
+            object.__setattr__(self, "spread", spread)
+        if self.shift is not None:
+            shift = square_matrix("shift", self.shift, d, ProblemError)
+            object.__setattr__(self, "shift", shift / 2 + shift.T / 2)
+
+    @property
+    def d(self) -> int:
+        """The number of vertices."""
+        return int(self.moved.shape[1])
+
+    @cached_property
+    def rows(self) -> Array:
+        """The moved rows, then the spread."""
+        return self.moved if self.spread is None else np.vstack([self.moved, self.spread])
+
+    @property
+    def rest(self) -> Array | None:
+        """The shift."""
+        return self.shift
+
+    @cached_property
+    def second_moment(self) -> Array:
+        """The matrix (d, d)."""
+        moment = self.rows.T @ self.rows
+        return moment if self.shift is None else moment + self.shift
+
+    def pulled(self, centre: Moment, share: float) -> TransportedMoment:
+        """Move every row, and the shift, only ``share`` of its way."""
+        assert isinstance(centre, TransportedMoment)
+        moved = centre.moved + share * (self.moved - centre.moved)
+        spread = None if self.spread is None else share * self.spread
+        shift = None if self.shift is None else share * self.shift
+        if centre.shift is not None:
+            shift = centre.shift * (1.0 - share) + (0.0 if shift is None else shift)
+        return TransportedMoment(moved, spread, shift)
+
+    def scaled(self, factor: float) -> TransportedMoment:
+        """Return the moment of ``factor·x``."""
+        return TransportedMoment(
+            self.moved * factor,
+            None if self.spread is None else self.spread * factor,
+            None if self.shift is None else self.shift * factor**2,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ReweighedMoment(Moment):
+    """The nominal samples with other weights: ``Σ q_i x_i x_iᵀ``.
+
+    Attributes
+    ----------
+    samples : array (N, d)
+    weights : array (N,)
+        Nonnegative; scaled to sum one.
+    """
+
+    samples: Array
+    weights: Array
+
+    def __post_init__(self) -> None:
+        weights = finite_array("weights", self.weights, 1, ProblemError)
+        if weights.size != len(self.samples) or weights.min() < 0.0 or not weights.any():
+            raise ProblemError(
+                f"weights must be {len(self.samples)} nonnegative numbers, not all of them zero."
+            )
+        object.__setattr__(self, "weights", weights / weights.sum())
+
+    @property
+    def d(self) -> int:
+        """The number of vertices."""
+        return int(self.samples.shape[1])
+
+    @cached_property
+    def rows(self) -> Array:
+        """The samples, each times the root of its weight."""
+        return self.samples * np.sqrt(self.weights)[:, np.newaxis]
+
+    @property
+    def rest(self) -> None:
+        """There is none."""
+        return None
+
+    @cached_property
+    def second_moment(self) -> Array:
+        """The matrix (d, d)."""
+        return np.asarray(self.rows.T @ self.rows)
+
+    def pulled(self, centre: Moment, share: float) -> ReweighedMoment:
+        """Return the convex combination of the weights."""
+        assert isinstance(centre, ReweighedMoment)
+        weights = centre.weights + share * (self.weights - centre.weights)
+        return ReweighedMoment(self.samples, np.maximum(weights, 0.0))
+
+    def scaled(self, factor: float) -> ReweighedMoment:
+        """Return the moment of ``factor·x``."""
+        return ReweighedMoment(self.samples * factor, self.weights)
+
+
+def as_moment(value: Moment | ArrayLike) -> Moment:
+    """Return a matrix as a moment of which nothing more is known; moments as they are."""
+    return value if isinstance(value, Moment) else DenseMoment(np.asarray(value))
