@@ -22,7 +22,7 @@ from experiments.propositions.ledger import run_propositions
 from experiments.robustness import DIMENSIONS, run_robustness
 from experiments.temperature.run import run_temperature
 from wdro_cvx import WdroError, registered_ambiguities
-from wdro_cvx.metrics import EDGE_THRESHOLD
+from wdro_cvx.edges import EDGE_THRESHOLD
 
 _INTERRUPTED = 130  # the shell's own code for Ctrl-C
 

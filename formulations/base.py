@@ -21,6 +21,7 @@ from formulations.backends import backend_options, check_backend
 from formulations.variables import LaplacianVariable, laplacian_variable, smoothness
 from wdro_cvx import AmbiguitySet, Certificate, GraphProblem, ProblemError, Solution, SolverError
 from wdro_cvx.laplacian import complete_graph
+from wdro_cvx.moment import Moment, as_moment
 from wdro_cvx.solution import Status
 from wdro_cvx.validation import Array, real_number
 
@@ -78,7 +79,9 @@ class Formulation(ABC):
         self.check_claim(problem)
         self.problem = problem
         # The objective at the complete graph tells the size of the optimum well enough.
-        self._unit = problem.value(complete_graph(problem.d, problem.target_trace)) / problem.d
+        # A power of four, so that data and certificates are scaled without rounding.
+        size = problem.value(complete_graph(problem.d, problem.target_trace)) / problem.d
+        self._unit = 4.0 ** round(float(np.log2(size)) / 2)
         self.normalised = problem.scaled(self._unit**-0.5)
         self.radius = cp.Parameter(nonneg=True, name="radius")
         self.radius_squared = cp.Parameter(nonneg=True, name="radius_squared")
@@ -96,7 +99,7 @@ class Formulation(ABC):
         ``self.radius_squared``.
         """
 
-    def worst_moment(self) -> Array | None:
+    def worst_moment(self) -> Array | Moment | None:
         """Return the worst-case second moment from the dual variables, in normalised units."""
         return None
 
@@ -218,11 +221,14 @@ class Formulation(ABC):
             status=status,
             iterations=int(stats.num_iters or 0) if stats is not None else 0,
             multiplier=multiplier,
-            certificate=None if moment is None else Certificate(moment * self._unit),
+            certificate=None if moment is None else self._certificate(moment),
             build_s=self._build_s,
             compile_s=compile_s,
             solve_s=solve_s,
         )
+
+    def _certificate(self, moment: Array | Moment) -> Certificate:
+        return Certificate(as_moment(moment).scaled(self._unit**0.5))
 
 
 F = TypeVar("F", bound=type[Formulation])

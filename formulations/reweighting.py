@@ -8,7 +8,7 @@ import numpy as np
 from formulations.base import Formulation
 from formulations.variables import LaplacianVariable
 from wdro_cvx.laplacian import complete_graph, edge_index
-from wdro_cvx.validation import Array
+from wdro_cvx.moment import ReweighedMoment
 
 
 class Reweighting(Formulation):
@@ -33,11 +33,10 @@ class Reweighting(Formulation):
         unit = problem.ambiguity.worst_case(problem.nominal, start).multiplier
         return unit if unit > 0.0 else 1.0
 
-    def worst_moment(self) -> Array:
+    def worst_moment(self) -> ReweighedMoment:
         """Weigh the samples by the duals of their losses."""
         samples = self.normalised.nominal.samples
         assert samples is not None
         duals = np.asarray(self._definition.dual_value)
         weights = np.maximum(duals * np.sign(duals.sum()), 0.0)
-        rows = samples * np.sqrt(weights / weights.sum())[:, np.newaxis]
-        return np.asarray(rows.T @ rows)
+        return ReweighedMoment(samples, weights)

@@ -7,7 +7,6 @@ with Θ (docs/paper.md E3).
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,7 +14,8 @@ from scipy import linalg
 
 from solvers.base import register
 from solvers.bisection import bisect_multiplier
-from solvers.feasible import start_weights
+from solvers.feasible import check_step, start_weights
+from solvers.limits import Clock
 from solvers.projected_gradient import ProjectedGradient
 from solvers.spectral import Descent, spectral_descent, strong_convexity_bound
 from wdro_cvx import GaussianBall, GraphProblem, ProblemError, Solution, WassersteinBall
@@ -40,16 +40,20 @@ class BlockDescent:
         Limit of outer iterations.
     max_inner_iterations : int
         Limit of projected gradient steps in each of them.
+    time_limit : float
+        Seconds after which to stop, with the status ``TIME_LIMIT``.
     """
 
     tol: float = 1e-7
     max_iterations: int = 500
     max_inner_iterations: int = 20_000
+    time_limit: float = float("inf")
 
     def __post_init__(self) -> None:
         real_number("tol", self.tol, 0.0, strict=True)
         whole_number("max_iterations", self.max_iterations, 1)
         whole_number("max_inner_iterations", self.max_inner_iterations, 1)
+        Clock(self.time_limit)
 
     def check_claim(self, problem: GraphProblem) -> None:
         """Raise ProblemError unless the ambiguity set is a Gaussian or Wasserstein ball."""
@@ -58,13 +62,15 @@ class BlockDescent:
                 "BlockDescent solves problems with GaussianBall or WassersteinBall; this one has "
                 f"{type(problem.ambiguity).__name__}. Use ProjectedGradient."
             )
+        check_step(problem)
 
     def solve(self, problem: GraphProblem) -> Solution:
         """Solve the problem from the complete graph."""
         self.check_claim(problem)
         if problem.ambiguity.radius == 0.0:  # γ = ∞: only the L-step is left
-            return ProjectedGradient(self.tol, self.max_inner_iterations).solve(problem)
-        started = time.perf_counter()
+            settings = self.tol, self.max_inner_iterations, self.time_limit
+            return ProjectedGradient(*settings).solve(problem)
+        clock = Clock(self.time_limit)
         moment, radius = problem.nominal.second_moment, problem.ambiguity.radius
         weights = start_weights(problem)
         laplacian = laplacian_from_weights(weights)
@@ -74,9 +80,11 @@ class BlockDescent:
         best: Solution | None = None
         inner_total = 0
         for _ in range(self.max_iterations):
-            descent = self._update_laplacian(problem, gamma, weights, inner_target)
+            descent = self._update_laplacian(problem, gamma, weights, inner_target, clock)
             weights, inner_total = descent.weights, inner_total + descent.iterations
             laplacian = laplacian_from_weights(weights)
+            if not weights.any():  # a weak penalty may empty the graph, which has no γ
+                break
             _, old_moment = fixed_gamma(problem, laplacian, gamma)
             gamma = bisect_multiplier(moment, laplacian, radius)
             risk, new_moment = fixed_gamma(problem, laplacian, gamma)
@@ -94,19 +102,23 @@ class BlockDescent:
             if suboptimality <= self.tol * abs(value):
                 best = replace(best, status=Status.SOLVED)
                 break
+            if clock.seconds > clock.limit:
+                best = replace(best, status=Status.TIME_LIMIT)
+                break
             inner_target = max(0.1 * min(suboptimality / abs(value), 0.1), 0.1 * self.tol)
         if best is None:
-            value = problem.value(laplacian)
-            best = Solution(laplacian, value, Status.FAILED, multiplier=gamma)
+            late = clock.seconds > clock.limit
+            status = Status.TIME_LIMIT if late else Status.FAILED
+            best = Solution(laplacian, problem.value(laplacian), status, multiplier=gamma)
         return replace(
             best,
             iterations=inner_total,
-            solve_s=time.perf_counter() - started,
+            solve_s=clock.seconds,
             history=history,
         )
 
     def _update_laplacian(
-        self, problem: GraphProblem, gamma: float, start: Array, target: float
+        self, problem: GraphProblem, gamma: float, start: Array, target: float, clock: Clock
     ) -> Descent:
         def oracle(weights: Array) -> tuple[float, Array]:
             laplacian = laplacian_from_weights(weights)
@@ -114,7 +126,8 @@ class BlockDescent:
             value = risk + problem.eta * float(np.vdot(laplacian, laplacian))
             return value, adjoint(moment + 2 * problem.eta * laplacian)
 
-        return spectral_descent(problem, oracle, start, target, self.max_inner_iterations)
+        limit = self.max_inner_iterations
+        return spectral_descent(problem, oracle, start, target, limit, clock)
 
 
 def fixed_gamma(problem: GraphProblem, laplacian: Array, gamma: float) -> tuple[float, Array]:

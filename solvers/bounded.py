@@ -25,10 +25,11 @@ _BISECTIONS = 60
 
 @dataclass(frozen=True, eq=False)
 class _Edges:
-    """A QP edge by edge: costs ``C``, bounds, end points."""
+    """A QP edge by edge: costs ``C`` counted from ``base``, bounds, end points."""
 
     qp: LaplacianQP
     bounds: EdgeBounds
+    base: float
     costs: Array
     heads: NDArray[np.intp]
     tails: NDArray[np.intp]
@@ -67,7 +68,7 @@ class BoundedPoint:
         """The dual, a lower bound of the optimum."""
         qp = self.edges.qp
         edges = float(np.sum((2 * qp.eta * self._weights - self._prices) * self._weights))
-        rest = self.tau * qp.trace / 2 - qp.curvature * self.tau**2
+        rest = (self.edges.base + self.tau) * qp.trace / 2 - qp.curvature * self.tau**2
         return edges - float(self.nu @ self.nu) / (4 * qp.eta) + rest
 
     @cached_property
@@ -83,6 +84,7 @@ class BoundedPoint:
         degrees = self.edges.degrees(weights)
         norm = 2 * float(weights @ weights) + float(degrees @ degrees)
         value = float(self.edges.costs @ weights) + qp.eta * norm
+        value += self.edges.base * qp.trace / 2
         if qp.trace_penalty is not None:
             value += qp.trace_penalty * (float(degrees.sum()) - qp.trace) ** 2
         return value
@@ -109,6 +111,11 @@ class BoundedPoint:
             reach=2 * qp.eta * qp.trace,
         )
 
+    @property
+    def level(self) -> float:
+        """τ as the problem has it."""
+        return self.edges.base + self.tau
+
     def moved(self, nu: Array, tau: float) -> BoundedPoint:
         """Evaluate the same dual elsewhere."""
         return BoundedPoint(self.edges, nu, tau)
@@ -123,20 +130,32 @@ def bounded_point(
 ) -> BoundedPoint:
     """Evaluate a bounded QP's dual at ``start``, or where all degrees are equal."""
     heads, tails = edge_index(bounds.d)
-    edges = _Edges(qp, bounds, -edge_gains(qp.moment)[heads, tails], heads, tails)
+    costs = -edge_gains(qp.moment)[heads, tails]
+    # As in solvers/newton.py; edges that must be absent have no say.
+    possible = costs[bounds.upper > 0.0]
+    base = float(possible.min()) if qp.trace_penalty is None and possible.size else 0.0
+    edges = _Edges(qp, bounds, base, costs - base, heads, tails)
     if start is None:
         nu = np.full(bounds.d, 2.0 * qp.eta * qp.trace / bounds.d)
-        start = nu, _best_tau(edges, nu)
-    return BoundedPoint(edges, *start)
+        return BoundedPoint(edges, nu, _best_tau(edges, nu))
+    return BoundedPoint(edges, start[0], start[1] - base)
 
 
 def _best_tau(edges: _Edges, nu: Array) -> float:
     """Maximise the dual over τ for given ν; its slope falls with τ."""
     qp, levels = edges.qp, -edges.prices(nu, 0.0)
-    reach = 4 * qp.eta * qp.trace + float(np.ptp(levels)) + 1.0
+
+    def slope(tau: float) -> float:
+        weights = edges.weights(tau - levels)
+        return qp.trace / 2 - 2 * qp.curvature * tau - float(weights.sum())
+
+    reach = 2 * qp.eta * qp.trace + float(np.ptp(levels))
     low, high = float(levels.min()) - reach, float(levels.max()) + reach
+    for _ in range(_BISECTIONS):  # a weak trace penalty may put the root far beyond the levels
+        if slope(low) >= 0.0 >= slope(high):
+            break
+        low, high, reach = low - reach, high + reach, 2 * reach
     for _ in range(_BISECTIONS):
         tau = (low + high) / 2
-        slope = qp.trace / 2 - 2 * qp.curvature * tau - float(edges.weights(tau - levels).sum())
-        low, high = (tau, high) if slope > 0.0 else (low, tau)
+        low, high = (tau, high) if slope(tau) > 0.0 else (low, tau)
     return (low + high) / 2

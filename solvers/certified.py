@@ -7,7 +7,7 @@ statement that anyone can check with :func:`wdro_cvx.judge`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from solvers.base import register
 from solvers.bundle import bundle_ascent
@@ -15,6 +15,7 @@ from solvers.display import progress_display
 from solvers.feasible import feasible_start
 from solvers.hard_case import solve_hard_case
 from solvers.incumbent import Callback, Incumbent
+from solvers.limits import MARGIN, Clock, OutOfTime, judged
 from solvers.proximal import proximal_descent
 from wdro_cvx import GaussianBall, GraphProblem, Solution, Status, WassersteinBall
 from wdro_cvx.validation import real_number, whole_number
@@ -43,6 +44,9 @@ class CertifiedSolver:
         Called with a :class:`solvers.incumbent.Progress` after every iteration.
     progress : bool
         Show the gap as it closes, on standard error.
+    time_limit : float
+        Seconds after which to stop, looked at between steps; the answer then has the status
+        ``TIME_LIMIT`` and its true gap.
 
     Notes
     -----
@@ -53,10 +57,12 @@ class CertifiedSolver:
     max_iterations: int = 5500
     callback: Callback | None = None
     progress: bool = False
+    time_limit: float = float("inf")
 
     def __post_init__(self) -> None:
         real_number("tol", self.tol, 0.0, strict=True)
         whole_number("max_iterations", self.max_iterations, 1)
+        Clock(self.time_limit)
 
     def check_claim(self, problem: GraphProblem) -> None:
         """Accept every problem: all it needs is the worst case."""
@@ -70,22 +76,27 @@ class CertifiedSolver:
         start : Solution, optional
             The answer to a similar problem with the same vertices.
         """
+        clock = Clock(self.time_limit)
+        tol = MARGIN * self.tol
         with progress_display(self.progress, self.tol, self.callback) as callback:
-            incumbent = Incumbent(problem, callback)
+            incumbent = Incumbent(problem.normalised, callback, clock, problem.unit)
             status = Status.INTERRUPTED
             try:
-                self._run(incumbent, start)
-                solved = incumbent.gap <= self.tol
-                status = Status.SOLVED if solved else Status.ITERATION_LIMIT
+                self._run(incumbent, start, tol)
+                status = Status.SOLVED if incumbent.gap <= tol else Status.ITERATION_LIMIT
+            except OutOfTime:
+                status = Status.TIME_LIMIT
             except KeyboardInterrupt:
                 if incumbent.laplacian is None:
                     raise
-        return incumbent.solution(status)
+        answer = judged(problem, incumbent.solution(status), self.tol)
+        return replace(answer, solve_s=clock.seconds)
 
-    def _run(self, incumbent: Incumbent, start: Solution | None) -> None:
+    def _run(self, incumbent: Incumbent, start: Solution | None, tol: float) -> None:
         problem = incumbent.problem
         if start is None:
-            laplacian = incumbent.bound_by(problem.nominal.second_moment, None).laplacian
+            centre = problem.ambiguity.centre(problem.nominal)
+            laplacian = incumbent.bound_by(centre, None).laplacian
             if problem.ambiguity.radius == 0.0:  # then the sample average is the problem
                 incumbent.evaluate(laplacian)
                 incumbent.record()
@@ -93,9 +104,9 @@ class CertifiedSolver:
         else:
             laplacian = feasible_start(problem, start)
         limit = self.max_iterations
-        proximal_descent(incumbent, laplacian, self.tol, min(limit, _SMOOTH_ITERATIONS))
+        proximal_descent(incumbent, laplacian, tol, min(limit, _SMOOTH_ITERATIONS))
         ambiguity = problem.ambiguity
         if isinstance(ambiguity, (GaussianBall, WassersteinBall)):
             left = min(limit - incumbent.iterations, _ADMM_ITERATIONS)
-            solve_hard_case(incumbent, ambiguity.radius, self.tol, left)
-        bundle_ascent(incumbent, self.tol, limit - incumbent.iterations)
+            solve_hard_case(incumbent, ambiguity.radius, tol, left)
+        bundle_ascent(incumbent, tol, limit - incumbent.iterations)

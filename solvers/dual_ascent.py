@@ -9,6 +9,7 @@ duality gap is the stopping rule.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, Protocol, Self, TypeVar
 
@@ -136,7 +137,11 @@ class Ascent(Generic[P]):
     history: list[tuple[float, float]]
 
 
-def maximise(point: P, tol: float, max_steps: int) -> Ascent[P]:
+#: Told the value and the bound after every step; it may raise to end the ascent.
+Watch = Callable[[float, float], None]
+
+
+def maximise(point: P, tol: float, max_steps: int, watch: Watch | None = None) -> Ascent[P]:
     """Climb to the relative gap ``tol``, or until rounding leaves no increase."""
     best, value, steps = point, point.primal_value(), 0
     history = [(value, point.value)]
@@ -149,6 +154,8 @@ def maximise(point: P, tol: float, max_steps: int) -> Ascent[P]:
         if primal < value:
             best, value = point, primal
         history.append((value, point.value))
+        if watch is not None:
+            watch(value, point.value)
     return Ascent(best, value, point, steps, history)
 
 

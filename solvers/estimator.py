@@ -28,7 +28,7 @@ from wdro_cvx import (
     Status,
     WassersteinBall,
 )
-from wdro_cvx.metrics import EDGE_THRESHOLD
+from wdro_cvx.edges import EDGE_THRESHOLD
 from wdro_cvx.validation import Array
 
 if TYPE_CHECKING:

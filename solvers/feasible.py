@@ -21,16 +21,21 @@ from wdro_cvx.validation import Array, square_matrix
 Proximal = Callable[[Array, float], Array]
 
 
+def check_step(problem: GraphProblem) -> None:
+    """Raise ProblemError where there is no such step."""
+    if problem.bounds is not None and problem.trace_penalty is not None:
+        raise ProblemError(
+            "projected gradient does not combine bounds with a trace penalty. Use "
+            "CertifiedSolver, or the exact trace."
+        )
+
+
 def proximal_step(problem: GraphProblem) -> Proximal:
     """Return ``(v, s) ↦ argmin_{w feasible} ‖w - v‖²/2s + β(2·1ᵀw - T)²``."""
     half_trace, penalty = problem.target_trace / 2, problem.trace_penalty
     bounds = problem.bounds
+    check_step(problem)
     if bounds is not None:
-        if penalty is not None:
-            raise ProblemError(
-                "projected gradient does not combine bounds with a trace penalty. Use "
-                "CertifiedSolver, or the exact trace."
-            )
         return lambda point, step: project_box(point, bounds, half_trace)
     if penalty is None:
         return lambda point, step: project_simplex(point, half_trace)

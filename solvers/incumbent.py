@@ -6,15 +6,16 @@ their gap is a certificate, and the only reason for which a certified solver sto
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from solvers.limits import Clock
 from solvers.newton import solve_laplacian_qp
 from solvers.quadratic import LaplacianQP, QPSolution
 from wdro_cvx import Certificate, GraphProblem, Solution, WorstCase
+from wdro_cvx.moment import Moment, as_moment
 from wdro_cvx.solution import Status, relative_gap
 from wdro_cvx.validation import Array
 
@@ -41,6 +42,8 @@ class Incumbent:
 
     problem: GraphProblem
     callback: Callback | None = None
+    clock: Clock = field(default_factory=Clock)
+    unit: float = 1.0  # of the data, in the unit of the problem as it was given
     laplacian: Array | None = None
     value: float = np.inf
     multiplier: float = np.nan
@@ -48,28 +51,40 @@ class Incumbent:
     certificate: Certificate | None = None
     iterations: int = 0
     history: list[dict[str, float]] = field(default_factory=list)
-    started: float = field(default_factory=time.perf_counter)
 
     @property
     def gap(self) -> float:
         """The certified relative gap."""
-        return relative_gap(self.value, self.bound)
+        return relative_gap(self.value, self.bound, self.problem.constant)
 
     def evaluate(self, laplacian: Array) -> tuple[WorstCase, float]:
         """Return worst case and objective of a feasible Laplacian; keep it if it is the best."""
+        self._check_clock()
         worst = self.problem.ambiguity.worst_case(self.problem.nominal, laplacian)
         value = worst.risk + self.problem.regularisation(laplacian)
         if value < self.value:
             self.laplacian, self.value, self.multiplier = laplacian, value, worst.multiplier
         return worst, value
 
-    def bound_by(self, moment: Array, start: tuple[Array, float] | None) -> QPSolution:
-        """Solve the sample-average problem of a moment in the set; keep its bound if the best."""
-        answer = solve_laplacian_qp(self.quadratic(moment), start, _QP_TOL)
+    def bound_by(
+        self, source: Array | Moment | WorstCase, start: tuple[Array, float] | None
+    ) -> QPSolution:
+        """Solve the sample-average problem of a moment in the set; keep its bound if the best.
+
+        A bare matrix makes a certificate that the judge has to explain by itself.
+        """
+        self._check_clock()
+        matrix = source.second_moment if isinstance(source, (Moment, WorstCase)) else source
+        answer = solve_laplacian_qp(self.quadratic(matrix), start, _QP_TOL)
         if answer.bound > self.bound:
             self.bound = answer.bound
+            moment = source.moment if isinstance(source, WorstCase) else as_moment(source)
             self.certificate = Certificate(moment, answer.nu, answer.tau)
         return answer
+
+    def _check_clock(self) -> None:
+        if self.laplacian is not None:  # without one there is no answer to end with
+            self.clock.check()
 
     def quadratic(
         self, moment: Array, rho: float = 0.0, centre: Array | None = None
@@ -84,23 +99,23 @@ class Incumbent:
     def record(self, iterations: int = 1) -> None:
         """Count iterations, note where they led and tell the callback."""
         self.iterations += iterations
-        seconds = time.perf_counter() - self.started
-        row = Progress(self.iterations, self.value, self.bound, self.gap, seconds)
+        seconds, square = self.clock.seconds, self.unit**2
+        row = Progress(self.iterations, self.value * square, self.bound * square, self.gap, seconds)
         self.history.append({"value": row.value, "bound": row.bound, "seconds": seconds})
         if self.callback is not None:
             self.callback(row)
 
     def solution(self, status: Status) -> Solution:
-        """Return what was found."""
+        """Return what was found, in the unit of the problem as it was given."""
         assert self.laplacian is not None
+        certificate = self.certificate
         return Solution(
             laplacian=self.laplacian,
-            value=self.value,
+            value=self.value * self.unit**2,
             status=status,
-            bound=self.bound,
+            bound=self.bound * self.unit**2,
             iterations=self.iterations,
-            multiplier=self.multiplier,
-            certificate=self.certificate,
-            solve_s=time.perf_counter() - self.started,
+            multiplier=self.multiplier * self.unit**self.problem.ambiguity.multiplier_degree,
+            certificate=None if certificate is None else certificate.scaled(self.unit),
             history=tuple(self.history),
         )

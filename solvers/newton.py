@@ -46,18 +46,22 @@ def solve_laplacian_qp(
 def _solution(found: Ascent[QuadraticPoint] | Ascent[BoundedPoint]) -> QPSolution:
     last = found.last
     return QPSolution(
-        found.best.laplacian(), found.value, last.value, last.nu, last.tau, found.steps
+        found.best.laplacian(), found.value, last.value, last.nu, last.level, found.steps
     )
 
 
 def quadratic_point(qp: LaplacianQP, start: tuple[Array, float] | None = None) -> QuadraticPoint:
     """Evaluate a QP's dual at ``start``, or where all degrees are equal."""
     gains = edge_gains(qp.moment)
+    # With the trace fixed, what all edges cost alike is a constant. Counted from the cheapest edge
+    # prices keep their digits, however small η is.
+    base = -float(gains.max()) if qp.trace_penalty is None else 0.0
+    gains += base
     if start is None:
         d = qp.moment.shape[0]
         nu = np.full(d, 2.0 * qp.eta * qp.trace / d)
-        start = nu, best_tau(qp, gains, nu)
-    return _evaluate(qp, gains, *start)
+        return _evaluate(qp, gains, base, nu, best_tau(qp, gains, nu))
+    return _evaluate(qp, gains, base, start[0], start[1] - base)
 
 
 def best_tau(qp: LaplacianQP, gains: Array, nu: Array) -> float:
@@ -82,10 +86,14 @@ def best_tau(qp: LaplacianQP, gains: Array, nu: Array) -> float:
 
 @dataclass(frozen=True)
 class QuadraticPoint:
-    """A QP's dual at (ν, τ). ``prices`` is ``4η·w`` as a symmetric matrix."""
+    """A QP's dual at (ν, τ). ``prices`` is ``4η·w`` as a symmetric matrix.
+
+    ``tau`` and ``gains`` are counted from ``base``, the cost of the cheapest edge.
+    """
 
     qp: LaplacianQP
     gains: Array
+    base: float
     nu: Array
     tau: float
     prices: Array
@@ -95,7 +103,12 @@ class QuadraticPoint:
 
     def moved(self, nu: Array, tau: float) -> QuadraticPoint:
         """Evaluate the same dual elsewhere."""
-        return _evaluate(self.qp, self.gains, nu, tau)
+        return _evaluate(self.qp, self.gains, self.base, nu, tau)
+
+    @property
+    def level(self) -> float:
+        """τ as the problem has it."""
+        return self.base + self.tau
 
     def gradient(self) -> tuple[Array, float]:
         """Return the gradient of the dual in ν and τ."""
@@ -127,7 +140,7 @@ class QuadraticPoint:
         scale = self._scale()
         cost = self.tau * total / 2 - float(self.nu @ self.degrees) - self.square / 2
         norm = self.square + float(self.degrees @ self.degrees)
-        value = scale * cost + qp.eta * scale**2 * norm
+        value = scale * (cost + self.base * total / 2) + qp.eta * scale**2 * norm
         if qp.trace_penalty is not None:
             value += qp.trace_penalty * (scale * total - qp.trace) ** 2
         return value
@@ -147,7 +160,7 @@ class QuadraticPoint:
         return self.qp.trace / total
 
 
-def _evaluate(qp: LaplacianQP, gains: Array, nu: Array, tau: float) -> QuadraticPoint:
+def _evaluate(qp: LaplacianQP, gains: Array, base: float, nu: Array, tau: float) -> QuadraticPoint:
     half = tau / 2 - nu
     prices = np.add.outer(half, half)
     prices += gains
@@ -159,7 +172,7 @@ def _evaluate(qp: LaplacianQP, gains: Array, nu: Array, tau: float) -> Quadratic
         # may have none; its best τ brings one in, and cannot lower the dual.
         better = best_tau(qp, gains, nu)
         if better != tau:
-            return _evaluate(qp, gains, nu, better)
+            return _evaluate(qp, gains, base, nu, better)
     value = -square / (16 * qp.eta) - float(nu @ nu) / (4 * qp.eta)
-    value += tau * qp.trace / 2 - qp.curvature * tau**2
-    return QuadraticPoint(qp, gains, nu, tau, prices, degrees, square, value)
+    value += tau * qp.trace / 2 - qp.curvature * tau**2 + base * qp.trace / 2
+    return QuadraticPoint(qp, gains, base, nu, tau, prices, degrees, square, value)

@@ -7,17 +7,18 @@ sign that it lacks (docs/paper.md E4).
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import logsumexp, softmax
 
 from solvers.base import register
-from solvers.feasible import start_weights
+from solvers.feasible import check_step, start_weights
+from solvers.limits import Clock
 from solvers.spectral import Descent, spectral_descent
-from wdro_cvx import Certificate, GraphProblem, MomentBall, Solution
+from wdro_cvx import Certificate, GraphProblem, MomentBall, Solution, Status
 from wdro_cvx.laplacian import adjoint, laplacian_from_weights
+from wdro_cvx.moment import as_moment
 from wdro_cvx.validation import Array, real_number, whole_number
 
 _SMOOTHING_CUT = 0.1  # each stage for p = 1 smooths by this much less than the one before
@@ -45,27 +46,33 @@ class ProjectedGradient:
     tol : float
         Relative accuracy of the value; proved, not estimated.
     max_iterations : int
+    time_limit : float
+        Seconds after which to stop, with the status ``TIME_LIMIT``.
     """
 
     tol: float = 1e-7
     max_iterations: int = 20_000
+    time_limit: float = float("inf")
 
     def __post_init__(self) -> None:
         real_number("tol", self.tol, 0.0, strict=True)
         whole_number("max_iterations", self.max_iterations, 1)
+        Clock(self.time_limit)
 
     def check_claim(self, problem: GraphProblem) -> None:
-        """Accept every problem: all it needs is the worst case."""
+        """Accept every set, of which it needs the worst case alone, but not every constraint."""
+        check_step(problem)
 
     def solve(self, problem: GraphProblem) -> Solution:
         """Solve the problem from the complete graph."""
-        started = time.perf_counter()
+        self.check_claim(problem)
+        clock = Clock(self.time_limit)
         ambiguity = problem.ambiguity
         if isinstance(ambiguity, MomentBall) and ambiguity.p == 1.0 and ambiguity.radius > 0.0:
-            descent, certificate = self._solve_largest_degree(problem)
+            descent, certificate = self._solve_largest_degree(problem, clock)
             slack = self.tol / 2 * abs(descent.value)
         else:
-            descent = self._descend(problem, start_weights(problem), self.tol)
+            descent = self._descend(problem, start_weights(problem), self.tol, clock)
             certificate, slack = None, 0.0
         laplacian = laplacian_from_weights(descent.weights)
         worst = ambiguity.worst_case(problem.nominal, laplacian)
@@ -79,12 +86,17 @@ class ProjectedGradient:
             iterations=descent.iterations,
             multiplier=worst.multiplier,
             certificate=certificate,
-            solve_s=time.perf_counter() - started,
+            solve_s=clock.seconds,
             history=descent.history,
         )
 
     def _descend(
-        self, problem: GraphProblem, start: Array, target: float, smoothing: float = 0.0
+        self,
+        problem: GraphProblem,
+        start: Array,
+        target: float,
+        clock: Clock,
+        smoothing: float = 0.0,
     ) -> Descent:
         def oracle(weights: Array) -> tuple[float, Array]:
             laplacian = laplacian_from_weights(weights)
@@ -96,22 +108,25 @@ class ProjectedGradient:
             value = risk + problem.eta * float(np.vdot(laplacian, laplacian))
             return value, adjoint(moment + 2 * problem.eta * laplacian)
 
-        return spectral_descent(problem, oracle, start, target, self.max_iterations)
+        return spectral_descent(problem, oracle, start, target, self.max_iterations, clock)
 
-    def _solve_largest_degree(self, problem: GraphProblem) -> tuple[Descent, Certificate]:
+    def _solve_largest_degree(
+        self, problem: GraphProblem, clock: Clock
+    ) -> tuple[Descent, Certificate]:
         weights = start_weights(problem)
         scale = problem.value(laplacian_from_weights(weights))
         spread = problem.ambiguity.radius * np.log(problem.d)
         smoothing, total = scale / spread, 0
         while True:
-            descent = self._descend(problem, weights, self.tol / 2, smoothing)
+            descent = self._descend(problem, weights, self.tol / 2, clock, smoothing)
             weights, total = descent.weights, total + descent.iterations
             laplacian = laplacian_from_weights(weights)
-            if smoothing * spread <= self.tol / 2 * abs(descent.value):
+            close = smoothing * spread <= self.tol / 2 * abs(descent.value)
+            if close or descent.status is Status.TIME_LIMIT:
                 break
             smoothing *= _SMOOTHING_CUT
         _, moment = _smoothed_largest_degree(problem, laplacian, smoothing)
-        return replace(descent, iterations=total), Certificate(moment)
+        return replace(descent, iterations=total), Certificate(as_moment(moment))
 
 
 def _smoothed_largest_degree(

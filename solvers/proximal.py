@@ -32,7 +32,7 @@ def proximal_descent(incumbent: Incumbent, start: Array, tol: float, max_iterati
     rho = 0.0
     multipliers: tuple[Array, float] | None = None
     for _ in range(max_iterations):
-        answer = incumbent.bound_by(worst.second_moment, multipliers)
+        answer = incumbent.bound_by(worst, multipliers)
         multipliers = answer.nu, answer.tau
         incumbent.record()
         if incumbent.gap <= tol:

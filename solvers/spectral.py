@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from solvers.feasible import penalty_value, proximal_step
+from solvers.limits import Clock
 from wdro_cvx import GraphProblem
 from wdro_cvx.solution import Status
 from wdro_cvx.validation import Array
@@ -67,7 +68,12 @@ def strong_convexity_bound(problem: GraphProblem, subgradient: Array, rounding: 
 
 
 def spectral_descent(
-    problem: GraphProblem, oracle: Oracle, start: Array, target: float, max_iterations: int
+    problem: GraphProblem,
+    oracle: Oracle,
+    start: Array,
+    target: float,
+    max_iterations: int,
+    clock: Clock,
 ) -> Descent:
     """Minimise over the feasible weights until ``f - f* ≤ target·|f|`` is proved.
 
@@ -81,6 +87,8 @@ def spectral_descent(
     target : float
         Relative accuracy.
     max_iterations : int
+    clock : Clock
+        Its limit ends the descent with what it has.
     """
     proximal = proximal_step(problem)
     weights = start
@@ -100,6 +108,8 @@ def spectral_descent(
     step = 1.0 / (4 * problem.eta * problem.d)
     for iteration in range(1, max_iterations + 1):
         while True:
+            if clock.seconds > clock.limit:
+                return replace(best, status=Status.TIME_LIMIT, iterations=iteration)
             moved = proximal(weights - step * gradient, step)
             change = moved - weights
             smooth, moved_gradient = oracle(moved)

@@ -6,12 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.metrics import matthews_corrcoef, normalized_mutual_info_score
 
+from wdro_cvx.edges import EDGE_THRESHOLD
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.laplacian import weights_from_laplacian
 from wdro_cvx.validation import finite_array, real_number, square_matrix
-
-#: Edges with less weight than this count as absent, as in the paper.
-EDGE_THRESHOLD = 1e-4
 
 
 def mcc(learned: ArrayLike, truth: ArrayLike, threshold: float = EDGE_THRESHOLD) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -53,18 +54,29 @@ class GraphProblem:
                 f"it is {self.ambiguity!r}."
             )
         remedy = "Without it the problem has no unique solution."
-        eta = real_number("eta", self.eta, 0.0, strict=True, remedy=remedy)
+        eta = real_number("eta", self.eta, 0.0, strict=True, sized=True, remedy=remedy)
         trace = self.nominal.d if self.trace is None else self.trace
         object.__setattr__(self, "eta", eta)
-        object.__setattr__(self, "trace", real_number("trace", trace, 0.0, strict=True))
+        object.__setattr__(self, "trace", real_number("trace", trace, 0.0, strict=True, sized=True))
         if self.trace_penalty is not None:
             remedy = "Leave it out for the exact constraint."
             penalty = real_number(
-                "trace_penalty", self.trace_penalty, 0.0, strict=True, remedy=remedy
+                "trace_penalty", self.trace_penalty, 0.0, strict=True, sized=True, remedy=remedy
             )
             object.__setattr__(self, "trace_penalty", penalty)
         if self.bounds is not None:
             self._check_bounds(self.bounds)
+
+    def __repr__(self) -> str:
+        """Return the figures, and sizes instead of arrays."""
+        parts = [repr(self.nominal), repr(self.ambiguity), f"eta={self.eta:g}"]
+        if self.target_trace != self.d:
+            parts.append(f"trace={self.target_trace:g}")
+        if self.trace_penalty is not None:
+            parts.append(f"trace_penalty={self.trace_penalty:g}")
+        if self.bounds is not None:
+            parts.append(repr(self.bounds))
+        return f"GraphProblem({', '.join(parts)})"
 
     def _check_bounds(self, bounds: EdgeBounds) -> None:
         if bounds.d != self.d:
@@ -76,6 +88,30 @@ class GraphProblem:
     def d(self) -> int:
         """The number of vertices."""
         return self.nominal.d
+
+    @cached_property
+    def unit(self) -> float:
+        """A power of two near the size of the data, of the radius or of √η, the largest of them.
+
+        In this unit nothing is very large or small, and being a power of two it rounds nothing.
+        """
+        sizes = [float(np.linalg.norm(self.nominal.factor)) / np.sqrt(self.d), np.sqrt(self.eta)]
+        degree = self.ambiguity.radius_degree
+        if degree > 0:
+            sizes.append(self.ambiguity.radius ** (1.0 / degree))
+        return float(np.exp2(np.round(np.log2(max(sizes)))))
+
+    @cached_property
+    def normalised(self) -> GraphProblem:
+        """The same problem for data in its :attr:`unit`."""
+        return self.scaled(1.0 / self.unit)
+
+    @property
+    def constant(self) -> float:
+        """The part of the value that every graph of this problem pays."""
+        if self.trace_penalty is not None:
+            return 0.0
+        return self.ambiguity.constant_risk(self.d, self.target_trace)
 
     @property
     def target_trace(self) -> float:

@@ -8,6 +8,7 @@ from enum import Enum
 
 import numpy as np
 
+from wdro_cvx.moment import Moment, as_moment
 from wdro_cvx.validation import Array
 
 
@@ -28,25 +29,51 @@ class Certificate:
 
     Attributes
     ----------
-    second_moment : array (d, d)
+    moment : Moment or array (d, d)
         A second moment in the ambiguity set: the optimum is at least that of the sample-average
-        problem for this moment.
+        problem for this moment. A bare matrix is explained by the set; one that says how it was
+        made (:mod:`wdro_cvx.moment`) proves by itself where it is.
     degree_multipliers : array (d,) or None
         ν of the constraint ``u = Aw``; the judge takes ``2η·deg(L)`` where there is none.
     trace_multiplier : float or None
         τ of the trace constraint, for information: the judge finds the best one itself.
     """
 
-    second_moment: Array
+    moment: Moment
     degree_multipliers: Array | None = None
     trace_multiplier: float | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "moment", as_moment(self.moment))
 
-def relative_gap(value: float, bound: float) -> float:
-    """Return ``(value - bound)`` relative to the larger of the two in size."""
-    scale = max(abs(value), abs(bound))
-    if not np.isfinite(scale):
+    @property
+    def second_moment(self) -> Array:
+        """The moment as a matrix."""
+        return self.moment.second_moment
+
+    def scaled(self, factor: float) -> Certificate:
+        """Return the certificate for data in another unit, ``factor·x``."""
+        nu, tau = self.degree_multipliers, self.trace_multiplier
+        return Certificate(
+            self.moment.scaled(factor),
+            None if nu is None else np.asarray(nu) * factor**2,
+            None if tau is None else tau * factor**2,
+        )
+
+    def __repr__(self) -> str:
+        """Return kinds and sizes instead of arrays."""
+        nu = "" if self.degree_multipliers is None else ", with multipliers"
+        return f"Certificate({type(self.moment).__name__} of {self.moment.d} vertices{nu})"
+
+
+def relative_gap(value: float, bound: float, constant: float = 0.0) -> float:
+    """Return ``(value - bound)`` relative to the larger of the two in size.
+
+    ``constant`` is the part of both that every graph pays: nothing is relative to it.
+    """
+    if not (np.isfinite(value) and np.isfinite(bound)):
         return np.inf
+    scale = max(abs(value - constant), abs(bound - constant))
     return (value - bound) / scale if scale > 0.0 else 0.0
 
 
@@ -71,6 +98,11 @@ class Solution:
         Seconds spent on stating the model, on turning it into the solver's form, and on solving.
     history : sequence of mappings
         One entry per iteration for methods that record it.
+    constant : float
+        The part of the value that every graph pays; the gap is relative to the rest.
+    distance : float
+        How far the Laplacian may be from the optimal one in the Frobenius norm, by strong
+        convexity: ``√((value - bound)/η)``. Infinite where nothing is proved.
     """
 
     laplacian: Array
@@ -84,13 +116,23 @@ class Solution:
     compile_s: float = 0.0
     solve_s: float = 0.0
     history: Sequence[Mapping[str, float]] = field(default=(), repr=False)
+    constant: float = 0.0
+    distance: float = np.inf
 
     @property
     def gap(self) -> float:
         """The relative gap between ``value`` and ``bound``; infinite without a bound."""
-        return relative_gap(self.value, self.bound)
+        return relative_gap(self.value, self.bound, self.constant)
 
     @property
     def total_s(self) -> float:
         """Seconds from statement to answer."""
         return self.build_s + self.compile_s + self.solve_s
+
+    def __repr__(self) -> str:
+        """Return the figures, and sizes instead of arrays."""
+        return (
+            f"Solution({self.status.value}: value {self.value:.10g}, gap {self.gap:.1e}, "
+            f"{self.laplacian.shape[0]} vertices, {self.iterations} iterations, "
+            f"{self.total_s:.3g} s)"
+        )

@@ -22,9 +22,10 @@ from experiments.figures.learning import (
 from experiments.figures.statistics import advantage, against_baselines, mean, outcome
 from experiments.figures.tables import beside, chosen_scores, closeness, printed
 from experiments.growth import COLOURS
+from wdro_cvx.edges import EDGE_THRESHOLD
 from wdro_cvx.generators import sbm_graph, smooth_signals
 from wdro_cvx.laplacian import laplacian_from_weights, weights_from_laplacian
-from wdro_cvx.metrics import EDGE_THRESHOLD, nmi
+from wdro_cvx.metrics import nmi
 from wdro_cvx.validation import Array
 
 _BLOCKS = (15, 15, 15)

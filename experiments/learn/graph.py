@@ -23,7 +23,7 @@ from wdro_cvx import (
     Solution,
     judge,
 )
-from wdro_cvx.metrics import EDGE_THRESHOLD
+from wdro_cvx.edges import EDGE_THRESHOLD
 from wdro_cvx.validation import Array, real_number
 
 #: Names on the command line; signals of any distribution have the Gaussian scenario's value.
