@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from solvers.certified import CertifiedSolver
 from solvers.incumbent import Callback
+from solvers.limits import MARGIN, judged
 from solvers.moment import MomentNewton
 from wdro_cvx import GraphProblem, MomentBall, ProblemError, Solution, Status
 
@@ -18,6 +19,7 @@ def solve(
     start: Solution | None = None,
     progress: bool = False,
     callback: Callback | None = None,
+    time_limit: float = float("inf"),
 ) -> Solution:
     """Solve a problem with the best solver for it, to a certified relative gap.
 
@@ -35,10 +37,15 @@ def solve(
         Show the gap as it closes.
     callback : callable, optional
         Called with the progress after every iteration.
+    time_limit : float
+        Seconds after which to stop, looked at between steps; the answer then has the status
+        ``TIME_LIMIT`` and its true gap.
     """
     if isinstance(problem.ambiguity, MomentBall) and problem.bounds is None:
-        return MomentNewton(tol=tol).solve(problem, start)
-    return CertifiedSolver(tol, callback=callback, progress=progress).solve(problem, start)
+        found = MomentNewton(MARGIN * tol).solve(problem, start)
+        return judged(problem, found, tol)
+    settings = CertifiedSolver(tol, callback=callback, progress=progress, time_limit=time_limit)
+    return settings.solve(problem, start)
 
 
 def solve_path(

@@ -20,6 +20,9 @@ from wdro_cvx.validation import Array
 _EXACT = 1e-8  # identities in double precision
 _STEP = 1e-6
 _SLOPE = 1e-4  # of one-sided differences with that step
+_VISIBLE = 1e-6  # a premium below this share of the risk may be rounding
+#: What a check may miss by, where that is not an identity in double precision.
+_LIMITS = {"gradient": _SLOPE, "inside": 1e-6, "proves itself": 1e-6}
 
 
 @dataclass(frozen=True)
@@ -109,8 +112,7 @@ def _try(name: str, check: Callable[[_Case], float], cases: list[_Case]) -> Chec
         miss = max(check(case) for case in cases)
     except WdroError as error:
         return CheckResult(name, False, f"raised {type(error).__name__}: {error}")
-    limit = _SLOPE if name == "gradient" else _EXACT
-    limit = 1e-6 if name == "inside" else limit
+    limit = _LIMITS.get(name, _EXACT)
     missed = not miss <= limit  # NaN is a miss
     return CheckResult(name, not missed, f"missed by {miss:.1e}, {limit:.0e} allowed")
 
@@ -121,9 +123,41 @@ def _attains(case: _Case) -> float:
 
 
 def _inside(case: _Case) -> float:
+    """The matrix alone, explained by the set as the judge has it explained, is in the set."""
     worst = case.ambiguity.worst_case(case.nominal, case.laplacian)
-    distance = case.ambiguity.distance(case.nominal, worst.second_moment)
+    explained = case.ambiguity.explain(case.nominal, worst.second_moment)
+    distance = case.ambiguity.proved_distance(case.nominal, explained)
     return max(distance / case.ambiguity.radius - 1.0, 0.0)
+
+
+def _proves_itself(case: _Case) -> float:
+    """What the worst case shows of itself agrees with its matrix and is in the set."""
+    worst = case.ambiguity.worst_case(case.nominal, case.laplacian)
+    proved = case.ambiguity.proved_distance(case.nominal, worst.moment)
+    differ = float(np.abs(worst.moment.second_moment - worst.second_moment).max())
+    return max(
+        proved / case.ambiguity.radius - 1.0, differ / float(np.abs(worst.second_moment).max())
+    )
+
+
+def _overstates(case: _Case) -> float:
+    """A moment whose risk exceeds the worst case is outside: its distance must say so.
+
+    The data are also tried with vertices in very different units, where roots lose digits.
+    """
+    missed = 0.0
+    units = np.geomspace(1e-5, 1e5, case.nominal.d)
+    for nominal in (case.nominal, case.nominal.scaled(units)):
+        worst = case.ambiguity.worst_case(nominal, case.laplacian)
+        centre = nominal.second_moment
+        premium = worst.risk - float(np.vdot(centre, case.laplacian))
+        if premium <= _VISIBLE * abs(worst.risk):
+            continue  # the set is too small for its size to be seen at this Laplacian
+        for excess in (1e-3, 1.0):
+            outside = centre + (1.0 + excess) * (worst.second_moment - centre)
+            distance = case.ambiguity.distance(nominal, outside)
+            missed = max(missed, 1.0 - distance / case.ambiguity.radius)
+    return missed
 
 
 def _holds_nominal(case: _Case) -> float:
@@ -182,6 +216,8 @@ def _unit(case: _Case) -> float:
 _CHECKS: dict[str, Callable[[_Case], float]] = {
     "attains the risk": _attains,
     "inside": _inside,
+    "proves itself": _proves_itself,
+    "distance never understates": _overstates,
     "holds the nominal": _holds_nominal,
     "support function": _supports,
     "convex": _convex,

@@ -105,7 +105,7 @@ def real_number(
 ) -> float:
     """Return ``value`` as a float if it is a number at or (``strict``) above ``minimum``.
 
-    A ``sized`` number has the unit of the data or a power of it, and so the limits of their size.
+    A ``sized`` number has the unit of the data or of their squares, and so limits of its size.
     """
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise ProblemError(f"{name} must be a number; it is {value!r}.")
@@ -120,10 +120,11 @@ def real_number(
         raise ProblemError(
             f"{name} must be {kind}{relation} {minimum:g}; it is {number:g}. {remedy}".rstrip()
         )
-    if sized and (LARGEST < number < math.inf or 0.0 < number < SMALLEST):
+    low_limit, high_limit = SMALLEST**2, LARGEST**2
+    if sized and (high_limit < number < math.inf or 0.0 < number < low_limit):
         raise ProblemError(
-            f"{name} must lie between {SMALLEST:g} and {LARGEST:g}; it is {number:g}. Measure the "
-            "data in another unit."
+            f"{name} must lie between {low_limit:g} and {high_limit:g}; it is {number:g}. Measure "
+            "the data in another unit."
         )
     return number
 

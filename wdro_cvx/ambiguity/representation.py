@@ -25,6 +25,7 @@ _EPS = float(np.finfo(float).eps)
 _MAX_STEPS = 200  # ten are usual; weights that vanish shrink by e with every step
 _MAX_HALVINGS = 30
 _FLAT = 1e-10  # curvature, relative to the largest, that is none
+_VANISHED = 1e-100  # curvature of which nothing can come any more
 _CLOSE = 1e-12  # corrections do the rest, and further steps would only follow rounding
 _ROUNDS = 10  # of corrections; each may find that another sample has no weight
 
@@ -83,7 +84,8 @@ def _frame(nominal: Nominal) -> _Frame:
 def density_ratios(nominal: Nominal, second_moment: Array, link: Link) -> Iterator[Array]:
     """Yield candidates for ratios with this second moment, the least divergence first.
 
-    Whether they have it is for the caller to check: there may be none.
+    Whether they have it is for the caller to check: there may be none, and a matrix that is no
+    moment at all may lead anywhere.
     """
     frame = _frame(nominal)
     moment = second_moment / np.outer(frame.sizes, frame.sizes)
@@ -106,6 +108,8 @@ def _least_divergence(basis: Array, seen: Array, link: Link) -> Array:
         if np.linalg.norm(miss) <= _CLOSE * np.linalg.norm(seen):
             break
         values, vectors = np.linalg.eigh((basis.T * slopes) @ basis)
+        if values[-1] <= _VANISHED:
+            break  # no sample is left with weight: there are no such ratios
         # Directions that only samples of vanishing weight span have curvature at rounding level.
         step = vectors @ ((vectors.T @ miss) / np.maximum(values, _FLAT * values[-1]))
         for halvings in range(_MAX_HALVINGS):

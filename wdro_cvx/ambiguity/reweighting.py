@@ -117,6 +117,9 @@ class ReweightingBall(AmbiguitySet):
         size = np.sqrt(np.maximum(np.diagonal(second_moment), np.diagonal(nominal.second_moment)))
         # What rounding leaves in sums of N products, and in convex combinations of such sums.
         allowed = (64 + len(samples)) * _EPS * np.outer(size, size)
+        largest = float(np.max(np.sum(samples**2, axis=1)))
+        if float(np.trace(second_moment)) > 2.0 * largest:
+            return None  # no weights have a larger moment than the largest sample
         for ratios in density_ratios(nominal, second_moment, self.link):
             if not ratios.any():
                 continue

@@ -1,0 +1,1 @@
+"""Attacks on the judge and the solvers: hostile data and forged certificates, with exact truth."""
