@@ -123,7 +123,7 @@ def _attains(case: _Case) -> float:
 
 
 def _inside(case: _Case) -> float:
-    """The matrix alone, explained by the set as the judge has it explained, is in the set."""
+    """See that the matrix alone, as the set explains it to the judge, is in the set."""
     worst = case.ambiguity.worst_case(case.nominal, case.laplacian)
     explained = case.ambiguity.explain(case.nominal, worst.second_moment)
     distance = case.ambiguity.proved_distance(case.nominal, explained)
@@ -131,7 +131,7 @@ def _inside(case: _Case) -> float:
 
 
 def _proves_itself(case: _Case) -> float:
-    """What the worst case shows of itself agrees with its matrix and is in the set."""
+    """See that what the worst case shows of itself agrees with its matrix, and is in the set."""
     worst = case.ambiguity.worst_case(case.nominal, case.laplacian)
     proved = case.ambiguity.proved_distance(case.nominal, worst.moment)
     differ = float(np.abs(worst.moment.second_moment - worst.second_moment).max())
@@ -141,7 +141,7 @@ def _proves_itself(case: _Case) -> float:
 
 
 def _overstates(case: _Case) -> float:
-    """A moment whose risk exceeds the worst case is outside: its distance must say so.
+    """See that a moment whose risk exceeds the worst case, and so is outside, is said to be.
 
     The data are also tried with vertices in very different units, where roots lose digits.
     """

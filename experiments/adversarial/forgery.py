@@ -1,4 +1,4 @@
-"""Certificates that ought to prove nothing more than they may: outside their set, or not moments."""
+"""Certificates that must not prove more than they may: outside their set, or no moments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hostile problems and forged certificates against an exact truth; a sample of the whole campaign."""
+"""Hostile problems and forged certificates against an exact truth: a sample of the campaign."""
 
 import numpy as np
 import pytest
@@ -95,7 +95,7 @@ def test_a_common_offset(offset):
 
 @pytest.mark.parametrize("column", [1e7, 1e-7])
 def test_one_column_in_another_unit(column):
-    """Distances by roots called moments members that were far outside, with bounds 60 % too high."""
+    """Distances by roots called moments members that were far outside it: bounds 60 % too high."""
     rng = np.random.default_rng(1)
     samples = rng.standard_normal((12, 5))
     samples[:, 0] *= column
