@@ -60,20 +60,20 @@ def _curvature(problem: GraphProblem) -> float:
 def _best_tau(problem: GraphProblem, levels: Array) -> float:
     """Return τ with ``Σ(τ - level)₊ = 4η(T/2 - 2κτ)``.
 
-    With the k cheapest edges in use it is an average; the right k is the largest at which the
-    dearest of them is still below it. Counted from the cheapest edge, small differences between the
-    levels keep their digits.
+    With the edges in use known it is an average over them; those that it leaves above are not in
+    use, and each round drops some, until none is above. Counted from the cheapest edge, small
+    differences between the levels keep their digits.
     """
     eta, half_trace, curvature = problem.eta, problem.target_trace / 2, _curvature(problem)
-    ordered = np.sort(levels)
-    base = float(ordered[0])
-    ordered -= base
-    counts = np.arange(1, ordered.size + 1)
+    base = float(levels.min())
+    used = levels - base
     target = 4 * eta * (half_trace - 2 * curvature * base)
-    taus = (target + np.cumsum(ordered)) / (counts + 8 * eta * curvature)
-    used = np.flatnonzero(ordered < taus)
-    if used.size:
-        return base + float(taus[used[-1]])
+    while used.size:
+        tau = (target + float(used.sum())) / (used.size + 8 * eta * curvature)
+        kept = used[used < tau]
+        if kept.size == used.size:
+            return base + tau
+        used = kept
     return half_trace / (2 * curvature) if curvature > 0.0 else base
 
 

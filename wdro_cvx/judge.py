@@ -20,7 +20,7 @@ from wdro_cvx.edges import EdgeBrackets, edge_brackets
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.feasible import infeasibility, repaired
 from wdro_cvx.laplacian import Residuals, weights_from_laplacian
-from wdro_cvx.moment import DenseMoment, Moment
+from wdro_cvx.moment import DenseMoment, Moment, check_finite
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate, Solution, relative_gap
 from wdro_cvx.validation import Array, finite_array, square_matrix
@@ -227,6 +227,7 @@ def _check_certificate(problem: GraphProblem, certificate: Certificate | None) -
         raise ProblemError(
             f"certificate.second_moment must have shape {(problem.d, problem.d)}; it has {(d, d)}."
         )
+    check_finite("certificate.second_moment", certificate.moment)
     if certificate.degree_multipliers is not None:
         nu = finite_array(
             "certificate.degree_multipliers", certificate.degree_multipliers, 1, ProblemError

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wdro_cvx.errors import ProblemError
-from wdro_cvx.validation import Array, finite_array, square_matrix
+from wdro_cvx.validation import Array, finite_array
 
 
 class Moment(ABC):
@@ -56,8 +56,7 @@ class DenseMoment(Moment):
     matrix: Array
 
     def __post_init__(self) -> None:
-        matrix = square_matrix("second moment", self.matrix, error=ProblemError)
-        object.__setattr__(self, "matrix", matrix / 2 + matrix.T / 2)
+        object.__setattr__(self, "matrix", _symmetric("second moment", self.matrix))
 
     @property
     def d(self) -> int:
@@ -108,17 +107,16 @@ class TransportedMoment(Moment):
     shift: Array | None = None
 
     def __post_init__(self) -> None:
-        moved = finite_array("moved", self.moved, 2, ProblemError)
-        d = moved.shape[1]
-        object.__setattr__(self, "moved", moved)
-        if self.spread is not None:
-            spread = finite_array("spread", self.spread, 2, ProblemError)
-            if spread.shape[1] != d:
-                raise ProblemError(f"spread must have {d} columns; it has {spread.shape[1]}.")
-            object.__setattr__(self, "spread", spread)
+        d = self.moved.shape[-1]
+        for name in ("moved", "spread"):
+            rows = getattr(self, name)
+            if rows is not None and (rows.ndim != 2 or rows.shape[1] != d):
+                raise ProblemError(f"{name} must be rows of {d} columns; it is {rows.shape}.")
         if self.shift is not None:
-            shift = square_matrix("shift", self.shift, d, ProblemError)
-            object.__setattr__(self, "shift", shift / 2 + shift.T / 2)
+            shift = _symmetric("shift", self.shift)
+            if shift.shape[0] != d:
+                raise ProblemError(f"shift must have {d} columns; it has {shift.shape[0]}.")
+            object.__setattr__(self, "shift", shift)
 
     @property
     def d(self) -> int:
@@ -175,11 +173,13 @@ class ReweighedMoment(Moment):
     weights: Array
 
     def __post_init__(self) -> None:
-        weights = finite_array("weights", self.weights, 1, ProblemError)
-        if weights.size != len(self.samples) or weights.min() < 0.0 or not weights.any():
-            raise ProblemError(
-                f"weights must be {len(self.samples)} nonnegative numbers, not all of them zero."
-            )
+        weights, count = self.weights, len(self.samples)
+        if (
+            weights.shape != (count,)
+            or not weights.min() >= 0.0
+            or not 0.0 < weights.sum() < np.inf
+        ):
+            raise ProblemError(f"weights must be {count} nonnegative numbers, not all zero.")
         object.__setattr__(self, "weights", weights / weights.sum())
 
     @property
@@ -213,6 +213,24 @@ class ReweighedMoment(Moment):
         return ReweighedMoment(self.samples * factor, self.weights)
 
 
+def _symmetric(name: str, matrix: Array) -> Array:
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ProblemError(f"{name} must be a square matrix; its shape is {matrix.shape}.")
+    return np.asarray(matrix / 2 + matrix.T / 2)
+
+
+def check_finite(name: str, moment: Moment) -> None:
+    """Raise ProblemError if a piece of a moment is not a number.
+
+    Moments are made at every step of a solver, and checked where they come from outside.
+    """
+    for piece in (moment.rows, moment.rest):
+        if piece is not None and not np.isfinite(piece).all():
+            raise ProblemError(f"{name} has values that are NaN or infinite; it proves nothing.")
+
+
 def as_moment(value: Moment | ArrayLike) -> Moment:
     """Return a matrix as a moment of which nothing more is known; moments as they are."""
-    return value if isinstance(value, Moment) else DenseMoment(np.asarray(value))
+    if isinstance(value, Moment):
+        return value
+    return DenseMoment(finite_array("second moment", value, 2, ProblemError))

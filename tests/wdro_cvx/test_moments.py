@@ -5,7 +5,13 @@ from instances import random_laplacian, random_nominal
 from wdro_cvx import Certificate, ProblemError, Singleton, registered_ambiguities
 from wdro_cvx.edge_costs import nuclear_size, safe_costs
 from wdro_cvx.laplacian import adjoint
-from wdro_cvx.moment import DenseMoment, ReweighedMoment, TransportedMoment, as_moment
+from wdro_cvx.moment import (
+    DenseMoment,
+    ReweighedMoment,
+    TransportedMoment,
+    as_moment,
+    check_finite,
+)
 
 RNG = np.random.default_rng(0)
 ROWS, SPREAD = RNG.standard_normal((3, 4)), RNG.standard_normal((2, 4))
@@ -91,8 +97,9 @@ def test_a_moment_of_the_wrong_kind_proves_nothing():
     ("build", "message"),
     [
         (lambda: DenseMoment(np.ones((2, 3))), "shape"),
-        (lambda: DenseMoment(np.full((2, 2), np.nan)), "NaN"),
-        (lambda: TransportedMoment(ROWS, np.ones((1, 3))), "spread must have 4 columns"),
+        (lambda: as_moment(np.full((2, 2), np.nan)), "NaN"),
+        (lambda: check_finite("it", TransportedMoment(ROWS, np.full((1, 4), np.inf))), "NaN"),
+        (lambda: TransportedMoment(ROWS, np.ones((1, 3))), "spread must be rows of 4 columns"),
         (lambda: TransportedMoment(ROWS, shift=np.eye(3)), "shift"),
         (lambda: ReweighedMoment(ROWS, np.array([1.0, -1.0, 1.0])), "nonnegative"),
         (lambda: ReweighedMoment(ROWS, np.zeros(3)), "nonnegative"),
