@@ -1,0 +1,8 @@
+"""Priors: what a graph may be and what it costs by itself."""
+
+from wdro_cvx.priors.base import DegreePrior
+from wdro_cvx.priors.frobenius import Frobenius, frobenius_of
+from wdro_cvx.priors.log_degree import LogDegree
+from wdro_cvx.priors.trace import TraceRule
+
+__all__ = ["DegreePrior", "Frobenius", "LogDegree", "TraceRule", "frobenius_of"]

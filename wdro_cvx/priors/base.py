@@ -1,0 +1,168 @@
+"""What a graph may be, and what it costs by itself, whatever the data say.
+
+One family covers the paper's regulariser and the log-degree model of Kalofolias (AISTATS 2016):
+
+    2β‖w‖² + Σ φ(u_i),    φ(u) = κu² - α log u,    u = Aw the degrees,    l ≤ w ≤ u,
+
+with the trace fixed, penalised or free. The family is closed under proximal steps, since
+``‖L‖² = 2‖w‖² + ‖u‖²``: so every solver that goes through the Laplacian QP has all of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from wdro_cvx.bounds import EdgeBounds, project_box
+from wdro_cvx.laplacian import (
+    Residuals,
+    complete_graph,
+    laplacian_from_weights,
+    nearest_feasible,
+    residuals,
+    weights_from_laplacian,
+)
+from wdro_cvx.priors.trace import TraceRule
+from wdro_cvx.validation import Array
+
+
+@dataclass(frozen=True, eq=False)
+class DegreePrior:
+    """``2β‖w‖² + Σ κu² - α log u`` with a rule for the trace and bounds on the weights.
+
+    Users state :class:`Frobenius` or :class:`LogDegree`, which are of this form.
+
+    Attributes
+    ----------
+    beta : float > 0
+        Of the squared weights.
+    kappa, alpha : float ≥ 0
+        Of the squared degrees, and of their logarithms.
+    trace : TraceRule
+    bounds : EdgeBounds or None
+    """
+
+    beta: float
+    kappa: float
+    alpha: float
+    trace: TraceRule
+    bounds: EdgeBounds | None = None
+
+    def value(self, weights: Array, degrees: Array) -> float:
+        """Return what a graph costs by itself; infinite for an isolated vertex if α > 0."""
+        value = 2 * self.beta * float(weights @ weights) + self.kappa * float(degrees @ degrees)
+        if self.alpha > 0.0:
+            if degrees.min() <= 0.0:
+                return np.inf
+            value -= self.alpha * float(np.log(degrees).sum())
+        return value + self.trace.penalty(float(degrees.sum()))
+
+    def slope(self, degrees: Array) -> Array:
+        """Return ``φ'``."""
+        slope = 2 * self.kappa * degrees
+        return slope if self.alpha == 0.0 else slope - self.alpha / degrees
+
+    def bend(self, degrees: Array) -> Array:
+        """Return ``φ''``."""
+        bend = np.full_like(degrees, 2 * self.kappa)
+        return bend if self.alpha == 0.0 else bend + self.alpha / degrees**2
+
+    def degrees(self, nu: Array) -> Array:
+        """Return the degrees with ``φ'(u) = ν``; without κ only a negative ν has one."""
+        kappa, alpha = self.kappa, self.alpha
+        if alpha == 0.0:
+            return nu / (2 * kappa)
+        if kappa == 0.0:
+            return -alpha / nu
+        root = np.sqrt(nu**2 + 8 * kappa * alpha)
+        # Either form of the positive root of 2κu² - νu - α, whichever has no cancellation.
+        low = nu <= 0.0
+        return np.where(low, 2 * alpha / np.where(low, root - nu, 1.0), (nu + root) / (4 * kappa))
+
+    def conjugate(self, nu: Array) -> float:
+        """Return ``Σ φ*(ν_i)``, with ``φ*(ν) = max νu - φ(u)``."""
+        degrees = self.degrees(nu)
+        total = float(nu @ degrees) - self.kappa * float(degrees @ degrees)
+        return total if self.alpha == 0.0 else total + self.alpha * float(np.log(degrees).sum())
+
+    def spring(self, nu: Array) -> Array:
+        """Return the derivative of :meth:`degrees`, ``1/φ''``."""
+        return 1.0 / self.bend(self.degrees(nu))
+
+    def step_limit(self, nu: Array, step: Array) -> float:
+        """Return how much of a step keeps ν in the domain of the conjugate, with a margin."""
+        if self.kappa > 0.0 or self.alpha == 0.0:
+            return np.inf
+        rising = step > 0.0
+        return 0.95 * float(np.min(-nu[rising] / step[rising])) if rising.any() else np.inf
+
+    def proximal(self, rho: float) -> DegreePrior:
+        """Return the prior plus ``ρ/2‖L‖²``."""
+        return DegreePrior(
+            self.beta + rho / 2, self.kappa + rho / 2, self.alpha, self.trace, self.bounds
+        )
+
+    def scaled(self, factor: float) -> Self:
+        """Return the prior that goes with objectives multiplied by factor."""
+        return replace(
+            self,
+            beta=self.beta * factor,
+            kappa=self.kappa * factor,
+            alpha=self.alpha * factor,
+            trace=self.trace.scaled(factor),
+        )
+
+    def infeasibility(self, laplacian: Array) -> Residuals:
+        """Measure by how much a matrix violates each constraint."""
+        rule = self.trace
+        found = residuals(laplacian, rule.target or 1.0, fixed_trace=rule.fixed)
+        if self.bounds is None:
+            return found
+        weights = weights_from_laplacian(laplacian / 2 + laplacian.T / 2)
+        miss = np.maximum(self.bounds.lower - weights, weights - self.bounds.upper)
+        scale = rule.target if rule.fixed else max(float(np.abs(laplacian).max()), 1e-300)
+        return replace(found, bounds=max(float(miss.max()), 0.0) / scale)
+
+    def repaired(self, laplacian: Array) -> Array:
+        """Return a Laplacian that is feasible to rounding, close to the given matrix."""
+        rule = self.trace
+        if self.bounds is None:
+            return nearest_feasible(laplacian, rule.target if rule.fixed else None)
+        weights = weights_from_laplacian(laplacian / 2 + laplacian.T / 2)
+        return laplacian_from_weights(self.clipped(weights))
+
+    def clipped(self, weights: Array) -> Array:
+        """Return the nearest weights within the bounds, and of the right sum where that is fixed."""
+        if self.bounds is None:
+            return np.maximum(weights, 0.0)
+        if self.trace.fixed:
+            return project_box(weights, self.bounds, self.trace.target / 2)
+        return np.clip(weights, self.bounds.lower, self.bounds.upper)
+
+    def start(self, d: int) -> Array:
+        """Return a feasible Laplacian: the complete graph, or the nearest that the bounds allow."""
+        complete = complete_graph(d, self.trace.target or float(d))
+        return complete if self.bounds is None else self.repaired(complete)
+
+    def edge_reach(self, d: int) -> float:
+        """Return the square of the most by which one weight moves for one unit of objective.
+
+        ``2β‖Δw‖² + κ‖AΔw‖²`` bounds the objective's growth. ``AᵀA`` has the eigenvalues 0, d - 2
+        and 2(d - 1), the last for equal changes of all weights, which a fixed trace rules out; the
+        sum is over an edge's shares in their spaces.
+        """
+        shares = [
+            (1.0 - 2.0 / (d - 1), 0.0),
+            (2.0 / d, d - 2.0),
+            (0.0 if self.trace.fixed else 2.0 / (d * (d - 1.0)), 2.0 * (d - 1)),
+        ]
+        return sum(share / (2 * self.beta + self.kappa * eigenvalue) for share, eigenvalue in shares)
+
+    def reach(self, d: int) -> float:
+        """Return the square of the most by which a Laplacian moves for one unit of objective."""
+        return max(
+            (2.0 + eigenvalue) / (2 * self.beta + self.kappa * eigenvalue)
+            for eigenvalue in (0.0, d - 2.0, 2.0 * (d - 1))
+        )

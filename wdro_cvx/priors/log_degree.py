@@ -1,0 +1,39 @@
+"""The log-degree prior: every vertex keeps an edge, and nothing is said of the trace.
+
+``2β‖w‖² - α Σ log deg`` (Kalofolias, "How to learn a graph from smooth signals", AISTATS 2016). The
+product αβ alone decides the shape of the graph, ``L*(α, β) = α L*(1, αβ)``; smaller is sparser.
+"""
+
+from __future__ import annotations
+
+from wdro_cvx.bounds import EdgeBounds
+from wdro_cvx.priors.base import DegreePrior
+from wdro_cvx.priors.trace import TraceRule
+from wdro_cvx.validation import real_number
+
+
+class LogDegree(DegreePrior):
+    """``2β‖w‖² - α Σ log deg``.
+
+    Parameters
+    ----------
+    alpha : float > 0
+        The weight of the logarithms, which keep every vertex connected; it scales the graph.
+    beta : float > 0
+        The weight of ``2‖w‖²``; larger values spread the weight over more edges.
+    bounds : EdgeBounds, optional
+        What is known of the edges.
+    """
+
+    def __init__(self, alpha: float, beta: float, bounds: EdgeBounds | None = None) -> None:
+        alpha = real_number("alpha", alpha, 0.0, strict=True, sized=True)
+        beta = real_number("beta", beta, 0.0, strict=True, sized=True)
+        super().__init__(beta, 0.0, alpha, TraceRule(0.0, 0.0), bounds)
+
+    def scaled(self, factor: float) -> LogDegree:
+        """Return the prior that goes with objectives multiplied by factor."""
+        return LogDegree(self.alpha * factor, self.beta * factor, self.bounds)
+
+    def __repr__(self) -> str:
+        """Return the figures."""
+        return f"LogDegree(alpha={self.alpha:g}, beta={self.beta:g})"
