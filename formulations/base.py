@@ -18,10 +18,12 @@ import numpy as np
 from cvxpy.error import SolverError as BackendError
 
 from formulations.backends import backend_options, check_backend
+from formulations.priors import PriorParameters, prior_constraints
 from formulations.variables import LaplacianVariable, laplacian_variable, smoothness
 from wdro_cvx import AmbiguitySet, Certificate, GraphProblem, ProblemError, Solution, SolverError
 from wdro_cvx.laplacian import complete_graph
 from wdro_cvx.moment import Moment, as_moment
+from wdro_cvx.priors import frobenius_of
 from wdro_cvx.solution import Status
 from wdro_cvx.validation import Array, real_number
 
@@ -78,14 +80,12 @@ class Formulation(ABC):
             raise ProblemError(f"over must be 'weights' or 'matrix'; it is {over!r}.")
         self.check_claim(problem)
         self.problem = problem
-        # The objective at the complete graph tells the size of the optimum well enough.
         # A power of four, so that data and certificates are scaled without rounding.
-        size = problem.value(complete_graph(problem.d, problem.target_trace)) / problem.d
-        self._unit = 4.0 ** round(float(np.log2(size)) / 2)
+        self._unit = 4.0 ** round(float(np.log2(self._size(problem))) / 2)
         self.normalised = problem.scaled(self._unit**-0.5)
         self.radius = cp.Parameter(nonneg=True, name="radius")
         self.radius_squared = cp.Parameter(nonneg=True, name="radius_squared")
-        self.eta = cp.Parameter(nonneg=True, name="eta")
+        self.prior = PriorParameters()
         self._set_parameters()
         self.laplacian = laplacian_variable(problem.d, self.over)
         self.cvxpy = self._build()
@@ -124,6 +124,7 @@ class Formulation(ABC):
         if radius is not None:
             problem = replace(problem, ambiguity=replace(problem.ambiguity, radius=radius))
         if eta is not None:
+            frobenius_of(problem.prior, f"at(eta={eta!r})")
             problem = replace(problem, eta=eta)
         rebuild = (problem.ambiguity.radius == 0.0) != (self.problem.ambiguity.radius == 0.0)
         self.problem = problem
@@ -179,7 +180,7 @@ class Formulation(ABC):
     def _set_parameters(self) -> None:
         self.radius.value = self.normalised.ambiguity.radius
         self.radius_squared.value = self.normalised.ambiguity.radius**2
-        self.eta.value = self.normalised.eta
+        self.prior.set(self.normalised.prior)
 
     def _build(self) -> cp.Problem:
         variable, problem = self.laplacian, self.normalised
@@ -189,20 +190,21 @@ class Formulation(ABC):
             self._risk = Risk(smoothness(problem.nominal.second_moment, variable))
         else:
             self._risk = self.risk(variable)
-        objective = self._risk.expression + self.eta * variable.squared_norm
+        objective = self._risk.expression + self.prior.cost(variable, problem.prior)
         constraints = [*variable.constraints, *self._risk.constraints]
-        if problem.bounds is not None:
-            lower, upper = problem.bounds.lower, problem.bounds.upper
-            limited = np.flatnonzero(np.isfinite(upper))
-            constraints.append(variable.weights >= lower)
-            if limited.size:
-                constraints.append(variable.weights[limited] <= upper[limited])
-        if problem.trace_penalty is None:
-            constraints.append(variable.trace == problem.target_trace)
-        else:
-            miss = variable.trace - problem.target_trace
-            objective = objective + problem.trace_penalty * cp.square(miss)
+        constraints += prior_constraints(variable, problem.prior)
         return cp.Problem(cp.Minimize(objective), constraints)
+
+    @staticmethod
+    def _size(problem: GraphProblem) -> float:
+        """Return about how large the objective per vertex is at the optimum.
+
+        The complete graph tells it well enough; under logarithms the optimum balances them with
+        the rest, ``R + 4β‖w‖² = αd``.
+        """
+        if problem.prior.alpha > 0.0:
+            return problem.prior.alpha
+        return problem.value(complete_graph(problem.d, problem.target_trace)) / problem.d
 
     def _solution(self, status: Status, compile_s: float, solve_s: float) -> Solution:
         multiplier = np.nan

@@ -8,11 +8,10 @@ from solvers.bisection import bisect_multiplier
 from solvers.block_descent import BlockDescent
 from solvers.certified import CertifiedSolver
 from solvers.estimator import RobustGraph
+from solvers.laplacian_qp import LaplacianQP, solve_laplacian_qp
 from solvers.moment import MomentNewton
-from solvers.newton import solve_laplacian_qp
 from solvers.path import solve, solve_path
 from solvers.projected_gradient import ProjectedGradient
-from solvers.quadratic import LaplacianQP
 
 # A file added to this package registers itself without a change here.
 for _module in pkgutil.iter_modules(__path__):

@@ -20,6 +20,7 @@ from solvers.projected_gradient import ProjectedGradient
 from solvers.spectral import Descent, spectral_descent, strong_convexity_bound
 from wdro_cvx import GaussianBall, GraphProblem, ProblemError, Solution, WassersteinBall
 from wdro_cvx.laplacian import adjoint, laplacian_from_weights
+from wdro_cvx.priors import frobenius_of
 from wdro_cvx.solution import Status
 from wdro_cvx.validation import Array, real_number, whole_number
 
@@ -62,6 +63,7 @@ class BlockDescent:
                 "BlockDescent solves problems with GaussianBall or WassersteinBall; this one has "
                 f"{type(problem.ambiguity).__name__}. Use ProjectedGradient."
             )
+        frobenius_of(problem.prior, "BlockDescent")
         check_step(problem)
 
     def solve(self, problem: GraphProblem) -> Solution:
@@ -120,11 +122,13 @@ class BlockDescent:
     def _update_laplacian(
         self, problem: GraphProblem, gamma: float, start: Array, target: float, clock: Clock
     ) -> Descent:
+        eta = problem.prior.beta
+
         def oracle(weights: Array) -> tuple[float, Array]:
             laplacian = laplacian_from_weights(weights)
             risk, moment = fixed_gamma(problem, laplacian, gamma)
-            value = risk + problem.eta * float(np.vdot(laplacian, laplacian))
-            return value, adjoint(moment + 2 * problem.eta * laplacian)
+            value = risk + eta * float(np.vdot(laplacian, laplacian))
+            return value, adjoint(moment + 2 * eta * laplacian)
 
         limit = self.max_inner_iterations
         return spectral_descent(problem, oracle, start, target, limit, clock)

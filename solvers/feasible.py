@@ -13,9 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from wdro_cvx import GraphProblem, ProblemError, Solution
-from wdro_cvx.bounds import project_box
-from wdro_cvx.feasible import repaired
-from wdro_cvx.laplacian import project_simplex
+from wdro_cvx.laplacian import project_simplex, weights_from_laplacian
 from wdro_cvx.validation import Array, square_matrix
 
 Proximal = Callable[[Array, float], Array]
@@ -23,7 +21,7 @@ Proximal = Callable[[Array, float], Array]
 
 def check_step(problem: GraphProblem) -> None:
     """Raise ProblemError where there is no such step."""
-    if problem.bounds is not None and problem.trace_penalty is not None:
+    if problem.bounds is not None and not problem.prior.trace.fixed:
         raise ProblemError(
             "projected gradient does not combine bounds with a trace penalty. Use "
             "CertifiedSolver, or the exact trace."
@@ -32,41 +30,29 @@ def check_step(problem: GraphProblem) -> None:
 
 def proximal_step(problem: GraphProblem) -> Proximal:
     """Return ``(v, s) ↦ argmin_{w feasible} ‖w - v‖²/2s + β(2·1ᵀw - T)²``."""
-    half_trace, penalty = problem.target_trace / 2, problem.trace_penalty
-    bounds = problem.bounds
     check_step(problem)
-    if bounds is not None:
-        return lambda point, step: project_box(point, bounds, half_trace)
-    if penalty is None:
-        return lambda point, step: project_simplex(point, half_trace)
-    beta = penalty
+    prior, rule = problem.prior, problem.prior.trace
+    if prior.bounds is not None:
+        return lambda point, step: prior.clipped(point)
+    if rule.fixed:
+        return lambda point, step: project_simplex(point, rule.target / 2)
 
     def step_to(point: Array, step: float) -> Array:
-        return np.maximum(point - _penalty_shift(point, 8 * beta * step, half_trace), 0.0)
+        shift = _penalty_shift(point, 8 * rule.stiffness * step, rule.target / 2)
+        return np.maximum(point - shift, 0.0)
 
     return step_to
 
 
-def penalty_value(problem: GraphProblem, weights: Array) -> float:
-    """Return ``β(Tr L - T)²``, 0 without a penalty."""
-    if problem.trace_penalty is None:
-        return 0.0
-    return problem.trace_penalty * (2 * float(weights.sum()) - problem.target_trace) ** 2
-
-
 def start_weights(problem: GraphProblem) -> Array:
     """Return the weights of the complete graph, or the nearest that the bounds allow."""
-    edges = problem.d * (problem.d - 1) // 2
-    weights = np.full(edges, problem.target_trace / (2 * edges))
-    if problem.bounds is None:
-        return weights
-    return project_box(weights, problem.bounds, problem.target_trace / 2)
+    return weights_from_laplacian(problem.prior.start(problem.d))
 
 
 def feasible_start(problem: GraphProblem, start: Solution) -> Array:
     """Return the Laplacian of another problem's solution, made feasible for this one."""
     laplacian = square_matrix("start.laplacian", start.laplacian, problem.d, ProblemError)
-    return repaired(problem, laplacian)
+    return problem.prior.repaired(laplacian)
 
 
 def _penalty_shift(point: Array, stiffness: float, half_trace: float) -> float:

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from solvers.laplacian_qp import LaplacianQP, QPSolution, solve_laplacian_qp
 from solvers.limits import Clock
-from solvers.newton import solve_laplacian_qp
-from solvers.quadratic import LaplacianQP, QPSolution
 from wdro_cvx import Certificate, GraphProblem, Solution, WorstCase
 from wdro_cvx.moment import Moment, as_moment
 from wdro_cvx.solution import Status, relative_gap
@@ -55,7 +54,7 @@ class Incumbent:
     @property
     def gap(self) -> float:
         """The certified relative gap."""
-        return relative_gap(self.value, self.bound, self.problem.constant)
+        return relative_gap(self.value, self.bound, self.problem.constant, self.problem.floor)
 
     def evaluate(self, laplacian: Array) -> tuple[WorstCase, float]:
         """Return worst case and objective of a feasible Laplacian; keep it if it is the best."""
@@ -89,12 +88,11 @@ class Incumbent:
     def quadratic(
         self, moment: Array, rho: float = 0.0, centre: Array | None = None
     ) -> LaplacianQP:
-        """Return the QP ``⟨M, L⟩ + η‖L‖² + ρ/2‖L - centre‖²``, up to a constant."""
+        """Return the QP ``⟨M, L⟩ + prior(L) + ρ/2‖L - centre‖²``, up to a constant."""
         if centre is not None and rho > 0.0:
             moment = moment - rho * centre
-        problem = self.problem
-        eta = problem.eta + rho / 2
-        return LaplacianQP(moment, eta, problem.target_trace, problem.trace_penalty, problem.bounds)
+        prior = self.problem.prior
+        return LaplacianQP(moment, prior if rho == 0.0 else prior.proximal(rho))
 
     def record(self, iterations: int = 1) -> None:
         """Count iterations, note where they led and tell the callback."""

@@ -58,5 +58,6 @@ def judged(problem: GraphProblem, answer: Solution, tol: float) -> Solution:
         value=verdict.value,
         bound=verdict.bound,
         constant=verdict.constant,
+        floor=verdict.floor,
         distance=verdict.distance,
     )

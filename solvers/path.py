@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from solvers.certified import CertifiedSolver
 from solvers.incumbent import Callback
-from solvers.limits import MARGIN, judged
 from solvers.moment import MomentNewton
-from wdro_cvx import GraphProblem, MomentBall, ProblemError, Solution, Status
+from wdro_cvx import GraphProblem, ProblemError, Solution, Status
 
 
 def solve(
@@ -23,8 +23,7 @@ def solve(
 ) -> Solution:
     """Solve a problem with the best solver for it, to a certified relative gap.
 
-    Moment balls without bounds on the edges go to :class:`MomentNewton`, everything else to
-    :class:`CertifiedSolver`.
+    Moment balls go to :class:`MomentNewton`, everything else to :class:`CertifiedSolver`.
 
     Parameters
     ----------
@@ -41,11 +40,15 @@ def solve(
         Seconds after which to stop, looked at between steps; the answer then has the status
         ``TIME_LIMIT`` and its true gap.
     """
-    if isinstance(problem.ambiguity, MomentBall) and problem.bounds is None:
-        found = MomentNewton(MARGIN * tol).solve(problem, start)
-        return judged(problem, found, tol)
-    settings = CertifiedSolver(tol, callback=callback, progress=progress, time_limit=time_limit)
-    return settings.solve(problem, start)
+    settings: dict[str, Any] = {
+        "callback": callback, "progress": progress, "time_limit": time_limit
+    }  # fmt: skip
+    special = MomentNewton(tol, **settings)
+    try:
+        special.check_claim(problem)
+    except ProblemError:
+        return CertifiedSolver(tol, **settings).solve(problem, start)
+    return special.solve(problem, start)
 
 
 def solve_path(

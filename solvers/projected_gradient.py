@@ -19,6 +19,7 @@ from solvers.spectral import Descent, spectral_descent
 from wdro_cvx import Certificate, GraphProblem, MomentBall, Solution, Status
 from wdro_cvx.laplacian import adjoint, laplacian_from_weights
 from wdro_cvx.moment import as_moment
+from wdro_cvx.priors import frobenius_of
 from wdro_cvx.validation import Array, real_number, whole_number
 
 _SMOOTHING_CUT = 0.1  # each stage for p = 1 smooths by this much less than the one before
@@ -60,7 +61,8 @@ class ProjectedGradient:
         Clock(self.time_limit)
 
     def check_claim(self, problem: GraphProblem) -> None:
-        """Accept every set, of which it needs the worst case alone, but not every constraint."""
+        """Accept every set, of which it needs the worst case alone, but not every prior."""
+        frobenius_of(problem.prior, "ProjectedGradient")
         check_step(problem)
 
     def solve(self, problem: GraphProblem) -> Solution:
@@ -98,6 +100,8 @@ class ProjectedGradient:
         clock: Clock,
         smoothing: float = 0.0,
     ) -> Descent:
+        eta = problem.prior.beta
+
         def oracle(weights: Array) -> tuple[float, Array]:
             laplacian = laplacian_from_weights(weights)
             if smoothing > 0.0:
@@ -105,8 +109,8 @@ class ProjectedGradient:
             else:
                 worst = problem.ambiguity.worst_case(problem.nominal, laplacian)
                 risk, moment = worst.risk, worst.second_moment
-            value = risk + problem.eta * float(np.vdot(laplacian, laplacian))
-            return value, adjoint(moment + 2 * problem.eta * laplacian)
+            value = risk + eta * float(np.vdot(laplacian, laplacian))
+            return value, adjoint(moment + 2 * eta * laplacian)
 
         return spectral_descent(problem, oracle, start, target, self.max_iterations, clock)
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from solvers.feasible import penalty_value, proximal_step
+from solvers.feasible import proximal_step
 from solvers.limits import Clock
 from wdro_cvx import GraphProblem
 from wdro_cvx.solution import Status
@@ -64,7 +64,7 @@ class Descent:
 
 def strong_convexity_bound(problem: GraphProblem, subgradient: Array, rounding: float) -> float:
     """Return ``(‖ξ‖ + rounding)²/8η``: a point with subgradient ξ misses by at most this."""
-    return (float(np.linalg.norm(subgradient)) + rounding) ** 2 / (8 * problem.eta)
+    return (float(np.linalg.norm(subgradient)) + rounding) ** 2 / (8 * problem.prior.beta)
 
 
 def spectral_descent(
@@ -93,7 +93,8 @@ def spectral_descent(
     proximal = proximal_step(problem)
     weights = start
     smooth, gradient = oracle(weights)
-    recent: deque[float] = deque([smooth + penalty_value(problem, weights)], maxlen=_MEMORY)
+    penalty = problem.prior.trace.penalty
+    recent: deque[float] = deque([smooth + penalty(2 * float(weights.sum()))], maxlen=_MEMORY)
     history: list[dict[str, float]] = []
     best = Descent(
         weights,
@@ -105,7 +106,7 @@ def spectral_descent(
         max_iterations,
         history,
     )
-    step = 1.0 / (4 * problem.eta * problem.d)
+    step = 1.0 / (4 * problem.prior.beta * problem.d)
     for iteration in range(1, max_iterations + 1):
         while True:
             if clock.seconds > clock.limit:
@@ -113,7 +114,7 @@ def spectral_descent(
             moved = proximal(weights - step * gradient, step)
             change = moved - weights
             smooth, moved_gradient = oracle(moved)
-            value = smooth + penalty_value(problem, moved)
+            value = smooth + penalty(2 * float(moved.sum()))
             length = float(change @ change)
             if value <= max(recent) - _DECREASE / (2 * step) * length:
                 break

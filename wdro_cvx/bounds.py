@@ -16,6 +16,8 @@ from wdro_cvx.errors import ProblemError
 from wdro_cvx.laplacian import edge_index, vertex_count
 from wdro_cvx.validation import Array, real_number
 
+_REPAIRS = 100
+
 
 @dataclass(frozen=True, eq=False)
 class EdgeBounds:
@@ -133,13 +135,13 @@ def project_box(point: Array, bounds: EdgeBounds, total: float) -> Array:
     """
     lower, upper = bounds.lower, bounds.upper
     finite = np.where(np.isfinite(upper), upper, lower + total)
-    low, high = float(np.min(point - finite)) - 1.0, float(np.max(point - lower)) + 1.0
+    low, high = float(np.min(point - finite)) - total, float(np.max(point - lower)) + total
     theta = float(np.mean(point)) - total / point.size
     for _ in range(200):
         theta = theta if low < theta < high else (low + high) / 2
         weights = np.clip(point - theta, lower, upper)
         excess = float(weights.sum()) - total
-        if abs(excess) <= 4 * np.finfo(float).eps * max(total, 1.0):
+        if abs(excess) <= 4 * np.finfo(float).eps * total:
             break
         low, high = (theta, high) if excess > 0 else (low, theta)
         free = int(np.count_nonzero((weights > lower) & (weights < upper)))
@@ -147,4 +149,16 @@ def project_box(point: Array, bounds: EdgeBounds, total: float) -> Array:
         if step == theta or high - low <= np.finfo(float).eps * max(abs(low), abs(high)):
             break
         theta = step
-    return np.asarray(weights)
+    return _summing_to(np.asarray(weights), lower, upper, total)
+
+
+def _summing_to(weights: Array, lower: Array, upper: Array, total: float) -> Array:
+    """Take what is left of the sum, where points far larger than it left any, off the free ones."""
+    for _ in range(_REPAIRS):
+        excess = float(weights.sum()) - total
+        free = weights > lower if excess > 0.0 else weights < upper
+        if abs(excess) <= 4 * np.finfo(float).eps * total or not free.any():
+            break
+        weights = np.where(free, weights - excess / np.count_nonzero(free), weights)
+        weights = np.clip(weights, lower, upper)
+    return weights

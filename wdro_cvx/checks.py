@@ -22,7 +22,7 @@ _STEP = 1e-6
 _SLOPE = 1e-4  # of one-sided differences with that step
 _VISIBLE = 1e-6  # a premium below this share of the risk may be rounding
 #: What a check may miss by, where that is not an identity in double precision.
-_LIMITS = {"gradient": _SLOPE, "inside": 1e-6, "proves itself": 1e-6}
+_LIMITS = {"gradient": _SLOPE, "atoms": _SLOPE, "inside": 1e-6, "proves itself": 1e-6}
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,8 @@ class _Case:
 
     @property
     def size(self) -> float:
-        return abs(self.risk(self.laplacian)) + abs(self.risk(self.other))
+        size = abs(self.risk(self.laplacian)) + abs(self.risk(self.other))
+        return max(size, float(np.finfo(float).tiny))  # equal signals have no risk
 
 
 def check_ambiguity(
@@ -136,7 +137,8 @@ def _proves_itself(case: _Case) -> float:
     proved = case.ambiguity.proved_distance(case.nominal, worst.moment)
     differ = float(np.abs(worst.moment.second_moment - worst.second_moment).max())
     return max(
-        proved / case.ambiguity.radius - 1.0, differ / float(np.abs(worst.second_moment).max())
+        proved / case.ambiguity.radius - 1.0,
+        differ / max(float(np.abs(worst.second_moment).max()), 1e-300),
     )
 
 
@@ -212,6 +214,42 @@ def _unit(case: _Case) -> float:
     return abs(moved / 100.0 - case.risk(case.laplacian)) / case.size
 
 
+def _transport_form(case: _Case) -> float:
+    """Compare the risk of the form, where there is one."""
+    form = case.ambiguity.transport_form(case.nominal)
+    if form is None:
+        return 0.0
+    return abs(form.risk(case.laplacian) - case.risk(case.laplacian)) / case.size
+
+
+def _atoms(case: _Case) -> float:
+    """Where a set declares atoms: f′ and f″ belong to f, and what f allows the risk covers."""
+    atoms = case.ambiguity.atoms(case.nominal)
+    if atoms is None:
+        return 0.0
+    losses = np.einsum("ij,ij->i", atoms.signals @ case.laplacian, atoms.signals)
+    tilt = losses - float(atoms.shares @ losses)
+    if not tilt.any():
+        return atoms.divergence(atoms.shares)
+    tilt *= 0.5 / float(np.abs(tilt).max())
+    inside = atoms.shares * (1.0 + tilt)
+    while atoms.divergence(inside) > atoms.radius:
+        inside = (inside + atoms.shares) / 2
+    excess = float(inside @ losses) - case.risk(case.laplacian)
+    there = atoms.shares * (1.0 + tilt)
+    step = _STEP * (there - atoms.shares)
+    ahead, behind = there + step, there - step
+    slope = (atoms.divergence(ahead) - atoms.divergence(behind)) / 2
+    bend = (atoms.slope(ahead) - atoms.slope(behind)) / 2
+    expected_slope, expected_bend = float(atoms.slope(there) @ step), atoms.bend(there) * step
+    return max(
+        excess / case.size,
+        atoms.divergence(atoms.shares),
+        abs(slope - expected_slope) / abs(expected_slope),
+        float(np.linalg.norm(bend - expected_bend) / np.linalg.norm(expected_bend)),
+    )
+
+
 #: Name → by how much a property is missed.
 _CHECKS: dict[str, Callable[[_Case], float]] = {
     "attains the risk": _attains,
@@ -226,6 +264,8 @@ _CHECKS: dict[str, Callable[[_Case], float]] = {
     "radius 0 is the sample average": _neutral,
     "grows with the radius": _grows,
     "unit of the data": _unit,
+    "transport form": _transport_form,
+    "atoms": _atoms,
 }
 
 

@@ -2,11 +2,12 @@
 
 For **any** costs ``c`` below ``𝒯*M``, M in the ambiguity set, and **any** multipliers ``(ν, τ)``,
 
-    Σ min { 2ηw² - p_ij w : l_ij ≤ w ≤ u_ij } - ‖ν‖²/4η + τT/2 - τ²/16β  ≤  optimum,
+    Σ min { 2βw² - p_ij w : l_ij ≤ w ≤ u_ij } - Σ φ*(ν_i) + τT/2 - τ²/16s  ≤  optimum,
     p_ij = τ - c_ij - ν_i - ν_j
 
-with ``T`` the trace and the β-term only where the trace is penalised. It is exact at the optimum.
-Prices are rounded up and the sum down, so that the inequality holds in floating point.
+with ``T`` the trace, the last term only where it is penalised by s, and τ = 0 where it is free;
+``φ*(ν) = max νu - κu² + α log u`` is the conjugate of what a degree costs. It is exact at the
+optimum. Prices are rounded up and the sum down, so that the inequality holds in floating point.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wdro_cvx.laplacian import edge_index
+from wdro_cvx.priors import DegreePrior
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.validation import Array
 
@@ -38,38 +40,60 @@ class DualBound:
 def dual_bound(problem: GraphProblem, costs: Array, nu: Array) -> DualBound:
     """Return the bound at ν and nearly the best τ."""
     heads, tails = edge_index(problem.d)
+    prior = problem.prior
     levels = costs + nu[heads] + nu[tails]
-    tau = _best_tau(problem, levels) if problem.bounds is None else _bounded_tau(problem, levels)
-    eta, half_trace, curvature = problem.eta, problem.target_trace / 2, _curvature(problem)
+    tau = 0.0
+    if not prior.trace.free:
+        find = _best_tau if prior.bounds is None else _bounded_tau
+        tau = find(prior, levels)
+    beta, half_trace, curvature = prior.beta, prior.trace.target / 2, prior.trace.curvature
     sizes = np.abs(costs) + np.abs(nu)[heads] + np.abs(nu)[tails] + abs(tau)
     prices = (tau - levels) + 4 * _EPS * sizes
-    weights = np.maximum(prices, 0.0) / (4 * eta)
-    if problem.bounds is not None:
-        weights = np.clip(prices / (4 * eta), problem.bounds.lower, problem.bounds.upper)
-    squares, earned = 2 * eta * np.square(weights), prices * weights
-    terms = [float(nu @ nu) / (4 * eta), tau * half_trace, curvature * tau**2]
-    value = float(np.sum(squares - earned)) - terms[0] + terms[1] - terms[2]
-    rounding = float(np.sum(squares) + np.sum(np.abs(earned))) + sum(abs(term) for term in terms)
+    weights = np.maximum(prices, 0.0) / (4 * beta)
+    if prior.bounds is not None:
+        weights = np.clip(prices / (4 * beta), prior.bounds.lower, prior.bounds.upper)
+    squares, earned = 2 * beta * np.square(weights), prices * weights
+    conjugate, conjugate_size = _conjugate(prior, nu)
+    terms = [tau * half_trace, curvature * tau**2]
+    value = float(np.sum(squares - earned)) - conjugate + terms[0] - terms[1]
+    rounding = float(np.sum(squares) + np.sum(np.abs(earned))) + conjugate_size
+    rounding += sum(abs(term) for term in terms)
     return DualBound(value - _SUM * rounding, nu, tau, prices)
 
 
-def _curvature(problem: GraphProblem) -> float:
-    return 0.0 if problem.trace_penalty is None else 1.0 / (16.0 * problem.trace_penalty)
+def _conjugate(prior: DegreePrior, nu: Array) -> tuple[float, float]:
+    """Return ``Σ φ*(ν_i)``, and the sum of the sizes of the terms that it was added up from."""
+    kappa, alpha = prior.kappa, prior.alpha
+    if alpha == 0.0:
+        total = float(np.sum(np.square(nu))) / (4 * kappa)
+        return total, total
+    if kappa == 0.0 and float(nu.max()) >= 0.0:
+        return np.inf, 0.0  # degrees could grow without end: these multipliers bound nothing
+    if kappa == 0.0:
+        degrees = -alpha / nu
+    else:
+        root = np.sqrt(nu * nu + 8 * kappa * alpha)
+        degrees = np.where(nu > 0.0, (root + nu) / (4 * kappa), 2 * alpha / (root + np.abs(nu)))
+    # Stationary in the degrees, so that their rounding counts only to second order.
+    logs, lines = alpha * np.log(degrees), nu * degrees
+    squares = kappa * np.square(degrees)
+    size = float(np.sum(np.abs(logs) + np.abs(lines) + squares)) + alpha * nu.size
+    return float(np.sum(lines - squares + logs)), size
 
 
-def _best_tau(problem: GraphProblem, levels: Array) -> float:
-    """Return τ with ``Σ(τ - level)₊ = 4η(T/2 - 2κτ)``.
+def _best_tau(prior: DegreePrior, levels: Array) -> float:
+    """Return τ with ``Σ(τ - level)₊ = 4β(T/2 - 2κτ)``.
 
     With the edges in use known it is an average over them; those that it leaves above are not in
     use, and each round drops some, until none is above. Counted from the cheapest edge, small
     differences between the levels keep their digits.
     """
-    eta, half_trace, curvature = problem.eta, problem.target_trace / 2, _curvature(problem)
+    beta, half_trace, curvature = prior.beta, prior.trace.target / 2, prior.trace.curvature
     base = float(levels.min())
     used = levels - base
-    target = 4 * eta * (half_trace - 2 * curvature * base)
+    target = 4 * beta * (half_trace - 2 * curvature * base)
     while used.size:
-        tau = (target + float(used.sum())) / (used.size + 8 * eta * curvature)
+        tau = (target + float(used.sum())) / (used.size + 8 * beta * curvature)
         kept = used[used < tau]
         if kept.size == used.size:
             return base + tau
@@ -77,19 +101,18 @@ def _best_tau(problem: GraphProblem, levels: Array) -> float:
     return half_trace / (2 * curvature) if curvature > 0.0 else base
 
 
-def _bounded_tau(problem: GraphProblem, levels: Array) -> float:
+def _bounded_tau(prior: DegreePrior, levels: Array) -> float:
     """Find τ where weights are bounded, by bisection on the dual's slope, which falls with τ."""
-    bounds, eta, half_trace = problem.bounds, problem.eta, problem.target_trace / 2
-    curvature = _curvature(problem)
-    assert bounds is not None
-    lower, upper = bounds.lower, bounds.upper
+    beta, half_trace, curvature = prior.beta, prior.trace.target / 2, prior.trace.curvature
+    assert prior.bounds is not None
+    lower, upper = prior.bounds.lower, prior.bounds.upper
 
     def slope(tau: float) -> float:
-        weights = np.clip((tau - levels) / (4 * eta), lower, upper)
+        weights = np.clip((tau - levels) / (4 * beta), lower, upper)
         return half_trace - 2 * curvature * tau - float(weights.sum())
 
     low = high = float(np.median(levels))
-    reach = 4 * eta * half_trace + float(np.ptp(levels)) + _EPS * abs(low)
+    reach = 4 * beta * half_trace + float(np.ptp(levels)) + _EPS * abs(low)
     for _ in range(_DOUBLINGS):  # a slope that stays at zero, where all weights are pinned, ends it
         if slope(high) <= 0.0:
             break

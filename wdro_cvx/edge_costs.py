@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.distance import pdist
 
+from wdro_cvx.ambiguity.smoothness import accumulation
 from wdro_cvx.laplacian import edge_index
 from wdro_cvx.moment import Moment
 from wdro_cvx.nominal import Nominal
@@ -30,13 +31,13 @@ def safe_costs(nominal: Nominal, moment: Moment, exactly: bool = False) -> tuple
         digits where the vertices' signals are large and nearly equal.
     """
     heads, tails = edge_index(moment.d)
-    rounding = (nominal.d + 8) * _EPS
+    rounding = accumulation(nominal)
     costs, slack = np.zeros(heads.size), np.zeros(heads.size)
     rows = moment.rows
     if rows is not None:
         sizes = np.einsum("ij,ij->j", rows, rows)
         # How far the columns of the data may have moved when they were levelled and factored.
-        moved = rounding * np.linalg.norm(nominal.factor, axis=0)
+        moved = rounding * np.maximum(np.linalg.norm(nominal.factor, axis=0), np.sqrt(sizes))
         if exactly:
             costs = pdist(rows.T, "sqeuclidean")
             slack = (rows.shape[0] + 4) * _EPS * costs

@@ -1,12 +1,12 @@
 """Which edges the optimal graph has, for certain: brackets of its weights from a gap.
 
 The objective is strongly convex. With ``g`` the gap between the value of a Laplacian and a bound,
+the prior alone gives, for the optimal graph,
 
-    η‖L - L*‖² ≤ g     and, edge by edge,     |w - w*| ≤ √(κg/η),   κ = (d-3)/2(d-1) + 2/d²
+    2β‖w - w*‖² + κ‖A(w - w*)‖² ≤ g     and so, edge by edge,     |w - w*|² ≤ edge_reach·g
 
-for the optimal ``L*`` of the same trace: of all changes of weights that move one edge by t and keep
-the trace, the shortest has ``‖ΔL‖² = t²/κ``. The dual adds that ``2ηw*² - pw* + (p₊)²/8η ≤ g`` at
-the price p of every edge, which holds edges out whose price is far below zero.
+The dual adds that ``2βw*² - pw* + (p₊)²/8β ≤ g`` at the price p of every edge, which holds edges
+out whose price is far below zero.
 """
 
 from __future__ import annotations
@@ -62,16 +62,6 @@ class EdgeBrackets:
         return f"EdgeBrackets({counts})"
 
 
-def edge_reach(d: int, fixed_trace: bool) -> float:
-    """Return κ: the square of the most that one weight moves where the Laplacian moves by 1.
-
-    ``𝒯*𝒯`` has the eigenvalues 2, d and 2d, the last for equal changes of all weights, which a
-    fixed trace rules out; κ is the sum of an edge's shares in them over the eigenvalues.
-    """
-    shares = (d - 3) / (2.0 * (d - 1)) + 2.0 / d**2
-    return shares if fixed_trace else shares + 1.0 / (d * d * (d - 1.0))
-
-
 def edge_brackets(
     problem: GraphProblem, laplacian: Array, prices: Array, excess: float
 ) -> EdgeBrackets:
@@ -87,22 +77,22 @@ def edge_brackets(
         The value of the Laplacian less that of the dual point.
     """
     weights = weights_from_laplacian(laplacian)
-    eta = problem.eta
-    reach = np.sqrt(edge_reach(problem.d, problem.trace_penalty is None) * excess / eta)
-    middle = np.maximum(prices, 0.0) / (4 * eta)
-    around = np.sqrt(excess / (2 * eta))
+    prior, beta = problem.prior, problem.prior.beta
+    reach = np.sqrt(prior.edge_reach(problem.d) * excess)
+    middle = np.maximum(prices, 0.0) / (4 * beta)
+    around = np.sqrt(excess / (2 * beta))
     below = np.maximum(-prices, 0.0)
-    least = 2 * excess / (below + np.sqrt(below**2 + 8 * eta * excess) + np.finfo(float).tiny)
+    least = 2 * excess / (below + np.sqrt(below**2 + 8 * beta * excess) + np.finfo(float).tiny)
     lower, upper = weights - reach, weights + reach
-    if problem.bounds is None:
+    if prior.bounds is None:
         lower = np.maximum(lower, middle - around)
         upper = np.minimum(upper, np.where(prices > 0.0, middle + around, least))
     else:
         # A price below zero pulls a weight to zero only where its lower bound lets it.
-        pulled = (prices <= 0.0) & (problem.bounds.lower == 0.0)
-        upper = np.minimum(upper, np.where(pulled, least, problem.bounds.upper))
-        lower = np.maximum(lower, problem.bounds.lower)
-    outward = _OUTWARD * (weights + middle + problem.target_trace / problem.d)
+        pulled = (prices <= 0.0) & (prior.bounds.lower == 0.0)
+        upper = np.minimum(upper, np.where(pulled, least, prior.bounds.upper))
+        lower = np.maximum(lower, prior.bounds.lower)
+    outward = _OUTWARD * (weights + middle + float(weights.mean()))
     return EdgeBrackets(np.maximum(lower - outward, 0.0), upper + outward)
 
 

@@ -8,22 +8,22 @@ meant as a statement about the data as they are stored (docs/certificates.md).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from wdro_cvx.ambiguity.base import WorstCase
+from wdro_cvx.ambiguity.smoothness import accumulation
 from wdro_cvx.dual_bound import DualBound, dual_bound
 from wdro_cvx.edge_costs import nuclear_size, safe_costs
 from wdro_cvx.edges import EdgeBrackets, edge_brackets
 from wdro_cvx.errors import ProblemError
-from wdro_cvx.feasible import infeasibility, repaired
-from wdro_cvx.laplacian import Residuals, weights_from_laplacian
-from wdro_cvx.moment import DenseMoment, Moment, check_finite
+from wdro_cvx.laplacian import Residuals, inner, weights_from_laplacian
+from wdro_cvx.moment import DenseMoment, Moment, checked_copy
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate, Solution, relative_gap
-from wdro_cvx.validation import Array, finite_array, square_matrix
+from wdro_cvx.validation import Array, square_matrix
 
 # The worst case that a set returns must attain the risk that it returns; a disagreement beyond this
 # and beyond rounding is a defect of the set.
@@ -31,6 +31,8 @@ ORACLE_TOLERANCE = 1e-8
 
 _EPS = float(np.finfo(float).eps)
 _TINY = float(np.finfo(float).tiny)
+_RANGE = 1e60  # of what certificates may hold, in a unit in which the problem is of size 1
+_ISOLATED = 1e-12  # a degree below this share of the mean
 _PULLS = 8  # attempts to bring a second moment that is barely outside its set back into it
 # If the slack for rounding costs more than this, relative to the value, it is worth a slower and
 # sharper computation of the costs.
@@ -54,8 +56,10 @@ class Verdict:
         relative to the value.
     constant : float
         The part of the value that every graph pays; the gap is relative to the rest.
+    floor : float
+        What the gap is relative to where the value is close to zero.
     distance : float
-        How far the nearest feasible Laplacian may be from the optimal one, in the Frobenius norm.
+        How far the Laplacian, as it was given, may be from the optimal one in the Frobenius norm.
     edges : EdgeBrackets
         Between which weights every edge of the optimal graph lies.
     notes : tuple of str
@@ -67,6 +71,7 @@ class Verdict:
     residuals: Residuals
     oracle_error: float
     constant: float
+    floor: float
     distance: float
     edges: EdgeBrackets
     notes: tuple[str, ...] = ()
@@ -74,7 +79,7 @@ class Verdict:
     @property
     def gap(self) -> float:
         """The relative gap between ``value`` and ``bound``."""
-        return relative_gap(self.value, self.bound, self.constant)
+        return relative_gap(self.value, self.bound, self.constant, self.floor)
 
     def solved(self, tol: float) -> bool:
         """Say whether the Laplacian is feasible and optimal, both to ``tol``.
@@ -117,52 +122,58 @@ def judge(
         certificate = laplacian.certificate if certificate is None else certificate
         laplacian = laplacian.laplacian
     matrix = square_matrix("laplacian", laplacian, problem.d, ProblemError)
-    _check_certificate(problem, certificate)
-    unit = problem.unit
+    certificate = _checked(problem, certificate)
+    normalised, unit = problem.normalised, problem.unit
     verdict = _judge(
-        problem.normalised,
-        matrix,
-        None if certificate is None else certificate.scaled(1.0 / unit),
+        normalised, matrix, None if certificate is None else certificate.scaled(1.0 / unit)
     )
-    value, bound, constant = (
-        figure * unit**2 for figure in (verdict.value, verdict.bound, verdict.constant)
+    square = unit**2
+    return replace(
+        verdict,
+        value=verdict.value * square,
+        bound=verdict.bound * square,
+        constant=verdict.constant * square,
+        floor=verdict.floor * square,
     )
-    return Verdict(
-        value, bound, verdict.residuals, verdict.oracle_error, constant,
-        verdict.distance, verdict.edges, verdict.notes,
-    )  # fmt: skip
 
 
 def _judge(problem: GraphProblem, matrix: Array, certificate: Certificate | None) -> Verdict:
-    found = infeasibility(problem, matrix)
-    feasible = repaired(problem, matrix)
+    found = problem.prior.infeasibility(matrix)
+    feasible = problem.prior.repaired(matrix)
     worst = problem.ambiguity.worst_case(problem.nominal, feasible)
     value, oracle_error = _value(problem, feasible, worst)
 
     notes: list[str] = []
+    repair = float(np.linalg.norm(matrix - feasible))
     moments = [("the worst case", worst.moment)]
-    multipliers = [2.0 * problem.eta * np.diagonal(feasible)]
+    degrees = np.diagonal(feasible)
+    # Any multipliers will do; those of an isolated vertex would be infinite under logarithms.
+    multipliers = [problem.prior.slope(np.maximum(degrees, _ISOLATED * float(degrees.mean())))]
     if certificate is not None:
         moments.append(("the certificate", certificate.moment))
-        if certificate.degree_multipliers is not None:
-            multipliers.append(certificate.degree_multipliers)
+        nu = certificate.degree_multipliers
+        if nu is not None and float(np.abs(nu).max()) <= _RANGE:
+            multipliers.append(nu)
+        elif nu is not None:
+            notes.append("the certificate's multipliers are out of range and were not used")
     best: DualBound | None = None
     for source, moment in moments:
         inside, share = _pulled_inside(problem, moment)
         if share < 0.5:
             notes.append(f"{source} lies outside the ambiguity set; its bound was not used")
         for bound in _bounds(problem, feasible, inside, multipliers, abs(value)):
-            if best is None or bound.value > best.value:
+            if best is None or not bound.value <= best.value:
                 best = bound
     assert best is not None
     excess = max(value - best.value, 0.0)
     return Verdict(
         value,
         best.value,
-        found,
+        replace(found, repair=repair / max(float(np.linalg.norm(feasible)), _TINY)),
         oracle_error,
         problem.constant,
-        float(np.sqrt(excess / problem.eta)),
+        problem.floor,
+        float(np.sqrt(problem.prior.reach(problem.d) * excess)) + repair,
         edge_brackets(problem, feasible, best.prices, excess),
         tuple(notes),
     )
@@ -174,11 +185,25 @@ def _value(problem: GraphProblem, feasible: Array, worst: WorstCase) -> tuple[fl
     # A risk is the maximum of ⟨M, L⟩, so that a perturbation of L by E, which is what rounding
     # amounts to, moves it by at most ‖E‖₂ times the sum of M's singular values.
     top = 2 * float(np.diagonal(feasible).max())
-    rounding = (problem.d + 16) * _EPS * top * nuclear_size(worst.moment)
-    attained = float(np.vdot(worst.second_moment, feasible))
-    value = max(worst.risk, attained) + regularisation
-    miss = max(abs(worst.risk - attained) - 2 * rounding, 0.0)
-    return value + rounding + 64 * _EPS * abs(value), miss / max(abs(value), _TINY)
+    rounding = accumulation(problem.nominal) * top * nuclear_size(worst.moment)
+    attained = inner(worst.second_moment, feasible)
+    miss = max(abs(worst.risk - attained) - 2 * rounding - (worst.rounding or 0.0), 0.0)
+    risk = max(worst.risk, attained)
+    if worst.rounding is not None:  # a set that knows what its own arithmetic may have lost
+        risk, rounding = worst.risk, worst.rounding
+    value = risk + regularisation
+    size = abs(worst.risk) + _size_of_terms(problem, feasible)
+    return value + rounding + 64 * _EPS * size, miss / max(abs(value), problem.floor, _TINY)
+
+
+def _size_of_terms(problem: GraphProblem, feasible: Array) -> float:
+    """Return the sum of the sizes of what the prior's cost was added up from."""
+    alpha, degrees = problem.prior.alpha, np.diagonal(feasible)
+    regularisation = problem.regularisation(feasible)
+    if alpha == 0.0 or not np.isfinite(regularisation):
+        return abs(regularisation)
+    logs = alpha * np.log(degrees)
+    return abs(regularisation + float(logs.sum())) + float(np.abs(logs).sum()) + alpha * problem.d
 
 
 def _bounds(
@@ -200,10 +225,16 @@ def _pulled_inside(problem: GraphProblem, moment: Moment) -> tuple[Moment, float
     """
     ambiguity, nominal = problem.ambiguity, problem.nominal
     centre, radius = ambiguity.centre(nominal), ambiguity.radius
-    if isinstance(moment, DenseMoment):
-        if np.array_equal(moment.matrix, nominal.second_moment):
+    if any(piece is not None and np.abs(piece).max() > _RANGE for piece in moment.pieces):
+        return centre, 0.0  # in this unit no moment of the set is as large
+    if not ambiguity.accepts(nominal, moment) or type(moment) is DenseMoment:
+        matrix = moment.second_moment
+        if np.array_equal(matrix, nominal.second_moment):
             return centre, 1.0
-        moment = ambiguity.explain(nominal, moment.matrix)
+        try:
+            moment = ambiguity.explain(nominal, matrix)
+        except np.linalg.LinAlgError:  # a matrix of which nothing can be made
+            return centre, 0.0
     share = 1.0
     for _ in range(_PULLS):
         candidate = moment.pulled(centre, share) if share < 1.0 else moment
@@ -218,21 +249,23 @@ def _pulled_inside(problem: GraphProblem, moment: Moment) -> tuple[Moment, float
     return centre, 0.0
 
 
-def _check_certificate(problem: GraphProblem, certificate: Certificate | None) -> None:
-    """Raise ProblemError unless the pieces of a certificate have the problem's size."""
+def _checked(problem: GraphProblem, certificate: Certificate | None) -> Certificate | None:
+    """Return a certificate of which nothing but its numbers is left, or raise ProblemError."""
     if certificate is None:
-        return
-    if certificate.moment.d != problem.d:
-        d = certificate.moment.d
+        return None
+    if not isinstance(certificate, Certificate):
         raise ProblemError(
-            f"certificate.second_moment must have shape {(problem.d, problem.d)}; it has {(d, d)}."
+            f"certificate must be a Certificate; it is {type(certificate).__name__}."
         )
-    check_finite("certificate.second_moment", certificate.moment)
-    if certificate.degree_multipliers is not None:
-        nu = finite_array(
-            "certificate.degree_multipliers", certificate.degree_multipliers, 1, ProblemError
+    moment = checked_copy("certificate.moment", certificate.moment)
+    if moment.d != problem.d:
+        raise ProblemError(
+            f"certificate.second_moment must have shape {(problem.d, problem.d)}; "
+            f"it has {(moment.d, moment.d)}."
         )
-        if nu.shape != (problem.d,):
-            raise ProblemError(
-                f"certificate.degree_multipliers must have shape {(problem.d,)}; it has {nu.shape}."
-            )
+    nu = certificate.degree_multipliers
+    if nu is not None and nu.shape != (problem.d,):
+        raise ProblemError(
+            f"certificate.degree_multipliers must have shape {(problem.d,)}; it has {nu.shape}."
+        )
+    return Certificate(moment, nu)

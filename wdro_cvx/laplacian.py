@@ -7,6 +7,7 @@ paper's own order (its index has a typo, docs/paper.md E8). ``L = 𝒯w`` is a L
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,6 +17,9 @@ from scipy import sparse
 
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.validation import Array, finite_array, real_number, square_matrix
+
+#: Edges that are looked at together where a matrix product would lose digits.
+BLOCK = 1024
 
 
 @lru_cache(maxsize=8)
@@ -57,6 +61,21 @@ def adjoint(matrix: Array) -> Array:
     return np.asarray(
         diagonal[heads] + diagonal[tails] - matrix[heads, tails] - matrix[tails, heads]
     )
+
+
+def inner(first: Array, second: Array) -> float:
+    """Return ``⟨A, B⟩``, summed pairwise: over d² entries a plain sum would lose digits."""
+    return float(np.sum(np.multiply(first, second)))
+
+
+def edge_blocks(laplacian: Array) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Array]]:
+    """Yield the end points and weights of a Laplacian's edges, some at a time."""
+    heads, tails = edge_index(laplacian.shape[0])
+    weights = -laplacian[heads, tails]
+    used = np.flatnonzero(weights)
+    for start in range(0, used.size, BLOCK):
+        block = used[start : start + BLOCK]
+        yield heads[block], tails[block], weights[block]
 
 
 def degrees(weights: Array) -> Array:
@@ -126,7 +145,8 @@ class Residuals:
     """How far a matrix is from the feasible Laplacians.
 
     Each is relative to the trace, or to the largest entry where the problem penalises the trace
-    instead of fixing it; ``trace`` is then zero, and ``bounds`` is where there are none.
+    instead of fixing it; ``trace`` is then zero, and ``bounds`` is where there are none. ``repair``
+    is how far the matrix is from the nearest feasible one, relative to its norm.
     """
 
     symmetry: float
@@ -134,11 +154,13 @@ class Residuals:
     sign: float
     trace: float
     bounds: float = 0.0
+    repair: float = 0.0
 
     @property
     def largest(self) -> float:
         """The largest of them."""
-        return max(self.symmetry, self.row_sums, self.sign, self.trace, self.bounds)
+        found = (self.symmetry, self.row_sums, self.sign, self.trace, self.bounds, self.repair)
+        return max(found)
 
 
 def residuals(laplacian: ArrayLike, trace: float, *, fixed_trace: bool = True) -> Residuals:

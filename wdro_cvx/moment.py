@@ -40,6 +40,11 @@ class Moment(ABC):
     def rest(self) -> Array | None:
         """The symmetric matrix beside the rows; None without."""
 
+    @property
+    def pieces(self) -> tuple[Array | None, Array | None]:
+        """The rows and the rest."""
+        return self.rows, self.rest
+
     @abstractmethod
     def pulled(self, centre: Moment, share: float) -> Moment:
         """Return the point at ``share`` of the way from a centre of the same kind to this one."""
@@ -219,14 +224,27 @@ def _symmetric(name: str, matrix: Array) -> Array:
     return np.asarray(matrix / 2 + matrix.T / 2)
 
 
-def check_finite(name: str, moment: Moment) -> None:
-    """Raise ProblemError if a piece of a moment is not a number.
+def checked_copy(name: str, moment: Moment) -> Moment:
+    """Return a moment rebuilt from its pieces, of one of the kinds above, or raise ProblemError.
 
-    Moments are made at every step of a solver, and checked where they come from outside.
+    Moments are made at every step of a solver, and checked where they come from outside. Whatever
+    is not exactly of a kind that is known here counts as its matrix.
     """
-    for piece in (moment.rows, moment.rest):
-        if piece is not None and not np.isfinite(piece).all():
-            raise ProblemError(f"{name} has values that are NaN or infinite; it proves nothing.")
+
+    def piece(label: str, array: ArrayLike, ndim: int = 2) -> Array:
+        return finite_array(f"{name}.{label}", array, ndim, ProblemError)
+
+    if type(moment) is TransportedMoment:
+        return TransportedMoment(
+            piece("moved", moment.moved),
+            None if moment.spread is None else piece("spread", moment.spread),
+            None if moment.shift is None else piece("shift", moment.shift),
+        )
+    if type(moment) is ReweighedMoment:
+        return ReweighedMoment(
+            piece("samples", moment.samples), piece("weights", moment.weights, 1)
+        )
+    return DenseMoment(piece("second_moment", moment.second_moment))
 
 
 def as_moment(value: Moment | ArrayLike) -> Moment:

@@ -55,7 +55,7 @@ class Nominal:
         # and those far from it one rounding of their own size. The mean would be at the mercy of
         # one large entry.
         table -= np.median(table, axis=1, keepdims=True)
-        mean = table.mean(axis=0)
+        mean = _column_means(table)
         centred = table - mean
         return cls(mean, centred.T @ centred / table.shape[0], table)._frozen()
 
@@ -150,6 +150,12 @@ def root_rows(matrix: Array) -> Array:
         return np.zeros((1, matrix.shape[0]))
     rows = np.sqrt(values[kept])[:, np.newaxis] * vectors[:, kept].T
     return np.asarray(rows * scales)
+
+
+def _column_means(table: Array) -> Array:
+    """Return the mean of every column, added up in blocks, so that many rows cost few digits."""
+    starts = np.arange(0, len(table), 512)
+    return np.asarray(np.add.reduceat(table, starts, axis=0).sum(axis=0) / len(table))
 
 
 def _levelled(covariance: Array) -> Array:

@@ -1,8 +1,8 @@
-"""The problem that every formulation and solver is given: data, ambiguity set, regularisation."""
+"""The problem that every formulation and solver is given: data, ambiguity set, prior."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -11,13 +11,20 @@ from numpy.typing import ArrayLike
 from wdro_cvx.ambiguity.base import AmbiguitySet
 from wdro_cvx.bounds import EdgeBounds
 from wdro_cvx.errors import ProblemError
+from wdro_cvx.laplacian import weights_from_laplacian
 from wdro_cvx.nominal import Nominal
-from wdro_cvx.validation import real_number, square_matrix
+from wdro_cvx.priors import DegreePrior, Frobenius
+from wdro_cvx.validation import Array, square_matrix
+
+_FARTHEST = 1e50  # of the sizes of a problem's numbers; fourth powers of it are numbers still
 
 
 @dataclass(frozen=True, eq=False)
 class GraphProblem:
-    """Learn a graph: ``min_L R(L) + η‖L‖_F²`` over Laplacians with ``Tr L = trace``.
+    """Learn a graph: ``min_L R(L) + prior(L)`` over the Laplacians that the prior allows.
+
+    The paper's prior, ``η‖L‖_F²`` with ``Tr L = trace``, is stated by keywords; any other is given
+    as ``prior``.
 
     Parameters
     ----------
@@ -33,14 +40,17 @@ class GraphProblem:
         ``β(Tr L - trace)²``: another problem, with another optimum (docs/paper.md E7).
     bounds : EdgeBounds, optional
         What is known of the edges: absent, present, bounded.
+    prior : DegreePrior, optional
+        What a graph costs by itself, such as ``LogDegree(alpha, beta)``, instead of the four above.
     """
 
     nominal: Nominal
     ambiguity: AmbiguitySet
-    eta: float
+    eta: float = None  # type: ignore[assignment] # None under a prior that has no eta
     trace: float | None = None
     trace_penalty: float | None = None
     bounds: EdgeBounds | None = None
+    prior: DegreePrior = None  # type: ignore[assignment] # that of the keywords if not given
 
     def __post_init__(self) -> None:
         if not isinstance(self.nominal, Nominal):
@@ -53,36 +63,46 @@ class GraphProblem:
                 f"ambiguity must be an AmbiguitySet such as WassersteinBall(radius=0.5); "
                 f"it is {self.ambiguity!r}."
             )
-        remedy = "Without it the problem has no unique solution."
-        eta = real_number("eta", self.eta, 0.0, strict=True, sized=True, remedy=remedy)
-        trace = self.nominal.d if self.trace is None else self.trace
-        object.__setattr__(self, "eta", eta)
-        object.__setattr__(self, "trace", real_number("trace", trace, 0.0, strict=True, sized=True))
-        if self.trace_penalty is not None:
-            remedy = "Leave it out for the exact constraint."
-            penalty = real_number(
-                "trace_penalty", self.trace_penalty, 0.0, strict=True, sized=True, remedy=remedy
+        if self.bounds is not None and not isinstance(self.bounds, EdgeBounds):
+            raise ProblemError(
+                f"bounds must be an EdgeBounds; it is {type(self.bounds).__name__}. "
+                "Use EdgeBounds.from_edges(d, absent=[(0, 1)])."
             )
-            object.__setattr__(self, "trace_penalty", penalty)
-        if self.bounds is not None:
-            self._check_bounds(self.bounds)
+        prior = self._stated() if self.eta is not None or self.prior is None else self.prior
+        if not isinstance(prior, DegreePrior):
+            raise ProblemError(
+                f"prior must be a prior such as LogDegree(alpha=1.0, beta=0.1); it is {prior!r}."
+            )
+        if prior.bounds is not None and prior.bounds.d != self.d:
+            raise ProblemError(f"bounds are for {prior.bounds.d} vertices; the data have {self.d}.")
+        object.__setattr__(self, "prior", prior)
+        if isinstance(prior, Frobenius):
+            # As fields too, so that dataclasses.replace can change one of them.
+            penalty = None if prior.trace.fixed else prior.trace.stiffness
+            fields = (prior.eta, prior.trace.target, penalty)
+            for name, value in zip(("eta", "trace", "trace_penalty"), fields, strict=True):
+                object.__setattr__(self, name, value)
+        object.__setattr__(self, "bounds", prior.bounds)
+
+    def _stated(self) -> Frobenius:
+        """Return the prior that the keywords state."""
+        if self.eta is None:
+            raise ProblemError("eta is missing: give eta, or a prior such as LogDegree(1.0, 0.1).")
+        if self.prior is not None and not isinstance(self.prior, Frobenius):
+            raise ProblemError(
+                f"eta={self.eta!r} and prior={self.prior!r} are two priors; give one of them."
+            )
+        if self.bounds is not None and self.bounds.d != self.d:
+            raise ProblemError(f"bounds are for {self.bounds.d} vertices; the data have {self.d}.")
+        trace = float(self.d) if self.trace is None else self.trace
+        return Frobenius(self.eta, trace, self.trace_penalty, self.bounds)
 
     def __repr__(self) -> str:
         """Return the figures, and sizes instead of arrays."""
-        parts = [repr(self.nominal), repr(self.ambiguity), f"eta={self.eta:g}"]
-        if self.target_trace != self.d:
-            parts.append(f"trace={self.target_trace:g}")
-        if self.trace_penalty is not None:
-            parts.append(f"trace_penalty={self.trace_penalty:g}")
-        if self.bounds is not None:
-            parts.append(repr(self.bounds))
+        parts = [repr(self.nominal), repr(self.ambiguity), repr(self.prior)]
+        if self.prior.bounds is not None:
+            parts.append(repr(self.prior.bounds))
         return f"GraphProblem({', '.join(parts)})"
-
-    def _check_bounds(self, bounds: EdgeBounds) -> None:
-        if bounds.d != self.d:
-            raise ProblemError(f"bounds are for {bounds.d} vertices; the data have {self.d}.")
-        if self.trace_penalty is None:
-            bounds.check_total(self.target_trace / 2)
 
     @property
     def d(self) -> int:
@@ -91,33 +111,50 @@ class GraphProblem:
 
     @cached_property
     def unit(self) -> float:
-        """A power of two near the size of the data, of the radius or of √η, the largest of them.
+        """A power of two near the size of the data, of the radius or of the prior, the largest.
 
         In this unit nothing is very large or small, and being a power of two it rounds nothing.
         """
-        sizes = [float(np.linalg.norm(self.nominal.factor)) / np.sqrt(self.d), np.sqrt(self.eta)]
-        degree = self.ambiguity.radius_degree
-        if degree > 0:
-            sizes.append(self.ambiguity.radius ** (1.0 / degree))
+        sizes = [
+            float(np.linalg.norm(self.nominal.factor)) / np.sqrt(self.d),
+            float(np.sqrt(max(self.prior.beta, self.prior.kappa))),
+        ]
+        sizes.append(self.ambiguity.length)
         return float(np.exp2(np.round(np.log2(max(sizes)))))
 
     @cached_property
     def normalised(self) -> GraphProblem:
-        """The same problem for data in its :attr:`unit`."""
+        """The same problem for data in its :attr:`unit`.
+
+        Raises ProblemError where the numbers of a problem are so far apart that products of them
+        leave the range of floating point.
+        """
+        scale, prior = self.unit**-2, self.prior
+        _check_ratio("radius", self.ambiguity.length / self.unit, "the data")
+        if not prior.trace.free:
+            _check_ratio("trace", prior.trace.target / self.d, "the number of vertices")
+        numbers = {"eta": prior.kappa, "beta": prior.beta, "alpha": prior.alpha}
+        if not prior.trace.fixed:
+            numbers["trace_penalty"] = prior.trace.stiffness
+        for name, number in numbers.items():
+            _check_ratio(name, number * scale, "the square of the data")
         return self.scaled(1.0 / self.unit)
+
+    @property
+    def target_trace(self) -> float:
+        """The trace that is fixed or aimed at; mean degree 1 where it is free."""
+        return self.prior.trace.target or float(self.d)
 
     @property
     def constant(self) -> float:
         """The part of the value that every graph of this problem pays."""
-        if self.trace_penalty is not None:
-            return 0.0
-        return self.ambiguity.constant_risk(self.d, self.target_trace)
+        trace = self.prior.trace
+        return self.ambiguity.constant_risk(self.d, trace.target) if trace.fixed else 0.0
 
     @property
-    def target_trace(self) -> float:
-        """The trace that is fixed or aimed at (``trace`` with its default filled in)."""
-        assert self.trace is not None
-        return self.trace
+    def floor(self) -> float:
+        """What gaps are relative to where the value is close to zero: ``αd``, or nothing."""
+        return self.prior.alpha * self.d
 
     def value(self, laplacian: ArrayLike) -> float:
         """Return the objective at a Laplacian, the trace penalty included where there is one."""
@@ -125,23 +162,25 @@ class GraphProblem:
         risk = self.ambiguity.worst_case(self.nominal, matrix).risk
         return risk + self.regularisation(matrix)
 
-    def regularisation(self, laplacian: np.ndarray) -> float:
-        """Return ``η‖L‖_F²``, plus the trace penalty where there is one."""
-        value = self.eta * float(np.vdot(laplacian, laplacian))
-        if self.trace_penalty is not None:
-            value += self.trace_penalty * (float(np.trace(laplacian)) - self.target_trace) ** 2
-        return value
+    def regularisation(self, laplacian: Array) -> float:
+        """Return what the graph costs by itself."""
+        return self.prior.value(weights_from_laplacian(laplacian), np.diagonal(laplacian))
 
     def scaled(self, factor: float) -> GraphProblem:
         """Return the same problem for data in another unit, ``factor·x``.
 
         It has the same Laplacians for solutions and ``factor²`` times the value.
         """
-        penalty = self.trace_penalty
-        return replace(
-            self,
-            nominal=self.nominal.scaled(factor),
-            ambiguity=self.ambiguity.scaled(factor),
-            eta=self.eta * factor**2,
-            trace_penalty=None if penalty is None else penalty * factor**2,
+        return GraphProblem(
+            self.nominal.scaled(factor),
+            self.ambiguity.scaled(factor),
+            prior=self.prior.scaled(factor**2),
+        )
+
+
+def _check_ratio(name: str, ratio: float, against: str) -> None:
+    if ratio != 0.0 and not 1.0 / _FARTHEST <= ratio <= _FARTHEST:
+        raise ProblemError(
+            f"{name} is {ratio:.3g} times the size of {against}, and they must be within a factor "
+            f"of {_FARTHEST:g} of each other; choose another {name}."
         )

@@ -8,8 +8,9 @@ from enum import Enum
 
 import numpy as np
 
+from wdro_cvx.errors import ProblemError
 from wdro_cvx.moment import Moment, as_moment
-from wdro_cvx.validation import Array
+from wdro_cvx.validation import Array, finite_array, real_number
 
 
 class Status(Enum):
@@ -45,6 +46,12 @@ class Certificate:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "moment", as_moment(self.moment))
+        if self.degree_multipliers is not None:
+            nu = finite_array("degree_multipliers", self.degree_multipliers, 1, ProblemError)
+            object.__setattr__(self, "degree_multipliers", nu)
+        if self.trace_multiplier is not None:
+            tau = real_number("trace_multiplier", self.trace_multiplier, -np.inf)
+            object.__setattr__(self, "trace_multiplier", tau)
 
     @property
     def second_moment(self) -> Array:
@@ -56,7 +63,7 @@ class Certificate:
         nu, tau = self.degree_multipliers, self.trace_multiplier
         return Certificate(
             self.moment.scaled(factor),
-            None if nu is None else np.asarray(nu) * factor**2,
+            None if nu is None else nu * factor**2,
             None if tau is None else tau * factor**2,
         )
 
@@ -66,15 +73,20 @@ class Certificate:
         return f"Certificate({type(self.moment).__name__} of {self.moment.d} vertices{nu})"
 
 
-def relative_gap(value: float, bound: float, constant: float = 0.0) -> float:
+def relative_gap(value: float, bound: float, constant: float = 0.0, floor: float = 0.0) -> float:
     """Return ``(value - bound)`` relative to the larger of the two in size.
 
-    ``constant`` is the part of both that every graph pays: nothing is relative to it.
+    ``constant`` is the part of both that every graph pays: nothing is relative to it, provided that
+    it is one, which a bound shows. ``floor`` is a size that counts where both are close to zero.
     """
     if not (np.isfinite(value) and np.isfinite(bound)):
         return np.inf
-    scale = max(abs(value - constant), abs(bound - constant))
-    return (value - bound) / scale if scale > 0.0 else 0.0
+    if not 0.0 <= constant <= bound:
+        constant = 0.0
+    scale = max(abs(value - constant), abs(bound - constant), floor)
+    if scale == 0.0:
+        return 0.0 if value == bound else np.inf
+    return (value - bound) / scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,9 +112,12 @@ class Solution:
         One entry per iteration for methods that record it.
     constant : float
         The part of the value that every graph pays; the gap is relative to the rest.
+    floor : float
+        What the gap is relative to where the value is close to zero, which priors with logarithms
+        allow: ``αd``.
     distance : float
         How far the Laplacian may be from the optimal one in the Frobenius norm, by strong
-        convexity: ``√((value - bound)/η)``. Infinite where nothing is proved.
+        convexity: ``√((value - bound)/η)`` for the paper's prior. Infinite where nothing is proved.
     """
 
     laplacian: Array
@@ -117,12 +132,13 @@ class Solution:
     solve_s: float = 0.0
     history: Sequence[Mapping[str, float]] = field(default=(), repr=False)
     constant: float = 0.0
+    floor: float = 0.0
     distance: float = np.inf
 
     @property
     def gap(self) -> float:
         """The relative gap between ``value`` and ``bound``; infinite without a bound."""
-        return relative_gap(self.value, self.bound, self.constant)
+        return relative_gap(self.value, self.bound, self.constant, self.floor)
 
     @property
     def total_s(self) -> float:

@@ -19,7 +19,6 @@ from experiments.adversarial.forgery import forge
 from formulations import registered as formulations
 from solvers import solve
 from wdro_cvx import GraphProblem, Solution, Status, WdroError, judge
-from wdro_cvx.feasible import repaired
 from wdro_cvx.laplacian import laplacian_from_weights
 from wdro_cvx.validation import Array
 
@@ -40,14 +39,14 @@ def attack(case: Case, time_limit: float = 20.0) -> dict[str, Any]:
     highest, forger = verdict.bound, "the solver"
     notes = 0
     rng = np.random.default_rng(case.seed)
-    shown = repaired(problem, _other_graph(problem, rng))
+    shown = problem.prior.repaired(_other_graph(problem, rng))
     for graph in (answer.laplacian, shown):
         for name, certificate in forge(problem, graph, rng):
             found = judge(problem, graph, certificate)
             notes += bool(found.notes)
             if found.bound > highest:
                 highest, forger = found.bound, name
-    exact = float(exact_value(problem, samples, repaired(problem, answer.laplacian)))
+    exact = float(exact_value(problem, samples, problem.prior.repaired(answer.laplacian)))
     return {
         "seed": case.seed, "set": case.ambiguity, "data": case.data,
         "constraints": case.constraints, "d": problem.d, "n": len(samples),
@@ -70,7 +69,7 @@ def _best_known(problem: GraphProblem, samples: Array, answer: Solution) -> floa
             with suppress(WdroError):
                 form.check_claim(problem)
                 graphs.append(form(problem).solve().laplacian)
-    values = [exact_value(problem, samples, repaired(problem, graph)) for graph in graphs]
+    values = [exact_value(problem, samples, problem.prior.repaired(graph)) for graph in graphs]
     return float(min(values))
 
 

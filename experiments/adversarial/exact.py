@@ -37,8 +37,8 @@ class ExactGraph:
         """Take the off-diagonal entries, scaled to the trace exactly where that is free to do."""
         heads, tails = edge_index(problem.d)
         weights = [max(-Decimal(float(entry)), Decimal(0)) for entry in laplacian[heads, tails]]
-        if problem.trace_penalty is None and problem.bounds is None:
-            share = Decimal(problem.target_trace) / 2 / sum(weights)
+        if problem.prior.trace.fixed and problem.bounds is None:
+            share = Decimal(problem.prior.trace.target) / 2 / sum(weights)
             weights = [weight * share for weight in weights]
         matrix = [[Decimal(0)] * problem.d for _ in range(problem.d)]
         for weight, i, j in zip(weights, heads, tails, strict=True):
@@ -74,12 +74,22 @@ def exact_value(problem: GraphProblem, samples: Array, laplacian: Array) -> Deci
     with localcontext(_CONTEXT):
         graph = ExactGraph.of(problem, laplacian)
         rows = [[Decimal(float(entry)) for entry in row] for row in samples]
-        value = Decimal(problem.eta) * graph.square
-        if problem.trace_penalty is not None:
-            miss = 2 * sum(graph.weights) - Decimal(problem.target_trace)
-            value += Decimal(problem.trace_penalty) * miss**2
+        value = _prior(problem, graph)
         risk = _RISKS[type(problem.ambiguity).__name__]
         return value + risk(problem.ambiguity, rows, graph, _hint(problem, laplacian))
+
+
+def _prior(problem: GraphProblem, graph: ExactGraph) -> Decimal:
+    """Return ``2β‖w‖² + Σ κu² - α log u``, and the trace penalty where there is one."""
+    prior, rule = problem.prior, problem.prior.trace
+    degrees = [graph.laplacian[i][i] for i in range(graph.d)]
+    value = 2 * Decimal(prior.beta) * sum((w * w for w in graph.weights), Decimal(0))
+    value += Decimal(prior.kappa) * sum((u * u for u in degrees), Decimal(0))
+    if prior.alpha > 0.0:
+        value -= Decimal(prior.alpha) * sum((u.ln() for u in degrees), Decimal(0))
+    if not rule.fixed and not rule.free:
+        value += Decimal(rule.stiffness) * (sum(degrees) - Decimal(rule.target)) ** 2
+    return value
 
 
 def has_exact_risk(ambiguity: AmbiguitySet) -> bool:

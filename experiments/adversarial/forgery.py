@@ -21,7 +21,7 @@ def forge(
     """Yield forged certificates for one Laplacian, each with a name."""
     nominal, ambiguity = problem.nominal, problem.ambiguity
     d, theta = problem.d, nominal.second_moment
-    nu = 2 * problem.eta * np.diagonal(laplacian)
+    nu = problem.prior.slope(np.diagonal(laplacian))
     for excess in EXCESSES:
         wide = replace(ambiguity, radius=ambiguity.radius * (1.0 + excess)) if (
             ambiguity.radius > 0.0

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
+from solvers.laplacian_qp import LaplacianQP
 from wdro_cvx import (
     AmbiguitySet,
+    EdgeBounds,
     GaussianBall,
     GraphProblem,
     MomentBall,
@@ -16,6 +18,7 @@ from wdro_cvx import (
 )
 from wdro_cvx.generators import rbf_graph, smooth_signals
 from wdro_cvx.laplacian import laplacian_from_weights
+from wdro_cvx.priors import Frobenius
 
 seeds = st.integers(0, 2**32 - 1)
 dimensions = st.integers(2, 9)
@@ -64,3 +67,30 @@ def all_sets(radius: float) -> list[AmbiguitySet]:
         WassersteinBall(radius),
         *(MomentBall(radius, p=p) for p in (1.0, 1.5, 2.0, 4.0, np.inf)),
     ]
+
+
+def frobenius_qp(moment, eta, trace, penalty=None, bounds=None) -> LaplacianQP:
+    """The Laplacian QP of the paper's prior."""
+    return LaplacianQP(moment, Frobenius(eta, trace, penalty, bounds))
+
+
+def some_bounds(rng: np.random.Generator, d: int, kind: str, trace: float) -> EdgeBounds | None:
+    """Edges absent (mask), fixed or present (pins), limited (caps) or all of it (mixed).
+
+    Graphs with the trace exist.
+    """
+    m = d * (d - 1) // 2
+    mean = trace / (2 * m)
+    lower, upper = np.zeros(m), np.full(m, np.inf)
+    if kind == "none":
+        return None
+    if kind in ("caps", "mixed"):
+        upper[:] = mean * rng.uniform(1.1, 4.0, m)
+    if kind in ("mask", "mixed"):
+        upper[rng.random(m) < 0.3] = 0.0
+    if kind in ("pins", "mixed"):
+        chosen = rng.random(m) < 0.3
+        lower[chosen] = rng.uniform(0, mean, chosen.sum())
+        upper[chosen] = lower[chosen] * rng.integers(1, 3, chosen.sum())
+    upper[rng.integers(m)] = np.inf
+    return EdgeBounds(lower, upper)

@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from instances import random_nominal, seeds
+from instances import frobenius_qp, random_nominal, seeds
 
 from formulations import GeneralRegularized, RobustPremium, SampleAverage
-from solvers import BlockDescent, CertifiedSolver, MomentNewton, ProjectedGradient, solve
-from solvers.bounded import bounded_point
-from solvers.newton import solve_laplacian_qp
-from solvers.quadratic import LaplacianQP
+from solvers import BlockDescent, CertifiedSolver, ProjectedGradient, solve
+from solvers.laplacian_qp import solve_laplacian_qp
+from solvers.laplacian_qp.bounded import bounded_point
 from wdro_cvx import (
     EdgeBounds,
     GaussianBall,
@@ -67,7 +66,7 @@ def test_projection_satisfies_the_variational_inequality(seed, m, size):
 def test_quadratic_program_with_bounds(seed, d, penalty):
     problem = problem_with(seed, d, Singleton(), penalty)
     moment = problem.nominal.second_moment
-    qp = LaplacianQP(moment, problem.eta, problem.target_trace, penalty, problem.bounds)
+    qp = frobenius_qp(moment, problem.eta, problem.target_trace, penalty, problem.bounds)
     answer = solve_laplacian_qp(qp)
     assert answer.gap <= 1e-10
     assert answer.value == pytest.approx(SampleAverage(problem).solve().value, rel=CONIC)
@@ -80,7 +79,7 @@ def test_quadratic_program_with_bounds(seed, d, penalty):
 def test_dual_gradient_by_finite_differences(seed):
     rng = np.random.default_rng(seed)
     problem = problem_with(seed, 5, Singleton(), penalty=3.0)
-    qp = LaplacianQP(problem.nominal.second_moment, 0.2, 5.0, 3.0, problem.bounds)
+    qp = frobenius_qp(problem.nominal.second_moment, 0.2, 5.0, 3.0, problem.bounds)
     point = bounded_point(qp, problem.bounds)
     point = point.moved(point.nu + 0.1 * rng.standard_normal(5), point.tau + 0.1)
     grad_nu, grad_tau = point.gradient()
@@ -162,6 +161,21 @@ def test_the_judge_sees_violated_bounds():
     assert verdict.bound <= solve(problem).value <= verdict.value * (1 + 1e-6)
 
 
+@pytest.mark.parametrize("share", [0.05, 30.0])
+@pytest.mark.parametrize("penalty", [1e-2, 1e4])
+def test_bounds_far_from_the_trace_that_a_penalty_asks_for(share, penalty):
+    """The trace's multiplier is then as large as the penalty makes it, of either sign."""
+    nominal = problem_with(4, 6, Singleton()).nominal
+    weights = np.full(15, share * 3 / 15)
+    bounds = EdgeBounds(0.99 * weights, weights)
+    problem = GraphProblem(nominal, Singleton(), 0.2, trace_penalty=penalty, bounds=bounds)
+    found = solve(problem)
+    assert judge(problem, found.laplacian, found.certificate).solved(1e-9)
+    qp = frobenius_qp(nominal.second_moment, 0.2, 6.0, penalty, bounds)
+    tau = bounded_point(qp, bounds).tau
+    assert abs(bounded_point(qp, bounds).gradient()[1]) <= 1e-9 * max(abs(tau) / penalty, 1.0)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -186,6 +200,3 @@ def test_bounds_that_do_not_fit_are_named():
         GraphProblem(nominal, Singleton(), 0.1, bounds=EdgeBounds.from_edges(3))
     with pytest.raises(ProblemError, match="no graph has this trace"):
         GraphProblem(nominal, Singleton(), 0.1, bounds=EdgeBounds.from_edges(4, most=0.1))
-    bounded = GraphProblem(nominal, MomentBall(0.1), 0.1, bounds=EdgeBounds.from_edges(4))
-    with pytest.raises(ProblemError, match="CertifiedSolver"):
-        MomentNewton().solve(bounded)

@@ -25,7 +25,6 @@ from wdro_cvx import (
     WorstCase,
     judge,
 )
-from wdro_cvx.generators import rbf_graph, smooth_signals
 
 MOMENT_BALLS = [MomentBall(0.5, p=p) for p in (1.5, 2.0, 3.0)]
 SETS = [Singleton(), GaussianBall(0.5), WassersteinBall(0.5), *MOMENT_BALLS]
@@ -143,41 +142,12 @@ def test_radius_zero_is_the_sample_average(ambiguity, n):
     assert_honest(problem, solution, 1e-12)
 
 
-@pytest.mark.parametrize(("d", "n", "seed"), [*((8, 3, seed) for seed in range(6)), (20, 10, 0)])
-@pytest.mark.parametrize("penalty", [None, 10.0])
-def test_the_hard_case_needs_its_certificate(d, n, seed, penalty):
-    """Where the risk is not smooth the Laplacian alone does not prove that it is optimal."""
-    nominal = random_nominal(np.random.default_rng(seed), d, n, mean=0)
-    problem = GraphProblem(nominal, GaussianBall(20.0), 0.1, trace_penalty=penalty)
-    solution = CertifiedSolver().solve(problem)
-    assert solution.status is Status.SOLVED
-    assert_honest(problem, solution)
-    assert solution.iterations <= 1000  # ADMM takes 100 to 300; the bundle would take more
-    assert not judge(problem, solution.laplacian).solved(1e-2)
-    if d == 8:
-        optimum = conic_value(problem)
-        assert_brackets(solution, optimum, 1e-6)
-        assert solution.value == pytest.approx(optimum, rel=2e-6)
-
-
-@pytest.mark.parametrize("radius", [0.1, 1.0])
-def test_one_sample_and_hardly_any_regularisation(radius):
-    """The corner in which ADMM crawls unless its L-step finds the curvature of the active edges."""
-    rng = np.random.default_rng([20, 1])
-    nominal = Nominal.from_samples(smooth_signals(rbf_graph(20, rng), 1, rng, noise=0.1))
-    problem = GraphProblem(nominal, GaussianBall(radius), 1e-3)
-    solution = CertifiedSolver().solve(problem)
-    assert solution.status is Status.SOLVED
-    assert solution.iterations <= 1500  # 160 and 920; with the global curvature over 5000
-    assert_honest(problem, solution)
-
-
-@pytest.mark.parametrize("limit", [1, 2, 3, 30, 75, 85])
+@pytest.mark.parametrize("limit", [1, 2, 3, 30, 62, 66])
 @pytest.mark.parametrize(
     "problem", [paper_problem(15, 20, GaussianBall(0.5)), HARD], ids=["smooth", "hard"]
 )
 def test_a_limit_leaves_an_honest_gap(problem, limit):
-    # The smooth instance takes 7 iterations to 1e-9, the hard one 140.
+    # The smooth instance takes 7 iterations to 1e-9, the hard one 70.
     tol = 1e-9
     solution = CertifiedSolver(tol, max_iterations=limit).solve(problem)
     if problem is HARD or limit <= 3:
@@ -227,7 +197,7 @@ def test_progress_goes_to_standard_error(capsys):
 
 
 @pytest.mark.parametrize("progress", [False, True])
-@pytest.mark.parametrize("stop", [1, 3, 90])
+@pytest.mark.parametrize("stop", [1, 3, 66])
 def test_an_interrupt_returns_the_best_so_far(stop, progress, capsys):
     def interrupt(row):
         if row.iteration >= stop:
@@ -235,7 +205,7 @@ def test_an_interrupt_returns_the_best_so_far(stop, progress, capsys):
 
     solution = CertifiedSolver(callback=interrupt, progress=progress).solve(HARD)
     assert solution.status is Status.INTERRUPTED
-    assert stop <= solution.iterations < stop + 20
+    assert solution.iterations == stop
     assert 1e-6 < solution.gap < 1.0
     assert_brackets(solution, conic_value(HARD), 1e-6)
     assert_honest(HARD, solution, tol=0.0)

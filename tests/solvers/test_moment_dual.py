@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from instances import dimensions, random_laplacian, random_nominal, seeds
+from instances import dimensions, frobenius_qp, random_laplacian, random_nominal, seeds, some_bounds
 
-from solvers.dual_ascent import Curvature
-from solvers.moment import _first_point, _guess
-from solvers.newton import quadratic_point
-from solvers.quadratic import LaplacianQP
+from solvers.laplacian_qp import LaplacianQP
+from solvers.laplacian_qp.ascent import Curvature
+from solvers.laplacian_qp.bounded import bounded_point
+from solvers.laplacian_qp.dense import quadratic_point
+from solvers.moment.dual import moment_point
+from solvers.moment.newton import _guess
 from wdro_cvx import (
     GraphProblem,
     MomentBall,
@@ -19,14 +21,22 @@ MOVING = [1.0, 1.05, 4 / 3, 1.5, 2.0, 3.0, 4.0, 20.0]  # p = ∞ needs no dual o
 moving = st.sampled_from(MOVING)
 penalties = st.sampled_from([None, 0.1, 10.0])
 radii = st.sampled_from([1e-3, 0.5, 20.0])
+kinds = st.sampled_from(["none", "mask", "pins", "caps", "mixed"])
 
 
-def random_point(seed, d, p, penalty, radius=0.5, eta=0.3):
+def random_point(seed, d, p, penalty, radius=0.5, eta=0.3, kind="none"):
     """The dual of a random problem at multipliers with some edges active and some not."""
     rng = np.random.default_rng(seed)
     ball = MomentBall(radius, p=p)
-    problem = GraphProblem(random_nominal(rng, d, 5), ball, eta, trace_penalty=penalty)
-    point = _first_point(problem, ball, _guess(problem, ball, None))
+    problem = GraphProblem(
+        random_nominal(rng, d, 5),
+        ball,
+        eta,
+        trace_penalty=penalty,
+        bounds=some_bounds(rng, d, kind, d),
+    )
+    qp = LaplacianQP(problem.nominal.second_moment, problem.prior)
+    point = moment_point(qp, ball, _guess(problem, ball, None))
     nu = point.nu * rng.uniform(0.3, 2.0, d)
     return problem, point.moved(nu, point.tau * rng.uniform(0.8, 1.5) + 0.1)
 
@@ -46,9 +56,9 @@ def dense(curvature: Curvature):
     return matrix / curvature.unit
 
 
-@given(seeds, dimensions, moving, penalties)
-def test_the_gradient_of_the_dual_by_finite_differences(seed, d, p, penalty):
-    _, point = random_point(seed, d, p, penalty)
+@given(seeds, dimensions, moving, penalties, kinds)
+def test_the_gradient_of_the_dual_by_finite_differences(seed, d, p, penalty, kind):
+    _, point = random_point(seed, d, p, penalty, kind=kind)
     rng = np.random.default_rng(seed)
     direction, turn, step = rng.standard_normal(d), rng.standard_normal(), 1e-6
     values = [
@@ -61,9 +71,9 @@ def test_the_gradient_of_the_dual_by_finite_differences(seed, d, p, penalty):
     assert grad_nu @ direction + grad_tau * turn == pytest.approx(difference, abs=1e-5 * d * scale)
 
 
-@given(seeds, dimensions, moving, penalties)
-def test_the_hessian_of_the_dual_by_finite_differences(seed, d, p, penalty):
-    _, point = random_point(seed, d, p, penalty)
+@given(seeds, dimensions, moving, penalties, kinds)
+def test_the_hessian_of_the_dual_by_finite_differences(seed, d, p, penalty, kind):
+    _, point = random_point(seed, d, p, penalty, kind=kind)
     if p == 1.0:
         return  # piecewise quadratic: its pieces are tested with the split
     rng = np.random.default_rng(seed)
@@ -72,6 +82,8 @@ def test_the_hessian_of_the_dual_by_finite_differences(seed, d, p, penalty):
              for s in (step, -step)]  # fmt: skip
     if sides[0].ends[0].size != sides[1].ends[0].size:
         return  # an edge came or went in between
+    if not np.array_equal(sides[0].split.slopes == 0.0, sides[1].split.slopes == 0.0):
+        return  # or met a bound
     gradients = [np.append(*side.gradient()) for side in sides]
     curvature = point.curvature()
     # The damping is no part of the Hessian; it is what the vertices have beyond their slopes.
@@ -86,9 +98,9 @@ def test_the_hessian_of_the_dual_by_finite_differences(seed, d, p, penalty):
     )
 
 
-@given(seeds, dimensions, moving, penalties)
-def test_the_newton_direction_solves_the_dense_system(seed, d, p, penalty):
-    _, point = random_point(seed, d, p, penalty)
+@given(seeds, dimensions, moving, penalties, kinds)
+def test_the_newton_direction_solves_the_dense_system(seed, d, p, penalty, kind):
+    _, point = random_point(seed, d, p, penalty, kind=kind)
     gradient = np.append(*point.gradient())
     matrix = dense(point.curvature())
     d_nu, d_tau = point.curvature().direction(gradient[:d], gradient[d])
@@ -98,21 +110,25 @@ def test_the_newton_direction_solves_the_dense_system(seed, d, p, penalty):
         np.testing.assert_allclose(np.append(d_nu, d_tau), expected, atol=1e-6 * scale)
 
 
-@given(seeds, dimensions, moving, penalties, radii)
-def test_every_iterate_carries_a_bound_and_its_certificate(seed, d, p, penalty, radius):
-    problem, point = random_point(seed, d, p, penalty, radius)
+@given(seeds, dimensions, moving, penalties, radii, kinds)
+def test_every_iterate_carries_a_bound_and_its_certificate(seed, d, p, penalty, radius, kind):
+    problem, point = random_point(seed, d, p, penalty, radius, kind=kind)
     moment, nu, tau = point.evidence()
     assert problem.ambiguity.distance(problem.nominal, moment) <= radius
-    qp = LaplacianQP(moment, problem.eta, problem.target_trace, penalty)
+    bounds = problem.bounds
+    qp = frobenius_qp(moment, problem.eta, problem.target_trace, penalty, bounds)
     # The moment is pulled into the ball by what rounding takes, and no more.
     slack = 1e-9 * (abs(point.value) + np.abs(problem.nominal.second_moment).max() * d)
-    by_qp = quadratic_point(qp, (nu, tau))
+    start = nu, tau
+    by_qp = quadratic_point(qp, start) if bounds is None else bounded_point(qp, bounds, start)
     if by_qp.tau == tau:  # without an active edge the QP takes a better τ
         assert by_qp.value == pytest.approx(point.value, abs=slack)
     rng = np.random.default_rng(seed)
     for _ in range(10):
         trace = d if penalty is None else d * rng.uniform(0.1, 1.5)
-        assert point.value <= problem.value(random_laplacian(rng, d, trace)) + slack
+        graph = problem.prior.repaired(random_laplacian(rng, d, trace))
+        assert point.value <= problem.value(graph) + slack
     laplacian = point.laplacian()
+    assert problem.prior.infeasibility(laplacian).largest <= 1e-12
     if point.weights.any():
         assert point.primal_value() == pytest.approx(problem.value(laplacian), rel=1e-9)

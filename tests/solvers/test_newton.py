@@ -5,10 +5,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from instances import dimensions, paper_problem, random_laplacian, seeds
+from instances import dimensions, frobenius_qp, paper_problem, random_laplacian, seeds
 
-from solvers.newton import solve_laplacian_qp
-from solvers.quadratic import LaplacianQP
+from solvers.laplacian_qp import solve_laplacian_qp
 from wdro_cvx import Singleton
 from wdro_cvx.laplacian import adjoint, edge_index, residuals, weights_from_laplacian
 
@@ -30,19 +29,29 @@ def random_moment(rng, d, kind="second moment"):
 def random_qp(rng, d, eta=0.1, scale=1.0, penalty=None, kind="second moment"):
     """The penalty is in the unit of the moment, so that every scale meets empty and full graphs."""
     moment = scale * random_moment(rng, d, kind)
-    return LaplacianQP(moment, eta, float(d), None if penalty is None else penalty * scale)
+    return frobenius_qp(moment, eta, float(d), None if penalty is None else penalty * scale)
+
+
+def trace_of(qp):
+    return qp.prior.trace.target
+
+
+def penalty_of(qp):
+    return None if qp.prior.trace.fixed else qp.prior.trace.stiffness
 
 
 def objective(qp, laplacian):
-    value = np.sum(qp.moment * laplacian) + qp.eta * np.sum(laplacian**2)
-    if qp.trace_penalty is not None:
-        value += qp.trace_penalty * (np.trace(laplacian) - qp.trace) ** 2
+    value = np.sum(qp.moment * laplacian) + qp.prior.eta * np.sum(laplacian**2)
+    if penalty_of(qp) is not None:
+        value += penalty_of(qp) * (np.trace(laplacian) - trace_of(qp)) ** 2
     return value
 
 
 def magnitude(qp, laplacian):
     """The size of the sums of which the objective is the difference: rounding is relative to it."""
-    regularisation = qp.eta * np.sum(laplacian**2) + (qp.trace_penalty or 0.0) * qp.trace**2
+    regularisation = (
+        qp.prior.eta * np.sum(laplacian**2) + (penalty_of(qp) or 0.0) * trace_of(qp) ** 2
+    )
     return np.sum(np.abs(qp.moment * laplacian)) + regularisation
 
 
@@ -52,11 +61,11 @@ def conic_value(qp):
     scale = np.abs(qp.moment).max()
     L = cp.Variable((d, d), symmetric=True)
     constraints = [L @ np.ones(d) == 0, cp.upper_tri(L) <= 0]
-    cost = cp.trace((qp.moment / scale) @ L) + qp.eta / scale * cp.sum_squares(L)
-    if qp.trace_penalty is None:
-        constraints.append(cp.trace(L) == qp.trace)
+    cost = cp.trace((qp.moment / scale) @ L) + qp.prior.eta / scale * cp.sum_squares(L)
+    if penalty_of(qp) is None:
+        constraints.append(cp.trace(L) == trace_of(qp))
     else:
-        cost += qp.trace_penalty / scale * cp.square(cp.trace(L) - qp.trace)
+        cost += penalty_of(qp) / scale * cp.square(cp.trace(L) - trace_of(qp))
     return scale * cp.Problem(cp.Minimize(cost), constraints).solve(solver=cp.CLARABEL)
 
 
@@ -88,7 +97,7 @@ def test_the_gap_closes_and_the_answer_is_feasible(seed, d, eta, scale, penalty,
     assert answer.value == pytest.approx(
         objective(qp, answer.laplacian), abs=1e-13 * magnitude(qp, answer.laplacian)
     )
-    assert residuals(answer.laplacian, qp.trace, fixed_trace=penalty is None).largest <= 1e-14
+    assert residuals(answer.laplacian, trace_of(qp), fixed_trace=penalty is None).largest <= 1e-14
     assert answer.steps <= 25
 
 
@@ -104,7 +113,7 @@ def test_the_bound_holds_at_any_multipliers(seed, d, eta, penalty, size):
     assert early.bound <= answer.value + slack
     assert early.value >= answer.bound - slack
     for _ in range(20):
-        trace = qp.trace if penalty is None else qp.trace * rng.uniform(0, 2)
+        trace = trace_of(qp) if penalty is None else trace_of(qp) * rng.uniform(0, 2)
         other = objective(qp, random_laplacian(rng, d, trace or 1.0, rng.uniform(0.1, 1.0)))
         assert early.bound <= other + slack
         assert answer.bound <= other + slack
@@ -119,7 +128,7 @@ def test_optimality_conditions(seed, d, eta, penalty, kind):
     weights = weights_from_laplacian(answer.laplacian)
     degrees = np.diagonal(answer.laplacian)
     prices = adjoint(qp.moment) + answer.nu[heads] + answer.nu[tails]
-    scale = np.abs(adjoint(qp.moment)).max() + 4 * eta * qp.trace
+    scale = np.abs(adjoint(qp.moment)).max() + 4 * eta * trace_of(qp)
     used = weights > 0.0
     np.testing.assert_allclose(
         prices[used] + 4 * eta * weights[used], answer.tau, atol=1e-9 * scale
@@ -127,7 +136,7 @@ def test_optimality_conditions(seed, d, eta, penalty, kind):
     assert np.all(prices[~used] >= answer.tau - 1e-9 * scale)
     np.testing.assert_allclose(answer.nu, 2 * eta * degrees, rtol=0, atol=1e-9 * scale)
     if penalty is not None and used.any():
-        shortfall = qp.trace - np.trace(answer.laplacian)
+        shortfall = trace_of(qp) - np.trace(answer.laplacian)
         # The dual is flat in τ, of curvature 1/16β: rounding of its value is this much of τ.
         blur = np.sqrt(16 * penalty * 1e-15 * magnitude(qp, answer.laplacian))
         assert answer.tau == pytest.approx(4 * penalty * shortfall, abs=blur + 1e-9 * scale)
@@ -141,7 +150,7 @@ def test_a_warm_start_saves_steps_and_changes_nothing(seed, d, eta, penalty):
     again = solve_laplacian_qp(qp, (cold.nu, cold.tau))
     assert again.steps == 0
     shift = random_moment(rng, d, "indefinite")
-    near = LaplacianQP(qp.moment + 1e-9 * shift, eta, qp.trace, qp.trace_penalty)
+    near = frobenius_qp(qp.moment + 1e-9 * shift, eta, trace_of(qp), penalty_of(qp))
     cold, warm = solve_laplacian_qp(near), solve_laplacian_qp(near, (cold.nu, cold.tau))
     assert warm.steps <= max(cold.steps, 1)
     slack = 2e-12 * magnitude(qp, cold.laplacian)
@@ -155,7 +164,7 @@ def test_warm_starts_save_steps_along_a_path(penalty):
     problem = paper_problem(60, 40, Singleton())
     moment, start, warm_steps, cold_steps = problem.nominal.second_moment, None, 0, 0
     for eta in np.geomspace(0.3, 0.4, 6):
-        qp = LaplacianQP(moment, eta, 60.0, penalty)
+        qp = frobenius_qp(moment, eta, 60.0, penalty)
         warm, cold = solve_laplacian_qp(qp, start), solve_laplacian_qp(qp)
         assert warm.value == pytest.approx(cold.value, rel=2e-12)
         warm_steps, cold_steps = warm_steps + warm.steps, cold_steps + cold.steps
@@ -191,13 +200,13 @@ def test_the_empty_graph_is_found_where_no_edge_is_worth_its_price(d):
     costs = np.sort(adjoint(moment))
     threshold = costs[0] / (4 * d)
     for share in (1e-6, 0.5, 0.999):
-        answer = solve_laplacian_qp(LaplacianQP(moment, 0.1, float(d), share * threshold))
+        answer = solve_laplacian_qp(frobenius_qp(moment, 0.1, float(d), share * threshold))
         np.testing.assert_array_equal(answer.laplacian, 0.0)
         assert answer.value == pytest.approx(share * threshold * d**2, rel=1e-12)
         assert abs(answer.gap) <= 1e-12
     # Just above it the cheapest edge is in use, with a weight in closed form, and no other.
     beta = 1.001 * threshold
-    answer = solve_laplacian_qp(LaplacianQP(moment, 0.1, float(d), beta), tol=1e-16)
+    answer = solve_laplacian_qp(frobenius_qp(moment, 0.1, float(d), beta), tol=1e-16)
     weights = weights_from_laplacian(answer.laplacian)
     expected = (4 * beta * d - costs[0]) / (8 * (beta + 0.1))
     assert np.count_nonzero(weights) == 1
@@ -213,7 +222,7 @@ def test_two_vertices_have_one_graph(seed, eta, scale):
 
 
 def test_equal_prices_give_the_complete_graph():
-    answer = solve_laplacian_qp(LaplacianQP(np.zeros((6, 6)), 0.2, 6.0))
+    answer = solve_laplacian_qp(frobenius_qp(np.zeros((6, 6)), 0.2, 6.0))
     weights = weights_from_laplacian(answer.laplacian)
     np.testing.assert_allclose(weights, 3 / 15, rtol=1e-13)
     assert answer.value == pytest.approx(0.2 * (2 * 15 / 25 + 6), rel=1e-13)
@@ -225,7 +234,7 @@ def test_a_large_graph_takes_few_steps(eta):
     seconds = []
     for _ in range(3):
         begun = time.perf_counter()
-        answer = solve_laplacian_qp(LaplacianQP(moment, eta, 200.0))
+        answer = solve_laplacian_qp(frobenius_qp(moment, eta, 200.0))
         seconds.append(time.perf_counter() - begun)
     assert abs(answer.gap) <= 1e-12
     assert answer.steps <= 25

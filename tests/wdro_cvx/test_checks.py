@@ -54,6 +54,11 @@ class Shift(AmbiguitySet):
             raise ProblemError("cannot do this")
         return WorstCase(risk, nominal.second_moment + shift, 1.0)
 
+    def transport_form(self, nominal):
+        if self.spoil != "transport form":
+            return None
+        return GaussianBall(self.radius).transport_form(nominal)
+
     def distance(self, nominal, second_moment):
         if self.spoil == "gradient":
             return 0.0
@@ -87,6 +92,7 @@ def test_right_sets_pass(ambiguity):
         "radius 0 is the sample average",
         "grows with the radius",
         "unit of the data",
+        "transport form",
     ],
 )
 def test_every_kind_of_wrong_is_caught_by_name(spoil):

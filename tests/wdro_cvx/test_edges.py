@@ -14,26 +14,13 @@ from wdro_cvx import (
     Singleton,
     judge,
 )
-from wdro_cvx.edges import EdgeBrackets, edge_reach
-from wdro_cvx.laplacian import laplacian_operator, weights_from_laplacian
-
-
-@pytest.mark.parametrize("d", [3, 4, 7])
-@pytest.mark.parametrize("fixed", [True, False])
-def test_the_reach_of_an_edge_is_the_largest_there_is(d, fixed):
-    """Against the definition: the inverse of 𝒯*𝒯 on the allowed changes, by dense algebra."""
-    operator = laplacian_operator(d).toarray()
-    metric = operator.T @ operator
-    m = metric.shape[0]
-    basis = np.eye(m)
-    if fixed:
-        basis = np.linalg.svd(np.ones((1, m)))[2][1:].T  # changes that keep the trace
-    inside = basis @ np.linalg.inv(basis.T @ metric @ basis) @ basis.T
-    assert edge_reach(d, fixed) == pytest.approx(inside[0, 0], rel=1e-10)
+from wdro_cvx.edges import EdgeBrackets
+from wdro_cvx.laplacian import weights_from_laplacian
+from wdro_cvx.priors import Frobenius
 
 
 def test_two_vertices_with_a_trace_have_one_graph():
-    assert edge_reach(2, True) == pytest.approx(0.0, abs=1e-15)
+    assert Frobenius(0.3, 2.0).edge_reach(2) == pytest.approx(0.0, abs=1e-15)
 
 
 SETS = [Singleton(), GaussianBall(0.5), MomentBall(0.5, p=1.0), MomentBall(1.0, p=4.0)]

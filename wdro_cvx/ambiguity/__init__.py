@@ -1,5 +1,6 @@
 """Ambiguity sets: each is one function, the worst-case second moment for a given Laplacian."""
 
+from wdro_cvx.ambiguity.atoms import Atoms
 from wdro_cvx.ambiguity.base import (
     AmbiguitySet,
     WorstCase,
@@ -13,9 +14,11 @@ from wdro_cvx.ambiguity.mahalanobis import MahalanobisBall
 from wdro_cvx.ambiguity.moment import MomentBall
 from wdro_cvx.ambiguity.moment_uncertainty import MomentUncertainty
 from wdro_cvx.ambiguity.singleton import Singleton
+from wdro_cvx.ambiguity.transport_form import TransportForm
 
 __all__ = [
     "AmbiguitySet",
+    "Atoms",
     "ChiSquareBall",
     "GaussianBall",
     "KLBall",
@@ -23,6 +26,7 @@ __all__ = [
     "MomentBall",
     "MomentUncertainty",
     "Singleton",
+    "TransportForm",
     "WassersteinBall",
     "WorstCase",
     "register_ambiguity",

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, Self, TypeVar
 
+from wdro_cvx.ambiguity.atoms import Atoms
+from wdro_cvx.ambiguity.transport_form import TransportForm
 from wdro_cvx.distribution import Distribution
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.moment import DenseMoment, Moment
@@ -37,6 +39,9 @@ class WorstCase:
         for the distribution itself.
     build_moment : callable, optional
         What :attr:`moment` calls: the second moment with what proves that it is in the set.
+    rounding : float, optional
+        By how much rounding may have lowered the risk, where the set knows; the judge has a rule of
+        its own for sets that say nothing.
     """
 
     risk: float
@@ -44,6 +49,7 @@ class WorstCase:
     multiplier: float
     build_distribution: Callable[[], Distribution] | None = field(default=None, repr=False)
     build_moment: Callable[[], Moment] | None = field(default=None, repr=False)
+    rounding: float | None = field(default=None, repr=False)
 
     @cached_property
     def moment(self) -> Moment:
@@ -96,6 +102,14 @@ class AmbiguitySet(ABC):
         It never understates, so that ``distance ≤ radius`` proves membership.
         """
 
+    def atoms(self, nominal: Nominal) -> Atoms | None:
+        """Return the signals that the set reweighs and its divergence, or None.
+
+        A set that has them is solved by an interior point where its risk is not smooth;
+        ``check_ambiguity`` compares them with the worst case.
+        """
+        return None
+
     def centre(self, nominal: Nominal) -> Moment:
         """Return the nominal moment as a point of this set, in the form of its other points."""
         return DenseMoment(nominal.second_moment)
@@ -108,12 +122,23 @@ class AmbiguitySet(ABC):
         """
         return DenseMoment(second_moment)
 
+    def accepts(self, nominal: Nominal, moment: Moment) -> bool:
+        """Say whether a moment is of the form that :meth:`explain` returns.
+
+        Only then are its pieces what its distance is read off; any other is explained anew from its
+        matrix, so that what is measured and what is charged are one and the same.
+        """
+        return type(moment) is DenseMoment
+
     def proved_distance(self, nominal: Nominal, moment: Moment) -> float:
         """Return how far a point is from the nominal one by what it shows of itself.
 
-        Like :meth:`distance`, never less than the truth. A set that overrides :meth:`explain` reads
-        off the distance here, without roots or searches.
+        Like :meth:`distance`, never less than the truth, and infinite for a form that the set does
+        not accept. A set that overrides :meth:`explain` reads off the distance here, without roots
+        or searches.
         """
+        if not self.accepts(nominal, moment):
+            return float("inf")
         return self.distance(nominal, moment.second_moment)
 
     def constant_risk(self, d: int, trace: float) -> float:
@@ -122,6 +147,24 @@ class AmbiguitySet(ABC):
         No gap is measured against it: it says nothing of the graph.
         """
         return 0.0
+
+    def transport_form(self, nominal: Nominal) -> TransportForm | None:
+        """Return the data of the form that transport sets share, or None.
+
+        A set that has it is solved exactly where its risk is not smooth; ``check_ambiguity``
+        compares it with the worst case.
+        """
+        return None
+
+    @property
+    def norm_order(self) -> float | None:
+        """p, if the set is ``{Θ + Δ : ‖vec Δ‖_p ≤ radius}``, which MomentNewton solves."""
+        return None
+
+    @property
+    def length(self) -> float:
+        """How far the set reaches, as a length in the unit of the data; 0 where it has no unit."""
+        return self.radius ** (1.0 / self.radius_degree) if self.radius_degree > 0 else 0.0
 
     @property
     def multiplier_degree(self) -> float:

@@ -71,6 +71,14 @@ class ChiSquareBall(ReweightingBall):
         """Return ``mean (ρ - 1)²``."""
         return float(np.mean((ratios - 1.0) ** 2))
 
+    def slope(self, ratios: Array) -> Array:
+        """Return ``2(ρ - 1)``."""
+        return 2.0 * (ratios - 1.0)
+
+    def bend(self, ratios: Array) -> Array:
+        """Return 2."""
+        return np.full(ratios.shape, 2.0)
+
     def link(self, scores: Array) -> tuple[Array, Array]:
         """Return ``(1 + s)₊`` and where it grows; φ counts as half of itself, for brevity."""
         return np.maximum(1.0 + scores, 0.0), np.asarray(scores > -1.0, float)

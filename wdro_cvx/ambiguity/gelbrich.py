@@ -17,7 +17,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
-from wdro_cvx.ambiguity.transport import coupled, left_out, transport_cost, worst_transport
+from wdro_cvx.ambiguity.smoothness import nominal_risk
+from wdro_cvx.ambiguity.transport import (
+    coupled,
+    is_transport,
+    left_out,
+    transport_cost,
+    worst_transport,
+)
+from wdro_cvx.ambiguity.transport_form import TransportForm
 from wdro_cvx.distribution import Discrete, Distribution, Gaussian, uniform
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.moment import Moment, TransportedMoment
@@ -32,15 +40,20 @@ class _GelbrichBall(AmbiguitySet):
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         """Return the worst-case risk through one eigendecomposition and the secular equation."""
         worst = worst_transport(nominal.factor, laplacian, self.radius)
-        risk = float(np.vdot(nominal.second_moment, laplacian)) + worst.premium
+        average, rounding = nominal_risk(nominal, laplacian)
         spread = np.zeros(nominal.d) if worst.spread is None else worst.spread
         return WorstCase(
-            risk,
+            average + worst.premium,
             worst.second_moment() if self.radius > 0.0 else nominal.second_moment,
             worst.multiplier,
             lambda: self._moved(nominal, worst.matrix(), spread),
             worst.moment,
+            rounding + worst.rounding(nominal.factor, laplacian),
         )
+
+    def transport_form(self, nominal: Nominal) -> TransportForm:
+        """Return the form in which every signal moves, in the Euclidean metric."""
+        return TransportForm(nominal.factor, np.ones(nominal.d), self.radius)
 
     @abstractmethod
     def _moved(self, nominal: Nominal, transport: Array, spread: Array) -> Distribution:
@@ -54,10 +67,12 @@ class _GelbrichBall(AmbiguitySet):
         """Return the cheapest transport to a moment."""
         return coupled(nominal.factor, second_moment)
 
+    def accepts(self, nominal: Nominal, moment: Moment) -> bool:
+        """Accept rows that match the nominal ones, with spread but without a shift."""
+        return is_transport(moment, nominal.factor)
+
     def proved_distance(self, nominal: Nominal, moment: Moment) -> float:
         """Return what the transport costs."""
-        if not isinstance(moment, TransportedMoment) or moment.shift is not None:
-            return self.distance(nominal, moment.second_moment)
         return transport_cost(nominal.factor, moment)
 
     def distance(self, nominal: Nominal, second_moment: Array) -> float:

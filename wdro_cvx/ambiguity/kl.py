@@ -45,17 +45,20 @@ class KLBall(ReweightingBall):
         deficits = (losses.max() - losses) / spread
         worst = deficits == 0.0
         hard = worst * (losses.size / np.count_nonzero(worst))
+        if self.radius >= self.divergence(hard):
+            return hard, 0.0
 
         def excess(log_sharpness: float) -> float:
             return self.divergence(_tilted(deficits, np.exp(log_sharpness))) - self.radius
 
         # The variance of numbers in [0, 1] is at most 1/4, so this sharpness is not too much.
         low = 0.5 * np.log(8.0 * self.radius)
-        high = low + 1.0
-        while excess(high) < 0.0:
-            if high > np.log(_SHARPEST):
+        stride = 1.0
+        while excess(low + stride) < 0.0:
+            if low + stride > np.log(_SHARPEST):
                 return hard, 0.0
-            high += 1.0
+            stride *= 2.0
+        high = low + stride
         root = low if excess(low) >= 0.0 else brentq(excess, low, high, xtol=1e-15, rtol=1e-14)
         sharpness = float(np.exp(root))
         return _tilted(deficits, sharpness), spread / sharpness
@@ -67,6 +70,14 @@ class KLBall(ReweightingBall):
         logs = np.log1p(np.where(near, change, 0.0))
         entropy = np.where(near, ratios * logs, xlogy(ratios, ratios))
         return float(np.mean(entropy - change))
+
+    def slope(self, ratios: Array) -> Array:
+        """Return ``log ρ``."""
+        return np.asarray(np.log(ratios))
+
+    def bend(self, ratios: Array) -> Array:
+        """Return ``1/ρ``."""
+        return np.asarray(1.0 / ratios)
 
     def link(self, scores: Array) -> tuple[Array, Array]:
         """Return ``exp(s)`` twice: it is its own derivative."""

@@ -14,12 +14,22 @@ import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
 from wdro_cvx.ambiguity.gelbrich import GaussianBall, WassersteinBall
-from wdro_cvx.ambiguity.transport import coupled, left_out, transport_cost, worst_transport
+from wdro_cvx.ambiguity.smoothness import nominal_risk
+from wdro_cvx.ambiguity.transport import (
+    coupled,
+    is_transport,
+    left_out,
+    transport_cost,
+    worst_transport,
+)
+from wdro_cvx.ambiguity.transport_form import TransportForm
 from wdro_cvx.distribution import Discrete, Distribution, Gaussian
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.moment import Moment, TransportedMoment
 from wdro_cvx.nominal import Nominal
 from wdro_cvx.validation import Array, finite_array
+
+_WIDEST = 1e20  # of the scales: beyond, squares of their ratios leave no digits
 
 
 @register_ambiguity
@@ -49,8 +59,18 @@ class MahalanobisBall(AmbiguitySet):
                 f"scales must be positive; that of vertex {vertex} is {scales[vertex]:g}. "
                 "A sensor without noise has a small scale, not zero."
             )
+        if scales.max() > _WIDEST * scales.min():
+            raise ProblemError(
+                f"scales must lie within a factor of {_WIDEST:g} of each other; they go from "
+                f"{scales.min():g} to {scales.max():g}."
+            )
         # A tuple, so that sets can be compared and hashed.
         object.__setattr__(self, "scales", tuple(float(scale) for scale in scales))
+
+    @property
+    def length(self) -> float:
+        """How far the noisiest vertex may move."""
+        return self.radius * max(self.scales)
 
     @classmethod
     def example(cls, radius: float, d: int) -> Self:
@@ -62,10 +82,12 @@ class MahalanobisBall(AmbiguitySet):
         scales = self._scales(nominal)
         congruent = laplacian * np.outer(scales, scales)
         worst = worst_transport(nominal.factor / scales, congruent, self.radius)
-        risk = float(np.vdot(nominal.second_moment, laplacian)) + worst.premium
+        average, rounding = nominal_risk(nominal, laplacian)
         moment = nominal.second_moment
         if self.radius > 0.0:
             moment = worst.second_moment() * np.outer(scales, scales)
+        # It is SLS that was decomposed, so that its size and that of the whitened rows count.
+        rounding += worst.rounding(nominal.factor / scales, congruent)
 
         def distribution() -> Distribution:
             euclidean = GaussianBall if nominal.samples is None else WassersteinBall
@@ -74,12 +96,17 @@ class MahalanobisBall(AmbiguitySet):
             return _stretched(found, scales)
 
         return WorstCase(
-            risk,
+            average + worst.premium,
             moment,
             worst.multiplier,
             distribution,
             lambda: _unwhitened(worst.moment(), scales),
+            rounding,
         )
+
+    def transport_form(self, nominal: Nominal) -> TransportForm:
+        """Return the form in which every signal moves, in the metric of the sensors."""
+        return TransportForm(nominal.factor, self._scales(nominal) ** -2.0, self.radius)
 
     def centre(self, nominal: Nominal) -> TransportedMoment:
         """Return the nominal rows, not moved."""
@@ -91,10 +118,12 @@ class MahalanobisBall(AmbiguitySet):
         whitened = coupled(nominal.factor / scales, second_moment / np.outer(scales, scales))
         return _unwhitened(whitened, scales)
 
+    def accepts(self, nominal: Nominal, moment: Moment) -> bool:
+        """Accept rows that match the nominal ones, with spread but without a shift."""
+        return is_transport(moment, nominal.factor)
+
     def proved_distance(self, nominal: Nominal, moment: Moment) -> float:
         """Return what the transport costs."""
-        if not isinstance(moment, TransportedMoment) or moment.shift is not None:
-            return self.distance(nominal, moment.second_moment)
         return transport_cost(nominal.factor, moment, self._scales(nominal))
 
     def distance(self, nominal: Nominal, second_moment: Array) -> float:

@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
+from wdro_cvx.ambiguity.smoothness import nominal_risk
 from wdro_cvx.moment import Moment, TransportedMoment
 from wdro_cvx.nominal import Nominal
 from wdro_cvx.validation import Array, real_number
@@ -54,12 +55,14 @@ class MomentBall(AmbiguitySet):
         """Return the risk and the Hölder-aligned shift ``Δ`` that attains it."""
         norm, aligned = dual_norm(laplacian, self.q)
         shift = self.radius * aligned
-        risk = float(np.vdot(nominal.second_moment, laplacian)) + self.radius * norm
+        average, rounding = nominal_risk(nominal, laplacian)
+        risk = average + self.radius * norm
         return WorstCase(
             risk,
             nominal.second_moment + shift,
             self._multiplier(norm),
             build_moment=lambda: TransportedMoment(nominal.factor, shift=shift),
+            rounding=rounding + 64 * float(np.finfo(float).eps) * self.radius * norm,
         )
 
     def centre(self, nominal: Nominal) -> TransportedMoment:
@@ -70,13 +73,17 @@ class MomentBall(AmbiguitySet):
         """Return the nominal rows with the shift to a moment."""
         return TransportedMoment(nominal.factor, shift=second_moment - nominal.second_moment)
 
+    def accepts(self, nominal: Nominal, moment: Moment) -> bool:
+        """Accept the nominal rows with a shift."""
+        if type(moment) is not TransportedMoment or moment.spread is not None:
+            return False
+        return np.array_equal(moment.moved, nominal.factor)
+
     def proved_distance(self, nominal: Nominal, moment: Moment) -> float:
         """Return the norm of the shift."""
-        if not isinstance(moment, TransportedMoment) or moment.spread is not None:
-            return self.distance(nominal, moment.second_moment)
-        if not np.array_equal(moment.moved, nominal.factor):
-            return self.distance(nominal, moment.second_moment)
-        return 0.0 if moment.shift is None else _norm(moment.shift, self.p)
+        if not self.accepts(nominal, moment):
+            return np.inf
+        return 0.0 if moment.rest is None else _norm(moment.rest, self.p)
 
     def distance(self, nominal: Nominal, second_moment: Array) -> float:
         """Return ``‖vec(M - Θ)‖_p``."""
@@ -85,6 +92,11 @@ class MomentBall(AmbiguitySet):
     def constant_risk(self, d: int, trace: float) -> float:
         """For p = ∞ return the norm: the entries of a Laplacian have the sum 2·trace in size."""
         return self.radius * 2.0 * trace if np.isinf(self.p) else 0.0
+
+    @property
+    def norm_order(self) -> float:
+        """The set is such a ball."""
+        return self.p
 
     @property
     def multiplier_degree(self) -> float:

@@ -20,6 +20,8 @@ import numpy as np
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
 from wdro_cvx.ambiguity.splitting import split_moment
 from wdro_cvx.ambiguity.transport import transport_cost, worst_transport
+from wdro_cvx.ambiguity.transport_form import TransportForm
+from wdro_cvx.laplacian import inner
 from wdro_cvx.moment import Moment, TransportedMoment
 from wdro_cvx.nominal import Nominal
 from wdro_cvx.validation import Array, real_number
@@ -58,6 +60,12 @@ class MomentUncertainty(AmbiguitySet):
             )
             object.__setattr__(self, name, value)
 
+    @property
+    def length(self) -> float:
+        """The larger of how far the mean and the root of the covariance may move."""
+        rest = float(np.sqrt(self.radius * self.covariance_radius))
+        return max(self.radius * self.mean_radius, rest)
+
     @classmethod
     def example(cls, radius: float, d: int) -> Self:
         """Return a ball with a mean and a covariance that are about equally uncertain."""
@@ -70,14 +78,14 @@ class MomentUncertainty(AmbiguitySet):
         """
         if self.radius == 0.0:
             moment = nominal.second_moment
-            risk = float(np.vdot(moment, laplacian))
+            risk = inner(moment, laplacian)
             return WorstCase(risk, moment, np.inf, build_moment=lambda: self.centre(nominal))
         mean = nominal.mean[np.newaxis]
         worst = worst_transport(mean, laplacian, self.radius * self.mean_radius)
         size = float(np.linalg.norm(laplacian))
         reach = self.radius * self.covariance_radius
         shifted = nominal.covariance + (laplacian * (reach / size) if size > 0.0 else 0.0)
-        risk = float(np.vdot(nominal.covariance, laplacian)) + reach * size
+        risk = inner(nominal.covariance, laplacian) + reach * size
         risk += float(nominal.mean @ laplacian @ nominal.mean) + worst.premium
 
         def moment_pieces() -> TransportedMoment:
@@ -86,6 +94,16 @@ class MomentUncertainty(AmbiguitySet):
 
         return WorstCase(
             risk, shifted + worst.second_moment(), worst.multiplier, build_moment=moment_pieces
+        )
+
+    def transport_form(self, nominal: Nominal) -> TransportForm:
+        """Return the form in which the mean moves and the covariance shifts."""
+        return TransportForm(
+            factor=nominal.mean[np.newaxis],
+            metric=np.ones(nominal.d),
+            radius=self.radius * self.mean_radius,
+            rest=nominal.covariance,
+            reach=self.radius * self.covariance_radius,
         )
 
     def centre(self, nominal: Nominal) -> TransportedMoment:
@@ -107,11 +125,18 @@ class MomentUncertainty(AmbiguitySet):
         pieces = TransportedMoment(split.mean[np.newaxis], split.spread)
         return replace(pieces, shift=second_moment - pieces.second_moment)
 
+    def accepts(self, nominal: Nominal, moment: Moment) -> bool:
+        """Accept one row, the mean, with spread and a covariance."""
+        if type(moment) is not TransportedMoment:
+            return False
+        return moment.moved.shape == (1, nominal.d) and moment.shift is not None
+
     def proved_distance(self, nominal: Nominal, moment: Moment) -> float:
         """Return the least common factor of the radii that allows this mean and this covariance."""
-        if not isinstance(moment, TransportedMoment) or moment.shift is None:
-            return self.distance(nominal, moment.second_moment)
-        mean = transport_cost(nominal.mean[np.newaxis], moment) / self.mean_radius
+        if type(moment) is not TransportedMoment or moment.shift is None:
+            return np.inf
+        row = nominal.mean[np.newaxis]
+        mean = transport_cost(row, replace(moment, shift=None)) / self.mean_radius
         rest = float(np.sqrt(np.sum((moment.shift - nominal.covariance) ** 2)))
         return max(mean, rest / self.covariance_radius * (1.0 + 64 * np.finfo(float).eps))
 

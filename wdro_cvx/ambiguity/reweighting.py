@@ -14,10 +14,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from wdro_cvx.ambiguity.atoms import Atoms
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase
 from wdro_cvx.ambiguity.representation import density_ratios
+from wdro_cvx.ambiguity.smoothness import CANCELLATION, is_laplacian
 from wdro_cvx.distribution import Discrete, uniform
 from wdro_cvx.errors import ProblemError
+from wdro_cvx.laplacian import BLOCK, edge_blocks
 from wdro_cvx.moment import DenseMoment, Moment, ReweighedMoment
 from wdro_cvx.nominal import Nominal
 from wdro_cvx.validation import Array
@@ -29,8 +32,8 @@ _EPS = float(np.finfo(float).eps)
 class ReweightingBall(AmbiguitySet):
     """The distributions on the given samples within a divergence ``radius`` of equal weights.
 
-    A subclass writes the worst ratios :meth:`tilt`, the divergence :meth:`divergence` and the
-    derivative :meth:`link` of φ's conjugate.
+    A subclass writes the worst ratios :meth:`tilt`, the divergence :meth:`divergence`, φ's
+    derivatives :meth:`slope` and :meth:`bend` and the derivative :meth:`link` of its conjugate.
     """
 
     #: Weights have no unit.
@@ -53,19 +56,31 @@ class ReweightingBall(AmbiguitySet):
         """Return ``mean φ(ρ_i)``."""
 
     @abstractmethod
+    def slope(self, ratios: Array) -> Array:
+        """Return φ′ of every ratio; the ratios are positive."""
+
+    @abstractmethod
+    def bend(self, ratios: Array) -> Array:
+        """Return φ″ of every ratio; the ratios are positive, and so is φ″."""
+
+    @abstractmethod
     def link(self, scores: Array) -> tuple[Array, Array]:
         """Return the ratios that maximise ``ρs - φ(ρ)`` for every score, and their slopes."""
 
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         """Return the worst weights' risk and second moment."""
         samples = _samples_of(self, nominal)
-        losses = np.einsum("ij,ij->i", samples @ laplacian, samples)
+        losses, rounding = sample_losses(samples, laplacian)
         if self.radius == 0.0 or np.ptp(losses) == 0.0:
             moment = nominal.second_moment
             multiplier = np.inf if self.radius == 0.0 else 0.0
-            risk = float(np.vdot(moment, laplacian))
             return WorstCase(
-                risk, moment, multiplier, lambda: uniform(samples), lambda: self.centre(nominal)
+                float(losses.mean()),
+                moment,
+                multiplier,
+                lambda: uniform(samples),
+                lambda: self.centre(nominal),
+                rounding,
             )
         ratios, multiplier = self.tilt(losses)
         weights = ratios / ratios.sum()
@@ -75,6 +90,7 @@ class ReweightingBall(AmbiguitySet):
             multiplier,
             lambda: Discrete(samples, weights),
             lambda: ReweighedMoment(samples, weights),
+            rounding,
         )
 
     def centre(self, nominal: Nominal) -> ReweighedMoment:
@@ -94,15 +110,24 @@ class ReweightingBall(AmbiguitySet):
             return DenseMoment(second_moment)
         return ReweighedMoment(_samples_of(self, nominal), found)
 
+    def accepts(self, nominal: Nominal, moment: Moment) -> bool:
+        """Accept weights on the samples themselves."""
+        samples = _samples_of(self, nominal)
+        if type(moment) is not ReweighedMoment:
+            return False
+        return moment.samples is samples or np.array_equal(moment.samples, samples)
+
     def proved_distance(self, nominal: Nominal, moment: Moment) -> float:
         """Return the divergence of the weights."""
         samples = _samples_of(self, nominal)
-        if not isinstance(moment, ReweighedMoment):
-            return self.distance(nominal, moment.second_moment)
-        if moment.samples is not samples and not np.array_equal(moment.samples, samples):
+        if type(moment) is not ReweighedMoment or not self.accepts(nominal, moment):
             return np.inf
         # Every term of a divergence is nonnegative and rounded a few times.
         return self.divergence(moment.weights * len(samples)) * (1.0 + 64 * _EPS)
+
+    def atoms(self, nominal: Nominal) -> Atoms:
+        """Return the samples, of which the probabilities are uncertain, and their divergence."""
+        return Atoms(_samples_of(self, nominal), self.radius, self)
 
     def distance(self, nominal: Nominal, second_moment: Array) -> float:
         """Return the divergence of weights with this second moment, the least up to rounding.
@@ -127,6 +152,24 @@ class ReweightingBall(AmbiguitySet):
             if np.all(error <= allowed):
                 return ratios
         return None
+
+
+def sample_losses(samples: Array, laplacian: Array) -> tuple[Array, float]:
+    """Return every sample's ``xᵀLx``, and by how much rounding may have lowered one of them.
+
+    As matrix products, unless a sample is so large for its smoothness that this would lose digits
+    that count; then as a sum of squared differences over the edges, which loses none.
+    """
+    losses = np.einsum("ij,ij->i", samples @ laplacian, samples)
+    top = 2 * float(np.diagonal(laplacian).max())
+    squares = np.einsum("ij,ij->i", samples, samples)
+    rounding = (laplacian.shape[0] + 16) * _EPS * top * float(squares.max())
+    if rounding <= CANCELLATION * float(losses.max()) or not is_laplacian(laplacian):
+        return losses, rounding
+    losses = np.zeros(len(samples))
+    for heads, tails, weights in edge_blocks(laplacian):
+        losses += np.square(samples[:, heads] - samples[:, tails]) @ weights
+    return losses, (BLOCK + 64) * _EPS * float(np.abs(losses).max())
 
 
 def _samples_of(ambiguity: ReweightingBall, nominal: Nominal) -> Array:

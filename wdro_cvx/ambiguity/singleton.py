@@ -8,9 +8,11 @@ from typing import Self
 import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
+from wdro_cvx.ambiguity.smoothness import nominal_risk
+from wdro_cvx.ambiguity.transport import is_transport
 from wdro_cvx.distribution import nominal_distribution
 from wdro_cvx.errors import ProblemError
-from wdro_cvx.moment import Moment, TransportedMoment
+from wdro_cvx.moment import DenseMoment, Moment, TransportedMoment
 from wdro_cvx.nominal import Nominal
 from wdro_cvx.validation import Array
 
@@ -37,25 +39,36 @@ class Singleton(AmbiguitySet):
 
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         """Return the nominal second moment and its expected smoothness."""
-        moment = nominal.second_moment
+        risk, rounding = nominal_risk(nominal, laplacian)
         return WorstCase(
-            float(np.vdot(moment, laplacian)),
-            moment,
+            risk,
+            nominal.second_moment,
             np.inf,
             lambda: nominal_distribution(nominal),
             lambda: self.centre(nominal),
+            rounding,
         )
 
     def centre(self, nominal: Nominal) -> TransportedMoment:
         """Return the nominal rows."""
         return TransportedMoment(nominal.factor)
 
+    def explain(self, nominal: Nominal, second_moment: Array) -> Moment:
+        """Return the nominal rows for their own moment; any other is not in the set."""
+        if np.array_equal(second_moment, nominal.second_moment):
+            return self.centre(nominal)
+        return DenseMoment(second_moment)
+
+    def accepts(self, nominal: Nominal, moment: Moment) -> bool:
+        """Accept the nominal rows themselves."""
+        rows = nominal.factor
+        if not is_transport(moment, rows) or moment.spread is not None:
+            return False
+        return np.array_equal(moment.moved, rows)
+
     def proved_distance(self, nominal: Nominal, moment: Moment) -> float:
         """Return zero for the nominal rows themselves."""
-        if not isinstance(moment, TransportedMoment) or moment.rest is not None:
-            return self.distance(nominal, moment.second_moment)
-        same = np.array_equal(moment.rows, nominal.factor)
-        return 0.0 if same else self.distance(nominal, moment.second_moment)
+        return 0.0 if self.accepts(nominal, moment) else np.inf
 
     def distance(self, nominal: Nominal, second_moment: Array) -> float:
         """Return the Frobenius distance, which is zero in the set."""

@@ -11,12 +11,13 @@ spread along a top eigenvector.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import numpy as np
 from scipy import linalg
 
 from wdro_cvx.ambiguity.secular import solve_secular
-from wdro_cvx.moment import TransportedMoment
+from wdro_cvx.moment import Moment, TransportedMoment
 from wdro_cvx.nominal import root_rows
 from wdro_cvx.validation import Array
 
@@ -51,6 +52,19 @@ class Transport:
     def matrix(self) -> Array:
         """Return the map that moves the rows."""
         return np.asarray((self.vectors * self.stretch) @ self.vectors.T)
+
+    def rounding(self, rows: Array, laplacian: Array) -> float:
+        """Return by how much rounding may have lowered the premium.
+
+        A Laplacian that is off by E, which is what rounding in its decomposition amounts to,
+        changes it by at most ``‖E‖₂`` times the sum of the singular values of the moment's change.
+        """
+        far = float(np.linalg.norm(self.moved - rows))
+        size = 2 * far * float(np.linalg.norm(rows)) + far**2
+        if self.spread is not None:
+            size += float(self.spread @ self.spread)
+        top = 2 * float(np.diagonal(laplacian).max())
+        return (laplacian.shape[0] + 16) * _EPS * top * size + 64 * _EPS * self.premium
 
     def second_moment(self) -> Array:
         """Return that of the moved rows and the spread."""
@@ -99,9 +113,16 @@ def coupled(rows: Array, second_moment: Array) -> TransportedMoment:
     return TransportedMoment(moved, spread)
 
 
-def transport_cost(rows: Array, moment: TransportedMoment, scales: Array | float = 1.0) -> float:
-    """Return ``√(‖(G - F)/s‖² + ‖S/s‖²)``, never less, or infinity where the rows do not match."""
-    if moment.moved.shape != rows.shape:
+def is_transport(moment: Moment, rows: Array) -> TypeGuard[TransportedMoment]:
+    """Say whether a moment is made of these rows moved, and of spread, and of nothing else."""
+    if type(moment) is not TransportedMoment:
+        return False
+    return moment.moved.shape == rows.shape and moment.shift is None
+
+
+def transport_cost(rows: Array, moment: Moment, scales: Array | float = 1.0) -> float:
+    """Return ``√(‖(G - F)/s‖² + ‖S/s‖²)``, never less; infinity for what is no such transport."""
+    if not is_transport(moment, rows):
         return np.inf
     square = float(np.sum(((moment.moved - rows) / scales) ** 2))
     if moment.spread is not None:

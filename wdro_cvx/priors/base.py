@@ -52,7 +52,9 @@ class DegreePrior:
 
     def value(self, weights: Array, degrees: Array) -> float:
         """Return what a graph costs by itself; infinite for an isolated vertex if α > 0."""
-        value = 2 * self.beta * float(weights @ weights) + self.kappa * float(degrees @ degrees)
+        # Summed pairwise: a plain sum over the edges of a large graph loses digits.
+        squares = float(np.sum(np.square(weights))), float(np.sum(np.square(degrees)))
+        value = 2 * self.beta * squares[0] + self.kappa * squares[1]
         if self.alpha > 0.0:
             if degrees.min() <= 0.0:
                 return np.inf
@@ -134,7 +136,7 @@ class DegreePrior:
         return laplacian_from_weights(self.clipped(weights))
 
     def clipped(self, weights: Array) -> Array:
-        """Return the nearest weights within the bounds, and of the right sum where that is fixed."""
+        """Return the nearest weights within the bounds, of the right sum where that is fixed."""
         if self.bounds is None:
             return np.maximum(weights, 0.0)
         if self.trace.fixed:
@@ -158,7 +160,9 @@ class DegreePrior:
             (2.0 / d, d - 2.0),
             (0.0 if self.trace.fixed else 2.0 / (d * (d - 1.0)), 2.0 * (d - 1)),
         ]
-        return sum(share / (2 * self.beta + self.kappa * eigenvalue) for share, eigenvalue in shares)
+        return sum(
+            share / (2 * self.beta + self.kappa * eigenvalue) for share, eigenvalue in shares
+        )
 
     def reach(self, d: int) -> float:
         """Return the square of the most by which a Laplacian moves for one unit of objective."""

@@ -1,4 +1,4 @@
-"""The Laplacian QP: what it is, and its answer. solvers/newton.py solves it."""
+"""The Laplacian QP: what it is, and its answer."""
 
 from __future__ import annotations
 
@@ -6,29 +6,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wdro_cvx import EdgeBounds
+from wdro_cvx.priors import DegreePrior
 from wdro_cvx.solution import relative_gap
 from wdro_cvx.validation import Array
 
 
 @dataclass(frozen=True)
 class LaplacianQP:
-    """``min ⟨M, L⟩ + η‖L‖_F²`` over Laplacians of trace ``trace``.
-
-    With ``trace_penalty`` (β) the trace is free and ``β(Tr L - trace)²`` is added. ``bounds`` are
-    those of the weights.
-    """
+    """``min ⟨M, L⟩ + prior(L)``: a quadratic program, but for the logarithms of some priors."""
 
     moment: Array
-    eta: float
-    trace: float
-    trace_penalty: float | None = None
-    bounds: EdgeBounds | None = None
+    prior: DegreePrior
 
     @property
-    def curvature(self) -> float:
-        """κ, the curvature that a trace penalty gives to the dual in τ."""
-        return 0.0 if self.trace_penalty is None else 1.0 / (16.0 * self.trace_penalty)
+    def d(self) -> int:
+        """The number of vertices."""
+        return int(self.moment.shape[0])
+
+    @property
+    def floor(self) -> float:
+        """What a gap is relative to where the value is close to zero: ``αd``."""
+        return self.prior.alpha * self.d
 
 
 @dataclass(frozen=True)

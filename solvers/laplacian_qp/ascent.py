@@ -41,6 +41,7 @@ class Curvature:
         For every vertex the sum of its edges' slopes.
     vertices : array (d,) or float
     tau, unit : float
+        An infinite ``tau`` holds τ where it is.
     reach : float
         The step in τ where nothing curves: no edge is active and the trace is not penalised.
     bump : (weight, b in ν, b in τ), optional
@@ -68,7 +69,7 @@ class Curvature:
         pivot = self.counts.sum() / 2 + self.tau - float(self.counts @ pulled)
         push = self.unit * grad_tau + float(self.counts @ free)
         if self.bump is None:
-            d_tau = float(push / pivot) if pivot > 0.0 else self.reach
+            d_tau = float(push / pivot) if pivot > 0.0 else float(np.sign(push)) * self.reach
             return free + d_tau * pulled, d_tau
         # The rank-one term is an unknown y = bᵀ(dν, dτ) more.
         weight, b_nu, b_tau = self.bump
@@ -77,7 +78,7 @@ class Curvature:
         share = weight / (1.0 + weight * float(b_nu @ bent))
         pivot += share * cross**2
         push -= share * cross * float(b_nu @ free)
-        d_tau = float(push / pivot) if pivot > 0.0 else self.reach
+        d_tau = float(push / pivot) if pivot > 0.0 else float(np.sign(push)) * self.reach
         d_nu = free + d_tau * pulled - share * (float(b_nu @ free) + cross * d_tau) * bent
         return d_nu, d_tau
 
@@ -96,6 +97,13 @@ class DualPoint(Protocol):
     @property
     def value(self) -> float:
         """The dual, a lower bound of the optimum."""
+
+    @property
+    def floor(self) -> float:
+        """What a gap is relative to where the value is close to zero."""
+
+    def step_limit(self, d_nu: Array) -> float:
+        """Return how much of a step in ν stays in the domain of the dual."""
 
     def primal_value(self) -> float:
         """Return the objective at the feasible Laplacian that belongs to the point."""
@@ -137,15 +145,15 @@ class Ascent(Generic[P]):
     history: list[tuple[float, float]]
 
 
-#: Told the value and the bound after every step; it may raise to end the ascent.
-Watch = Callable[[float, float], None]
+#: Told the value and the bound after every step; it says whether to stop there.
+Watch = Callable[[float, float], bool]
 
 
 def maximise(point: P, tol: float, max_steps: int, watch: Watch | None = None) -> Ascent[P]:
     """Climb to the relative gap ``tol``, or until rounding leaves no increase."""
     best, value, steps = point, point.primal_value(), 0
     history = [(value, point.value)]
-    while (gap := relative_gap(value, point.value)) > tol and steps < max_steps:
+    while (gap := _gap(value, point)) > tol and steps < max_steps:
         moved = _newton_step(point, gap)
         if moved is None:
             break
@@ -154,9 +162,16 @@ def maximise(point: P, tol: float, max_steps: int, watch: Watch | None = None) -
         if primal < value:
             best, value = point, primal
         history.append((value, point.value))
-        if watch is not None:
-            watch(value, point.value)
+        if watch is not None and watch(value, point.value):
+            break
     return Ascent(best, value, point, steps, history)
+
+
+def _gap(value: float, point: DualPoint) -> float:
+    gap = relative_gap(value, point.value)
+    if point.floor == 0.0 or not np.isfinite(gap):
+        return gap
+    return (value - point.value) / max(abs(value), abs(point.value), point.floor)
 
 
 def _newton_step(point: P, gap: float) -> P | None:
@@ -164,12 +179,12 @@ def _newton_step(point: P, gap: float) -> P | None:
     grad_nu, grad_tau = point.gradient()
     d_nu, d_tau = point.curvature().direction(grad_nu, grad_tau)
     slope = float(grad_nu @ d_nu) + grad_tau * d_tau
-    rounding = _EPS * abs(point.value)
+    rounding = _EPS * max(abs(point.value), point.floor)
     # A dual that is flat to rounding is the end, unless a kink in the objective keeps the value of
     # the Laplacian away from it: there the gradient still tells progress.
     kinked = gap > _KINK
-    length = 1.0
-    while length * slope > rounding or (kinked and length == 1.0):
+    longest = length = min(1.0, point.step_limit(d_nu))
+    while length * slope > rounding or (kinked and length == longest):
         trial = point.moved(point.nu + length * d_nu, point.tau + length * d_tau)
         if trial.value >= point.value + _SUFFICIENT * length * slope and trial.value > point.value:
             return trial

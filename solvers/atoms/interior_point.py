@@ -1,0 +1,185 @@
+"""A primal-dual interior point in edge weights and probabilities, for sets with finite atoms.
+
+The saddle point of ``qᵀZw + 2β‖w‖² + Σ φ(deg)`` over the weights and the probabilities of the
+signals with ``f(q) ≤ ε`` (solvers/atoms/model.py) has the conditions, with w = lower + x,
+
+    Zᵀq + 4βw + Aᵀφ′(Aw) - τ - z + v = 0    xz = yv = κ    x + y = width    1ᵀw + softness·τ = total
+    -Zw + λf′(q) - r + θ = 0                qr = λs = κ    f(q) + s = ε     1ᵀq = 1
+
+followed to κ = 0 with Mehrotra's predictor and corrector (SIAM J. Optim. 1992). The slack s is a
+variable of its own: kept equal to ε - f(q) it jams at the curved boundary of the ball. Kinks of the
+risk, at which gradients fail, do not matter here: the probabilities are unknowns of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers.atoms.model import Model
+from solvers.atoms.system import Curvature, Solve, Vector, newton_solver
+from wdro_cvx.validation import Array
+
+_BOUNDARY = 0.99  # of the way to the boundary
+_BISECTIONS = 40  # for the start, of which nobody asks many digits
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """An iterate, or a step from one: ``x, z, y, v, q, r, s, λ, τ, θ`` in this order.
+
+    ``room`` and ``cap``, y and v, are of the edges with an upper bound only.
+    """
+
+    x: Array
+    z: Array
+    room: Array
+    cap: Array
+    q: Array
+    r: Array
+    slack: float
+    multiplier: float
+    tau: float
+    theta: float
+
+    @property
+    def pairs(self) -> tuple[Array, Array]:
+        """What is positive, and what it is complementary to."""
+        return (
+            np.concatenate([self.x, self.room, self.q, [self.slack]]),
+            np.concatenate([self.z, self.cap, self.r, [self.multiplier]]),
+        )
+
+    @property
+    def complementarity(self) -> float:
+        """The sum of the products, which is the duality gap where the residuals are zero."""
+        ours, theirs = self.pairs
+        return float(ours @ theirs)
+
+    def moved(self, step: Point, length: float) -> Point:
+        """Return the point at a multiple of a step."""
+        names = [item.name for item in fields(self)]
+        return Point(*(getattr(self, name) + length * getattr(step, name) for name in names))
+
+
+def starting_point(model: Model) -> Point | None:
+    """Return the nominal probabilities and central weights, None where there is no choice.
+
+    Equal weights would do for signals of equal size. Among heavy tails they have risks, and so
+    residuals, that leave no step of any length.
+    """
+    width, q = model.width, model.atoms.shares
+    d, slack = model.degrees.size, model.atoms.radius
+    goal = model.total if model.softness == 0.0 else max(model.total, d / 2)
+    room_enough = model.softness > 0.0 or 0.0 < goal < float(width.sum())
+    if q.size == 1 or width.size == 0 or slack == 0.0 or not room_enough:
+        return None
+    kappa = d / (width.size + q.size)
+    x, tau = _central_weights(model.spread.costs(q), width, goal, kappa)
+    room = (width - x)[np.isfinite(width)]
+    return Point(
+        x, kappa / x, room, kappa / room, q, kappa / q, slack, kappa / slack,
+        tau=tau, theta=float(q @ model.risks(x)),
+    )  # fmt: skip
+
+
+def _central_weights(costs: Array, width: Array, goal: float, kappa: float) -> tuple[Array, float]:
+    """Return ``x = κ/(costs - τ)``, at most half the width, with τ such that they sum to ``goal``.
+
+    The halves may not suffice for the goal; they are positive, which is all that a start needs.
+    """
+    cheapest = float(costs.min())
+    low, high = 1e-3 * kappa / goal, kappa * costs.size / goal + float(np.ptp(costs))
+    for _ in range(_BISECTIONS):
+        middle = float(np.sqrt(low * high))
+        x = np.minimum(kappa / (costs - cheapest + middle), width / 2)
+        low, high = (middle, high) if float(x.sum()) > goal else (low, middle)
+    return x, cheapest - middle
+
+
+def advance(model: Model, point: Point) -> tuple[Point, float]:
+    """Take one of Mehrotra's steps; return where it leads and its length."""
+    capped = np.isfinite(model.width)
+    solve = newton_solver(model, _curvature(model, point, capped))
+    miss = residual(model, point)
+    ours, theirs = point.pairs
+    products = ours * theirs
+    mean = float(products.mean())
+    affine = _direction(point, capped, solve, miss, -products)
+    ahead = point.moved(affine, _reach(point, affine)).complementarity / products.size
+    centring = max(ahead / mean, 0.0) ** 3
+    step_ours, step_theirs = affine.pairs
+    goal = centring * mean - products - step_ours * step_theirs
+    step = _direction(point, capped, solve, miss, goal)
+    length = min(1.0, _BOUNDARY * _reach(point, step))
+    return point.moved(step, length), length
+
+
+def residual(model: Model, point: Point) -> Vector:
+    """Return by how much each of the equations is missed."""
+    atoms, x, q = model.atoms, point.x, point.q
+    edges = model.pull(x, q) - point.tau - point.z
+    edges[np.isfinite(model.width)] += point.cap
+    return Vector(
+        edges=edges,
+        atoms=point.multiplier * atoms.slope(q) - model.risks(x) - point.r + point.theta,
+        budget=atoms.divergence(q) + point.slack - atoms.radius,
+        total=float(x.sum()) + model.softness * point.tau - model.total,
+        mass=float(q.sum()) - 1.0,
+    )
+
+
+def _curvature(model: Model, point: Point, capped: NDArray[np.bool_]) -> Curvature:
+    prior, q = model.prior, point.q
+    edges = 4.0 * prior.beta + point.z / point.x
+    edges[capped] += point.cap / point.room
+    return Curvature(
+        edges=edges,
+        vertices=prior.bend(model.degrees + model.incidence @ point.x),
+        atoms=point.multiplier * model.atoms.bend(q) + point.r / q,
+        slope=model.atoms.slope(q),
+        slack=point.slack / point.multiplier,
+        softness=model.softness,
+    )
+
+
+def _direction(
+    point: Point, capped: NDArray[np.bool_], solve: Solve, miss: Vector, goal: Array
+) -> Point:
+    """Return the Newton step that takes the residuals to 0 and changes the products by ``goal``."""
+    ends = np.cumsum([point.x.size, point.room.size, point.q.size])
+    for_x, for_room, for_q, for_slack = np.split(goal, ends)
+    edges = for_x / point.x - miss.edges
+    edges[capped] -= for_room / point.room
+    found = solve(
+        Vector(
+            edges=edges,
+            atoms=for_q / point.q - miss.atoms,
+            budget=-miss.budget - float(for_slack[0]) / point.multiplier,
+            total=miss.total,
+            mass=-miss.mass,
+        )
+    )
+    room = -found.edges[capped]
+    return Point(
+        x=found.edges,
+        z=(for_x - point.z * found.edges) / point.x,
+        room=room,
+        cap=(for_room - point.cap * room) / point.room,
+        q=found.atoms,
+        r=(for_q - point.r * found.atoms) / point.q,
+        slack=(float(for_slack[0]) - point.slack * found.budget) / point.multiplier,
+        multiplier=found.budget,
+        tau=found.total,
+        theta=found.mass,
+    )
+
+
+def _reach(point: Point, step: Point) -> float:
+    """Return the longest multiple of a step, up to 1/0.99, that keeps positive what is."""
+    values, moves = np.concatenate(point.pairs), np.concatenate(step.pairs)
+    falls = moves < 0.0
+    limit = float(np.min(values[falls] / -moves[falls])) if falls.any() else np.inf
+    return min(limit, 1.0 / _BOUNDARY)

@@ -1,0 +1,83 @@
+"""From the interior point to certificates: the loop that a certified solver enters."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from solvers.atoms.interior_point import Point, advance, starting_point
+from solvers.atoms.model import Model, build_model
+from solvers.incumbent import Incumbent
+from wdro_cvx.ambiguity import Atoms
+from wdro_cvx.laplacian import laplacian_from_weights
+from wdro_cvx.validation import Array
+
+_NEAR = 10.0  # times the tolerance: where a certificate is worth its QP
+_MAX_STEPS = 100  # 10 to 20 are usual
+_SHORTEST = 1e-6  # step, below which rounding rules
+_ROUNDING = 1e-15  # relative complementarity, below which it does too
+
+
+def solve_atoms(incumbent: Incumbent, tol: float, max_iterations: int) -> None:
+    """Improve the incumbent until its gap is ``tol`` or nothing is left to do.
+
+    Does nothing for a set that declares no atoms, nor where weights or probabilities have no
+    choice.
+    """
+    problem, laplacian = incumbent.problem, incumbent.laplacian
+    if laplacian is None or incumbent.gap <= tol:
+        return
+    atoms = problem.ambiguity.atoms(problem.nominal)
+    if atoms is None:
+        return
+    model = build_model(problem, atoms, laplacian, incumbent.value)
+    point = starting_point(model)
+    if point is None:
+        return
+    for steps_left in reversed(range(min(max_iterations, _MAX_STEPS))):
+        following = _next(model, point)
+        point = following or point
+        left = point.complementarity / problem.d
+        ended = following is None or left <= _ROUNDING or steps_left == 0
+        if ended or left <= _NEAR * tol:
+            _offer(incumbent, model, point)
+        incumbent.record()
+        if ended or incumbent.gap <= tol:
+            return
+
+
+def _next(model: Model, point: Point) -> Point | None:
+    """Return the next point, None where rounding has left none."""
+    # The last steps of a hopeless case may overflow; what they give is not used.
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        try:
+            moved, length = advance(model, point)
+        except linalg.LinAlgError:
+            return None
+    usable = length >= _SHORTEST and bool(np.isfinite(moved.complementarity))
+    return moved if usable else None
+
+
+def _offer(incumbent: Incumbent, model: Model, point: Point) -> None:
+    """Offer the weights, the probabilities and the graph that is best against these."""
+    problem = incumbent.problem
+    graph = laplacian_from_weights(model.weights(point.x))
+    incumbent.evaluate(problem.prior.repaired(graph))
+    probabilities = pulled_inside(model.atoms, point.q)
+    start = model.multipliers(point.x, point.tau)
+    answer = incumbent.bound_by(model.atoms.moment(probabilities), start)
+    incumbent.evaluate(answer.laplacian)
+
+
+def pulled_inside(atoms: Atoms, probabilities: Array) -> Array:
+    """Mix probabilities with the nominal ones until their divergence is within the radius."""
+    given = probabilities / probabilities.sum()
+    share, spare, mixed = 1.0, 1e-15, given
+    while (spent := atoms.divergence(mixed)) > atoms.radius:
+        # The divergence is convex and 0 at the nominal ones: enough but for rounding, for which
+        # something more is spared every time.
+        share *= atoms.radius / spent * (1.0 - spare)
+        spare = min(2.0 * spare, 0.5)
+        mixed = atoms.shares + share * (given - atoms.shares)
+        mixed /= mixed.sum()
+    return mixed

@@ -1,0 +1,39 @@
+"""Solve a Laplacian QP, with or without bounds on the weights."""
+
+from __future__ import annotations
+
+from solvers.laplacian_qp.ascent import Ascent, maximise
+from solvers.laplacian_qp.bounded import BoundedPoint, bounded_point
+from solvers.laplacian_qp.dense import QuadraticPoint, quadratic_point
+from solvers.laplacian_qp.qp import LaplacianQP, QPSolution
+from wdro_cvx.validation import Array
+
+_MAX_STEPS = 200
+
+
+def solve_laplacian_qp(
+    qp: LaplacianQP, start: tuple[Array, float] | None = None, tol: float = 1e-12
+) -> QPSolution:
+    """Solve a Laplacian QP to the relative gap ``tol``, or to rounding.
+
+    Parameters
+    ----------
+    qp : LaplacianQP
+    start : (nu, tau), optional
+        Multipliers of a similar problem.
+    tol : float
+    """
+    found = climb(qp, start, tol, _MAX_STEPS)
+    last = found.last
+    return QPSolution(
+        found.best.laplacian(), found.value, last.value, last.nu, last.level, found.steps
+    )
+
+
+def climb(
+    qp: LaplacianQP, start: tuple[Array, float] | None, tol: float, max_steps: int
+) -> Ascent[QuadraticPoint] | Ascent[BoundedPoint]:
+    """Climb a QP's dual from ``start``, or from a guess."""
+    if qp.prior.bounds is not None:
+        return maximise(bounded_point(qp, qp.prior.bounds, start), tol, max_steps)
+    return maximise(quadratic_point(qp, start), tol, max_steps)

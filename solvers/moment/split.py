@@ -1,0 +1,217 @@
+"""Prices split by a norm: the proximal step of Theorem 3's regulariser, with its derivative.
+
+Minimising ``η‖v‖² + ε‖v‖_q - ⟨Y, v⟩`` over v is Moreau's decomposition: ``Y = 2ηv + Δ`` with Δ the
+projection of ``Y`` onto ``{‖Δ‖_p ≤ ε}``, ``1/p + 1/q = 1``. For ``1 < q < ∞`` it has one unknown,
+``σ = 2η‖v‖_q/ε``: with ``v = ‖v‖_q·z`` and ``Δ = ε·ζ`` it reads
+
+    σz + ζ = Y/ε,    ζ = z^{q-1},    ‖z‖_q = ‖ζ‖_p = 1
+
+so that q near 1 and large q are no trouble: all powers are of numbers of order 1 and below.
+
+Where v is kept to an interval, z is what the equation says, cut off at ``2η/εσ`` times its ends.
+As z falls with σ and the ends do too, σ is unique as before. A cut entry is constant in ``Y``: it
+has the slope 0, and its part of the price that neither ``2ηv`` nor Δ takes is the interval's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wdro_cvx.laplacian import project_simplex
+from wdro_cvx.validation import Array
+
+_MAX_STEPS = 100
+_CLOSE = 0.3  # relative error of the entries below which σ moves along with them
+_TOL = 1e-12  # relative, of ``‖z‖_q^q = 1`` and of every entry's equation; in proportion to p and q
+
+
+@dataclass(frozen=True)
+class Split:
+    """Prices split into ``2ηv + Δ``. The derivative ``2η·∂v/∂Y`` is ``diag(slopes) + weight·bbᵀ``.
+
+    Attributes
+    ----------
+    values, shift : arrays (n,)
+        v, and Δ of p-norm ε (to rounding) or less.
+    slopes, b : arrays (n,)
+        Slopes are between 0 and 1.
+    weight : float
+    """
+
+    values: Array
+    shift: Array
+    slopes: Array
+    b: Array
+    weight: float
+
+
+@dataclass(frozen=True)
+class Box:
+    """Intervals of the values; their ends are not negative.
+
+    Attributes
+    ----------
+    lower, upper : arrays (n,)
+        ``upper`` may be infinite. An entry without an interval has 0 and ∞ and keeps its sign.
+    """
+
+    lower: Array
+    upper: Array
+
+    def clip(self, values: Array, scale: float) -> tuple[Array, NDArray[np.bool_]]:
+        """Cut values off at ``scale`` times the ends; also tell which of them were."""
+        lower, upper = scale * self.lower, scale * self.upper
+        return np.clip(values, lower, upper), (values < lower) | (values > upper)
+
+
+def split_largest(
+    prices: Array, d: int, radius: float, eta: float, box: Box | None = None
+) -> Split:
+    """Split prices for p = 1, where only the first ``d`` entries can be the largest."""
+    shift = np.zeros_like(prices)
+    shift[:d] = radius * project_simplex(prices[:d] / radius, 1.0)
+    tied = (shift > 0.0).astype(float)
+    # A radius that is lost in the rounding of the prices leaves no entry tied.
+    weight = 1.0 / max(float(tied.sum()), 1.0)
+    values, slopes = (prices - shift) / (2 * eta), 1.0 - tied
+    if box is not None:
+        values[d:], cut = Box(box.lower[d:], box.upper[d:]).clip(values[d:], 1.0)
+        slopes[d:][cut] = 0.0
+    return Split(values, shift, slopes, tied, weight)
+
+
+def split_norm(
+    prices: Array, copies: Array, q: float, radius: float, eta: float, box: Box | None = None
+) -> Split:
+    """Split prices for 1 < q < ∞, where entry k counts ``copies[k]`` times."""
+    sizes, signs = np.abs(prices) / radius, np.sign(prices)
+    if box is not None:
+        kept = box.lower > 0.0  # in spite of a negative price
+        sizes[kept & (prices < 0.0)] = 0.0
+        signs[kept] = 1.0
+        unit = 2 * eta / radius
+        box = Box(unit * box.lower, unit * box.upper)
+    found = project(sizes, copies, q, box)
+    if found.sigma == 0.0:
+        zeros = np.zeros_like(prices)
+        return Split(zeros, prices, zeros, zeros, 0.0)
+    return Split(
+        values=signs * found.z * (found.sigma * radius / (2 * eta)),
+        shift=signs * found.zeta * radius,
+        slopes=found.slopes,
+        b=signs * found.slopes * found.zeta,
+        weight=(q - 1.0) / (found.sigma * float(found.pull @ found.z)),
+    )
+
+
+class Projection(NamedTuple):
+    """What :func:`project` found: σ, z, ζ, ``σ·∂z/∂y`` and ``-σ·∂(Σ copies·z^q)/∂σ`` by entry."""
+
+    sigma: float
+    z: Array
+    zeta: Array
+    slopes: Array
+    pull: Array  # times z; over q
+
+
+def project(y: Array, copies: Array, q: float, box: Box | None = None) -> Projection:
+    """Solve ``σz + ζ = y``, ``ζ = z^{q-1}``, ``Σ copies·z^q = 1`` for σ, z and ζ, given ``y ≥ 0``.
+
+    Inside the unit ball of the p-norm σ is 0 and ζ is y. A ``box`` keeps σz to intervals.
+
+    Of z and ζ the unknown x is the one in which the equation is convex, ``αx + βx^r = y`` with
+    ``r ≥ 1``: Newton then stays above the root, without cancellation, so that tiny entries are as
+    accurate as large ones. σ moves along, also by Newton: for q ≤ 2 on ``1/‖z‖_q``, which is nearly
+    linear in it, for q > 2 on ``‖ζ‖_p``, which is convex, so that no step overshoots.
+    """
+    p = q / (q - 1.0)
+    norm = weighted_norm(y, copies, p)
+    if norm <= 1.0 and (box is None or not box.lower.any()):
+        zeros = np.zeros_like(y)
+        return Projection(0.0, zeros, y, zeros, zeros)
+    if q == 2.0 and box is None:
+        z, slopes = y / norm, np.full_like(y, 1.0 - 1.0 / norm)
+        return Projection(norm - 1.0, z, z, slopes, copies * z * slopes)
+    r, tol = max(p, q) - 1.0, _TOL * max(p, q)
+    root = _power(y, 1.0 / r)
+    low, high = _bracket(y, copies, q, box)
+    sigma, last = high, np.inf
+    alpha, beta = (sigma, 1.0) if q > 2.0 else (1.0, sigma)
+    x = np.minimum(y / alpha, root * beta ** (-1.0 / r))
+    for _ in range(_MAX_STEPS):
+        bend = _power(x, r - 1.0)
+        stiffness = alpha + r * beta * bend
+        excess = (alpha + beta * bend) * x - y
+        if q > 2.0:
+            z, zeta, slopes = x, bend * x, alpha / stiffness
+        else:
+            z, zeta, slopes = bend * x, x, r * beta * bend / stiffness
+        pull = copies * zeta * slopes
+        if box is not None:
+            z, cut = box.clip(z, 1.0 / sigma)
+            zeta = np.where(cut, _power(z, q - 1.0), zeta)
+            slopes = np.where(cut, 0.0, slopes)
+            pull = np.where(cut, copies * zeta, pull)
+        total = float(copies @ (z * zeta))
+        if abs(total - 1.0) <= tol and np.all(excess <= tol * y):
+            break
+        if np.all(excess <= _CLOSE * y):
+            # What the total will be at the roots for this σ, by their next step.
+            drift = pull @ excess if box is None else (pull * ~cut) @ excess
+            ahead = max(total - q / sigma * float(drift), 0.1 * total)
+            step = p / q * (1.0 - ahead ** (-1.0 / p)) if q > 2.0 else ahead ** (1.0 / q) - 1.0
+            ratio = max(1.0 + ahead * step / float(pull @ z), 0.01)
+            if box is not None:
+                # An entry that is cut or let go bends both functions the other way. As x is above
+                # its root by no more than its equation's error, the total tells a bound of σ.
+                far = float(np.max(excess[y > 0.0] / y[y > 0.0], initial=0.0))
+                if total <= 1.0:
+                    high = sigma
+                elif total > (1.0 + far) ** (r + 1.0):
+                    low = sigma
+                if not low < ratio * sigma < high or abs(np.log(ratio)) > last / 2:
+                    ratio = max(np.sqrt(low * high), 0.1 * high) / sigma
+                last = abs(np.log(ratio))
+            sigma = min(max(sigma * ratio, low), high)
+            alpha, beta = (sigma, 1.0) if q > 2.0 else (1.0, sigma)
+        x = (y + (r - 1.0) * beta * bend * x) / (alpha + r * beta * bend)
+        x = np.minimum(x, root * beta ** (-1.0 / r))  # an upper bound, should x have been low
+    return Projection(sigma, z, zeta, slopes, pull)
+
+
+def _bracket(y: Array, copies: Array, q: float, box: Box | None) -> tuple[float, float]:
+    """Return bounds of σ, from ``σz + ζ = y`` and the order of the norms.
+
+    They are ``‖y‖_t - 1 ≤ σ ≤ ‖y‖_q`` with t = max(p, q). In a box y is first cut off by it, for σz
+    is not above and σz + ζ not below that; and ``σ = ‖σz‖_q`` is not below the lower ends' norm.
+    """
+    p = q / (q - 1.0)
+    least = 0.0
+    if box is not None:
+        y, least = box.clip(y, 1.0)[0], weighted_norm(box.lower, copies, q)
+    high = weighted_norm(y, copies, q)
+    low = weighted_norm(y, copies, p) if q < 2.0 else high
+    return max(low - 1.0, least), high
+
+
+def weighted_norm(entries: Array, copies: Array, p: float) -> float:
+    """Return ``(Σ copies·|entries|^p)^{1/p}``, or the largest entry for p = ∞."""
+    sizes = np.abs(entries)
+    top = float(sizes.max())
+    if top == 0.0 or np.isinf(p):
+        return top
+    return top * float(copies @ _power(sizes / top, p)) ** (1.0 / p)
+
+
+def _power(x: Array, exponent: float) -> Array:
+    """Return ``x**exponent``, neither of them negative, in half of NumPy's time."""
+    if exponent == 2.0:
+        return x * x
+    if exponent == 0.0:
+        return np.ones_like(x)
+    with np.errstate(divide="ignore"):
+        return np.exp(exponent * np.log(x))

@@ -1,0 +1,97 @@
+"""The LMI of a transport set, in the coordinates in which its solvers work.
+
+    min ⟨rest, L⟩ + ⟨FᵀF, K⟩ + reach‖L‖ + η‖L‖² + γ + Tr Z
+    s.t.  X = [[γI - K, KFᵀ], [FK, Z]] ⪰ 0,    K = SLS
+
+``S = P^-½``, and ``F`` is the factor in the coordinates ``S⁻¹x``, in the unit in which the radius
+is 1. No transport is longer than that, so the corners of the dual are of comparable size.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import linalg
+
+from wdro_cvx import EdgeBounds, GraphProblem
+from wdro_cvx.ambiguity import TransportForm
+from wdro_cvx.ambiguity.secular import solve_secular
+from wdro_cvx.validation import Array
+
+_SLACK = 0.05  # γ starts this far above λmax
+
+
+@dataclass(frozen=True, eq=False)
+class TransportLMI:
+    """The data of the LMI. ``scales`` is the diagonal of S."""
+
+    factor: Array
+    scales: Array
+    rest: Array
+    reach: float
+    eta: float
+    trace: float
+    penalty: float | None
+    bounds: EdgeBounds | None
+
+    @classmethod
+    def of(cls, problem: GraphProblem, form: TransportForm) -> TransportLMI:
+        """State the LMI of a problem whose set has this form."""
+        unit = form.radius**2
+        # A Laplacian does not see the mean of a signal over the vertices.
+        centred = (form.factor - form.factor.mean(axis=1, keepdims=True)) / form.radius
+        penalty = problem.trace_penalty
+        return cls(
+            factor=centred * np.sqrt(form.metric),
+            scales=form.metric**-0.5,
+            rest=np.zeros((problem.d, problem.d)) if form.rest is None else form.rest / unit,
+            reach=form.reach / unit,
+            eta=problem.eta / unit,
+            trace=problem.target_trace,
+            penalty=None if penalty is None else penalty / unit,
+            bounds=problem.bounds,
+        )
+
+    @property
+    def d(self) -> int:
+        """The number of vertices."""
+        return self.scales.size
+
+    @property
+    def slope(self) -> float:
+        """How much weight a trace penalty gives up for τ; 0 where the trace is fixed."""
+        return 0.0 if self.penalty is None else 1.0 / (8.0 * self.penalty)
+
+    @cached_property
+    def linear(self) -> Array:
+        """The nominal second moment."""
+        return self.rest + self.scaled(self.factor.T @ self.factor)
+
+    def scaled(self, laplacian: Array) -> Array:
+        """Return ``SLS``."""
+        return laplacian * np.outer(self.scales, self.scales)
+
+    def matrix(self, scaled: Array, gamma: float, corner: Array) -> Array:
+        """Return X for a matrix K."""
+        side = scaled @ self.factor.T
+        return np.block([[gamma * np.eye(self.d) - scaled, side], [side.T, corner]])
+
+    def start(self, laplacian: Array) -> tuple[Array, Array]:
+        """Return a primal and a dual matrix that belong to a Laplacian."""
+        scaled = self.scaled(laplacian)
+        values, vectors = linalg.eigh(scaled, driver="evd", check_finite=False)
+        spectral = self.factor @ vectors
+        root = solve_secular(values, np.sum(spectral**2, axis=0), 1.0)
+        gamma = max(root.multiplier, (1.0 + _SLACK) * float(values[-1]))
+        # How far each direction of the data moves: (γI - K)⁻¹K.
+        stretch = values / (gamma - values)
+        moves = (spectral * stretch) @ vectors.T
+        # What the transport leaves of the budget is spread where the LMI is closest to singular.
+        leftover = max(1.0 - float(np.sum(moves**2)), 0.0)
+        spread = (vectors * stretch**2) @ vectors.T * (leftover / float(np.sum(stretch**2)))
+        primal = self.matrix(scaled, gamma, moves @ scaled @ self.factor.T)
+        corner = np.eye(len(moves))
+        dual = np.block([[moves.T @ moves + spread, -moves.T], [-moves, corner]])
+        return primal, dual
