@@ -16,6 +16,7 @@ _NEAR = 10.0  # times the tolerance: where a certificate is worth its QP
 _MAX_STEPS = 100  # 10 to 20 are usual
 _SHORTEST = 1e-6  # step, below which rounding rules
 _ROUNDING = 1e-15  # relative complementarity, below which it does too
+_PULLS = 100  # towards the nominal ones; only a radius at rounding level needs more than 60
 
 
 def solve_atoms(incumbent: Incumbent, tol: float, max_iterations: int) -> None:
@@ -73,11 +74,14 @@ def pulled_inside(atoms: Atoms, probabilities: Array) -> Array:
     """Mix probabilities with the nominal ones until their divergence is within the radius."""
     given = probabilities / probabilities.sum()
     share, spare, mixed = 1.0, 1e-15, given
-    while (spent := atoms.divergence(mixed)) > atoms.radius:
+    for _ in range(_PULLS):
+        spent = atoms.divergence(mixed)
+        if spent <= atoms.radius:
+            return mixed
         # The divergence is convex and 0 at the nominal ones: enough but for rounding, for which
         # something more is spared every time.
         share *= atoms.radius / spent * (1.0 - spare)
         spare = min(2.0 * spare, 0.5)
         mixed = atoms.shares + share * (given - atoms.shares)
         mixed /= mixed.sum()
-    return mixed
+    return atoms.shares

@@ -193,6 +193,10 @@ def test_probabilities_are_pulled_inside_and_no_further(seed, kind, radius, shar
     assert q.min() >= 0.0
     assert q.sum() == pytest.approx(1.0, rel=1e-14)
     np.testing.assert_array_equal(pulled_inside(atoms, q), q / q.sum())
+    barely = replace(atoms, radius=atoms.divergence(q) * (1 - 1e-9) + 1e-30)
+    pulled = pulled_inside(barely, q)
+    assert barely.divergence(pulled) <= barely.radius
+    np.testing.assert_allclose(pulled, q, rtol=1e-7, atol=1e-8 * q.max())
 
 
 @pytest.mark.parametrize("penalty", [None, 1e-2, 100.0])
@@ -235,15 +239,29 @@ def test_every_problem_is_solved_without_the_bundle(
     assert judge(problem, answer.laplacian, answer.certificate).solved(1e-6)
 
 
-def test_the_interior_point_takes_few_steps():
-    """On problems on which gradients fail: kinks at the optimum, of several atoms."""
-    for kind in (KLBall, ChiSquareBall):
-        for n, radius, eta in [(3, 1.0, 1e-4), (12, 2.0, 1e-3), (60, 100.0, 1e-2)]:
-            problem = random_problem(n, kind(radius), 12, n, eta=eta, tails=True)
-            incumbent = first_incumbent(problem)
-            assert incumbent.gap > 1e-3
-            solve_atoms(incumbent, 1e-9, 40)
-            assert incumbent.gap <= 1e-9
+@pytest.mark.parametrize("kind", [KLBall, ChiSquareBall])
+@pytest.mark.parametrize(
+    ("n", "radius", "eta"), [(3, 1.0, 1e-4), (12, 2.0, 1e-3), (60, 99.0, 0.01)]
+)
+def test_the_interior_point_takes_few_steps(kind, n, radius, eta):
+    """On problems on which gradients fail; it takes 9 to 12, and 16 without its corrector."""
+    problem = random_problem(n, kind(radius), 12, n, eta=eta, tails=True)
+    incumbent = first_incumbent(problem)
+    assert incumbent.gap > 1e-3
+    solve_atoms(incumbent, 1e-9, 13)
+    assert incumbent.gap <= 1e-9
+
+
+@pytest.mark.parametrize("kind", [KLBall, ChiSquareBall])
+@pytest.mark.parametrize("penalty", [None, 1e3])
+def test_a_signal_that_dwarfs_the_others_is_no_obstacle(kind, penalty):
+    """From equal weights, whose risk is 10⁴ times the optimal one, no step was possible."""
+    samples = np.random.default_rng(1).standard_normal((2, 40))
+    samples[0] *= 100.0
+    nominal = Nominal.from_samples(samples)
+    incumbent = first_incumbent(GraphProblem(nominal, kind(0.05), 0.05, trace_penalty=penalty))
+    solve_atoms(incumbent, 1e-9, 20)
+    assert incumbent.gap <= 1e-9
 
 
 @pytest.mark.parametrize("kind", [KLBall, ChiSquareBall])
