@@ -9,17 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from experiments.learn.loading import Places
 from wdro_cvx.validation import Array
 
 #: A box around the contiguous United States: south, north, west, east.
 _STATES = (24.0, 50.0, -126.0, -66.0)
 
 
-def nearby_outlines(places: Places) -> list[Array]:
+def nearby_outlines(latitude: Array, longitude: Array) -> list[Array]:
     """Return the outlines that cross the box of the places: US states, or countries."""
-    south, north = float(places.latitude.min()), float(places.latitude.max())
-    west, east = float(places.longitude.min()), float(places.longitude.max())
+    south, north = float(latitude.min()), float(latitude.max())
+    west, east = float(longitude.min()), float(longitude.max())
     in_states = (
         _STATES[0] <= south and north <= _STATES[1] and _STATES[2] <= west and east <= _STATES[3]
     )

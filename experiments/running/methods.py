@@ -7,14 +7,15 @@ one whose answer the judge accepts.
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import formulations
 import solvers
-from experiments.piqp_route import solve_with_piqp
-from formulations.backends import check_backend
+from experiments.running.piqp_route import solve_with_piqp
+from formulations.backends import check_backend, installed_backends
 from wdro_cvx import GraphProblem, Solution, SolverError, WdroError
 
 # Interior-point methods gain digits almost for free; first-order ones pay for each.
@@ -63,6 +64,19 @@ def find_method(name: str) -> Method:
         f"Formulations, as NAME:BACKEND: {', '.join(sorted(formulations.registered()))}. "
         f"Others: {', '.join(sorted(_EXTRA))}."
     )
+
+
+def missing_backend(name: str) -> str | None:
+    """Return how to install the backend of a method, None if it is there."""
+    backend = name.partition(":")[2].upper() or (name if name in _EXTRA else "")
+    if not backend:
+        return None
+    if name in _EXTRA:
+        there = importlib.util.find_spec(name.lower()) is not None
+    else:
+        there = backend in installed_backends()
+    extra = "wdro-cvx[bench]" if name in _EXTRA else backend.lower()
+    return None if there else f"{backend} is not installed (pip install '{extra}')"
 
 
 def _conic(formulation: type[formulations.Formulation], backend: str) -> Method:

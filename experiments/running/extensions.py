@@ -19,7 +19,15 @@ def load_extension(path: str) -> None:
     """Run a Python file, which registers sets, formulations or solvers of its own."""
     if not Path(path).is_file():
         raise WdroError(f"there is no file {path}; name a Python file that registers variants.")
-    runpy.run_path(path, run_name=f"extension:{Path(path).stem}")
+    try:
+        runpy.run_path(path, run_name=f"extension:{Path(path).stem}")
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # SystemExit too: a file that ends us is a file that fails
+        raise WdroError(
+            f"the extension {path} cannot be loaded ({type(error).__name__}: {error}). Mend it: "
+            "`python FILE` shows where."
+        ) from error
 
 
 def load_installed() -> None:
