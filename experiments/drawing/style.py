@@ -39,6 +39,7 @@ _FAMILIES = {
 }  # fmt: skip
 _LINES = {"": "-", "CLARABEL": "--", "SCS": ":"}
 _OTHER_LINE = "-."
+_DPI = 200
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def render(figure: Figure) -> dict[str, bytes]:
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
         for suffix in ("png", "pdf"):
             buffer = io.BytesIO()
-            figure.savefig(buffer, format=suffix, dpi=200)
+            figure.savefig(buffer, format=suffix, dpi=_DPI)
             rendered[suffix] = buffer.getvalue()
     plt.close(figure)
     return rendered

@@ -35,9 +35,13 @@ MODELS: dict[str, AmbiguitySet] = {
     "saa": Singleton(),
 }
 #: Radius and eta are relative to the signals; beyond this they are mistakes, or arithmetic fails.
-_LARGEST = 1e6
+_RANGE = 1e-6, 1e6
 _ROUNDING = 1e-12  # of signals up to 1: what varies less does not vary
 PREPARATIONS = ("raw", "centred", "standardised")
+
+
+def _within(value: float) -> bool:
+    return _RANGE[0] <= value <= _RANGE[1]
 
 
 @dataclass(frozen=True)
@@ -78,15 +82,16 @@ class LearnOptions:
                 raise ProblemError(
                     f"radius must be a number or one of {', '.join(RULES)}; it is {self.radius!r}."
                 )
-        elif real_number("radius", self.radius, 0.0) > _LARGEST:
+        elif not (real_number("radius", self.radius, 0.0) == 0.0 or _within(self.radius)):
             raise ProblemError(
-                f"radius must be at most {_LARGEST:g}, relative to the signals; it is "
-                f"{self.radius:g}. Beyond 1 the worst case has little to do with the data."
+                f"radius must be 0 or between {_RANGE[0]:g} and {_RANGE[1]:g}, relative to the "
+                f"signals; it is {self.radius:g}. Less is as good as 0, and beyond 1 the worst "
+                "case has little to do with the data."
             )
-        if not 1.0 / _LARGEST <= real_number("eta", self.eta, 0.0, strict=True) <= _LARGEST:
+        if not _within(real_number("eta", self.eta, 0.0, strict=True)):
             raise ProblemError(
-                f"eta must be between {1.0 / _LARGEST:g} and {_LARGEST:g}, relative to the "
-                f"signals; it is {self.eta:g}."
+                f"eta must be between {_RANGE[0]:g} and {_RANGE[1]:g}, relative to the signals; "
+                f"it is {self.eta:g}."
             )
         real_number("threshold", self.threshold, 0.0)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -21,7 +22,7 @@ def markdown_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> s
 
 def escape_markdown(text: str) -> str:
     """Return a text that Markdown and HTML show as it is; bars are left to the table."""
-    return re.sub(r"([\\`*_{}\[\]()<>#+!~&$])", r"\\\1", text)
+    return re.sub(r"([\\`*_{}\[\]()#+!~$])", r"\\\1", html.escape(text, quote=False))
 
 
 def seconds(value: float) -> str:
