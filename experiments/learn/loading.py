@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -191,7 +192,7 @@ def _read_text(path: Path) -> str:
 
 def _separator(path: Path, text: str) -> str:
     """Return the separator that occurs in the header."""
-    first = text.lstrip("\r\n ").splitlines()[0]
+    first = re.split("[\r\n]", text.lstrip("\r\n "), maxsplit=1)[0]
     counts = {mark: first.count(mark) for mark in (",", ";", "\t", "|")}
     best = max(counts, key=lambda mark: counts[mark])
     if counts[best] == 0:

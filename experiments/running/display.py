@@ -60,7 +60,10 @@ class CampaignDisplay:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._live.stop()
+        if self._live.is_started:
+            self._live.stop()
+            if self._current is not None:
+                self._console.print(self._table(self._current.panel))
         took = time.perf_counter() - self._started
         kept = f", {self._reused} of them from an earlier run" if self._reused else ""
         _line(

@@ -1,5 +1,10 @@
 """``wdro compare`` from end to end, its cross-check and its report."""
 
+import contextlib
+import os
+import pty
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -244,3 +249,24 @@ def test_a_busy_machine_is_told():
     assert "used 1.5 cores" in busy_warning(rows)[0]
     rows["wall_s"] = np.nan
     assert busy_warning(rows) == []
+
+
+def test_a_terminal_sees_the_table_fill_in(tmp_path):
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "experiments", "compare", "--dimensions", "5,6"]
+    run = subprocess.Popen(
+        [*command, "--methods", "PIQP", "--output", str(tmp_path)], stderr=theirs,
+        stdout=subprocess.PIPE, env={**os.environ, "COLUMNS": "100", "TERM": "xterm"},
+    )  # fmt: skip
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # the other end is closed when the run is over
+        while part := os.read(ours, 4096):
+            shown += part
+    run.communicate(timeout=60)
+    os.close(ours)
+    assert run.returncode == 0
+    text = shown.decode()
+    assert "sample average" in text
+    assert "2 of 2, about" in text
+    assert "…" in text  # under way
