@@ -41,9 +41,12 @@ def _check(group: pd.DataFrame, laplacians: dict[str, Array | None]) -> pd.DataF
         return group
     values, target = done["judged_value"], done["target"]
     bound = float(done["bound"].max())
-    gaps = pd.Series([relative_gap(value, bound) for value in values], done.index)
+    gaps = pd.Series(
+        [relative_gap(v, bound, c) for v, c in zip(values, done["constant"], strict=True)],
+        done.index,
+    )
     confirmed = (
-        (gaps.abs() <= target)
+        gaps.between(0.0, target)
         & (done["residual"] <= target)
         & (done["oracle_error"] <= ORACLE_TOLERANCE)
     )

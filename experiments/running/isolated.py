@@ -23,6 +23,7 @@ from experiments.running.server import Task, server_with
 
 _POLL_S = 0.02
 _TREE_POLL_S = 0.25  # looking for all descendants costs milliseconds
+_GONE_S = 5.0
 _PATIENCE = 2.0  # seconds on the clock for each of computing
 _MIB = 1024.0**2
 
@@ -81,6 +82,8 @@ class Worker:
         for process in self._seen:
             with contextlib.suppress(psutil.Error):
                 process.kill()
+        # What is measured next should not share the machine with what is being torn down.
+        psutil.wait_procs(list(self._seen), timeout=_GONE_S)
         self.connection.close()
 
 

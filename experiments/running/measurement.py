@@ -101,6 +101,7 @@ def measure(cell: Cell, bound: float = -np.inf) -> tuple[dict[str, Any], Array]:
         "gap": verdict.gap,
         "residual": verdict.residuals.largest,
         "oracle_error": verdict.oracle_error,
+        "constant": verdict.constant,
         "tol": tol,
         "iterations": int(solution.iterations),
         "build_s": float(np.median([run.solution.build_s for run in runs])),
