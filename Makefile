@@ -4,9 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PRESET ?= quick
+EXAMPLES ?= 3000
+KILLS ?= 100
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test compare propositions figures temperature bench robustness check clean
+.PHONY: help setup test fuzz faults compare propositions figures temperature bench robustness \
+  check clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -23,6 +26,13 @@ $(READY): pyproject.toml constraints.txt
 
 test: $(READY)  ## run the whole test suite
 	$(BIN)/python -m pytest -n 2
+
+fuzz: $(READY)  ## try many random tables, command lines and calls (EXAMPLES=3000 of each)
+	FUZZ_EXAMPLES=$(EXAMPLES) OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/fuzz -n 2 \
+	  --hypothesis-show-statistics
+
+faults: $(READY)  ## kill runs at random moments and look at what is left (KILLS=100)
+	$(BIN)/python tests/faults/kill_campaign.py --kills $(KILLS)
 
 compare: $(READY)  ## cross-check and time every formulation and solver (PRESET=quick or paper)
 	$(BIN)/wdro compare --preset $(PRESET)

@@ -2,20 +2,27 @@
 
 import importlib
 import pkgutil
+from typing import TYPE_CHECKING, Any
 
 from solvers.base import Solver, register, registered
 from solvers.bisection import bisect_multiplier
 from solvers.block_descent import BlockDescent
 from solvers.certified import CertifiedSolver
-from solvers.estimator import RobustGraph
 from solvers.laplacian_qp import LaplacianQP, solve_laplacian_qp
 from solvers.moment import MomentNewton
 from solvers.path import solve, solve_path
 from solvers.projected_gradient import ProjectedGradient
 
+if TYPE_CHECKING:
+    from solvers.estimator import RobustGraph
+
+# The estimator alone needs scikit-learn, which takes longer to import than all of the rest.
+_LAZY = {"RobustGraph": "estimator"}
+
 # A file added to this package registers itself without a change here.
 for _module in pkgutil.iter_modules(__path__):
-    importlib.import_module(f"{__name__}.{_module.name}")
+    if _module.name not in _LAZY.values():
+        importlib.import_module(f"{__name__}.{_module.name}")
 
 __all__ = [
     "BlockDescent",
@@ -32,3 +39,9 @@ __all__ = [
     "solve_laplacian_qp",
     "solve_path",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)

@@ -6,8 +6,6 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tqdm import tqdm
-
 from solvers.incumbent import Callback, Progress
 
 
@@ -19,6 +17,8 @@ def progress_display(
     if not shown:
         yield callback
         return
+    from tqdm import tqdm  # only who looks pays for it
+
     digits = max(-math.log10(tol), 1.0)
     with tqdm(total=round(digits, 1), bar_format="{l_bar}{bar}| {postfix}", desc="gap") as bar:
 

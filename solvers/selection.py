@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from sklearn.model_selection import KFold
-from tqdm import tqdm
 
 from solvers.path import solve
 from wdro_cvx import (
@@ -75,6 +73,8 @@ def held_out(
         raise DataError(
             "1 sample cannot be held out and learned from at once; give the radius as a number."
         )
+    from sklearn.model_selection import KFold  # slow to import, and only needed here
+
     splits = list(KFold(min(folds, len(samples))).split(samples))
     nominals = [Nominal.from_samples(samples[train]) for train, _ in splits]
     starts: list[Solution | None] = [None] * len(splits)
@@ -141,6 +141,8 @@ def choose_radius(
 
     def build(nominal: Nominal, radius: float) -> GraphProblem:
         return GraphProblem(nominal, replace(ambiguity, radius=radius), eta)
+
+    from tqdm import tqdm
 
     scores: list[HeldOut] = []
     tried = tqdm(held_out(samples, build, candidates, eta), desc="radius",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist
@@ -52,6 +51,8 @@ def sbm_graph(
     for name, share in (("p_within", p_within), ("p_between", p_between)):
         if real_number(name, share, 0.0) > 1.0:
             raise ProblemError(f"{name} is a probability and must be ≤ 1; it is {share:g}.")
+    import networkx as nx  # slow to import, and only needed here
+
     blocks = len(sizes)
     chances = np.full((blocks, blocks), p_between)
     np.fill_diagonal(chances, p_within)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.metrics import matthews_corrcoef, normalized_mutual_info_score
 
 from wdro_cvx.edges import EDGE_THRESHOLD
 from wdro_cvx.errors import ProblemError
@@ -23,6 +22,8 @@ def mcc(learned: ArrayLike, truth: ArrayLike, threshold: float = EDGE_THRESHOLD)
     true_edges = weights_from_laplacian(second) >= threshold
     if edges.all() or true_edges.all() or not (edges.any() and true_edges.any()):
         return 0.0
+    from sklearn.metrics import matthews_corrcoef  # slow to import, and only needed here
+
     return float(matthews_corrcoef(true_edges, edges))
 
 
@@ -43,6 +44,8 @@ def nmi(labels: ArrayLike, truth: ArrayLike) -> float:
             f"labels and truth must be two lists of one label per vertex; "
             f"they have shapes {found.shape} and {expected.shape}."
         )
+    from sklearn.metrics import normalized_mutual_info_score
+
     return float(normalized_mutual_info_score(expected, found))
 
 

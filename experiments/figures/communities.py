@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from experiments.drawing.graphs import communities
+from experiments.drawing.style import COLOURS
 from experiments.figures.drawing import STYLES, band, panels
 from experiments.figures.experiment import ClaimFinding, Experiment, Record, Setting
 from experiments.figures.learning import (
@@ -21,10 +23,8 @@ from experiments.figures.learning import (
 )
 from experiments.figures.statistics import advantage, against_baselines, mean, outcome
 from experiments.figures.tables import beside, chosen_scores, closeness, printed
-from experiments.growth import COLOURS
 from wdro_cvx.edges import EDGE_THRESHOLD
 from wdro_cvx.generators import sbm_graph, smooth_signals
-from wdro_cvx.laplacian import laplacian_from_weights, weights_from_laplacian
 from wdro_cvx.metrics import nmi
 from wdro_cvx.validation import Array
 
@@ -43,15 +43,9 @@ PAPER = printed(
 _SMALL, _LARGE = 150, 500
 
 
-def communities(laplacian: Array, seed: int = 0) -> Array:
-    """Return Louvain's community of every vertex, edges below the threshold left out."""
-    weights = weights_from_laplacian(laplacian)
-    kept = laplacian_from_weights(np.where(weights >= EDGE_THRESHOLD, weights, 0.0))
-    graph = nx.from_numpy_array(np.diag(np.diagonal(kept)) - kept)
-    labels = np.zeros(len(laplacian))
-    for label, members in enumerate(nx.community.louvain_communities(graph, seed=seed)):
-        labels[list(members)] = label
-    return labels
+def communities_of(laplacian: Array) -> Array:
+    """Return Louvain's community of every vertex of a graph given by its Laplacian."""
+    return communities(np.diag(np.diagonal(laplacian)) - laplacian)
 
 
 def trial(setting: Setting, rng: np.random.Generator) -> list[Record]:
@@ -60,7 +54,7 @@ def trial(setting: Setting, rng: np.random.Generator) -> list[Record]:
     samples = smooth_signals(truth, setting["n"], rng, noise=NOISE)
 
     def score(graph: Array) -> Record:
-        found = communities(graph)
+        found = communities_of(graph)
         return {"nmi": nmi(found, planted), "clusters": len(np.unique(found))}
 
     return learn(samples, truth, score=score)
@@ -124,7 +118,7 @@ def example_trial(setting: Setting, rng: np.random.Generator) -> list[Record]:
 
 
 def _drawn(name: str, laplacian: Array, planted: Array) -> Record:
-    found = communities(laplacian)
+    found = communities_of(laplacian)
     return {
         "model": name, "graph": laplacian.tolist(), "communities": found.tolist(),
         "clusters": len(np.unique(found)), "nmi": nmi(found, planted),

@@ -8,9 +8,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from experiments.drawing.style import COLOURS, MARKERS
 from experiments.figures.learning import GAUSSIAN, GENERAL, SAA, TUNED, choose_fairly
 from experiments.figures.learning import choose_by_truth as by_truth
-from experiments.growth import COLOURS, MARKERS
 
 STYLES = {SAA: 7, TUNED: 6, GAUSSIAN: 0, GENERAL: 1}
 LABELS = {"mcc": "MCC", "dog": "DOG", "reliability": "reliability", "nmi": "NMI"}

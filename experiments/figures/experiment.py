@@ -59,9 +59,3 @@ class FigureTask:
     setting: tuple[tuple[str, Any], ...]
     trial: int
     seed: int
-
-    @property
-    def key(self) -> str:
-        """The name of its file."""
-        values = "".join(f"-{name}{value:g}" for name, value in self.setting)
-        return f"{self.experiment}{values}-{self.seed}-{self.trial}"

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from experiments.drawing.style import COLOURS, MARKERS
 from experiments.figures.drawing import panels
 from experiments.figures.experiment import ClaimFinding, Experiment, Record, Setting
 from experiments.figures.learning import GENERAL_RADII, NOISE, D, Model, learn
 from experiments.figures.statistics import outcome
 from experiments.figures.tables import beside, chosen_scores, closeness, printed
-from experiments.growth import COLOURS, MARKERS
 from wdro_cvx import MomentBall
 from wdro_cvx.generators import rbf_graph, smooth_signals
 

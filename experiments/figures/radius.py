@@ -7,11 +7,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from experiments.drawing.style import COLOURS
 from experiments.figures.drawing import LABELS, STYLES, band, panels
 from experiments.figures.experiment import ClaimFinding, Experiment, Record, Setting
 from experiments.figures.learning import GAUSSIAN, GENERAL, NOISE, D, Model, learn
 from experiments.figures.statistics import mean, outcome
-from experiments.growth import COLOURS
 from wdro_cvx import GaussianBall, MomentBall
 from wdro_cvx.generators import rbf_graph, smooth_signals
 

@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
+from experiments.drawing.style import save_figure
 from experiments.figures import communities, gamma, noise, norm, radius, sample_size
 from experiments.figures.experiment import Experiment, FigureTask
 from experiments.figures.report import write_report
-from experiments.provenance import write_provenance
-from experiments.store import write_table
-from experiments.trials import Row, forget, run_trials
+from experiments.running.files import write_table
+from experiments.running.parallel import run_trials
+from experiments.running.provenance import code_digest, write_provenance
+from experiments.running.store import Row, Store
 from wdro_cvx import WdroError
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -43,36 +44,34 @@ class Preset:
 PRESETS = {"quick": Preset(5), "paper": Preset(20)}
 
 
-def run_figures(
-    output: Path,
-    names: Sequence[str],
-    trials: int,
-    seed: int,
-    fresh: bool,
-    scheduler: str | None = None,
-) -> None:
-    """Run experiments by name (all if none is named) and write tables, figures and report."""
+def chosen_experiments(names: Sequence[str]) -> list[Experiment]:
+    """Return experiments by name, each once; all if none is named."""
     unknown = [name for name in names if name not in EXPERIMENTS]
     if unknown:
         raise WdroError(
             f"There is no experiment {unknown[0]!r}. Choose from: {', '.join(EXPERIMENTS)}."
         )
-    output.mkdir(parents=True, exist_ok=True)
-    chosen = [EXPERIMENTS[name] for name in names or EXPERIMENTS]
+    return [EXPERIMENTS[name] for name in dict.fromkeys(names or EXPERIMENTS)]
+
+
+def run_figures(
+    output: Path,
+    chosen: Sequence[Experiment],
+    trials: int,
+    seed: int,
+    fresh: bool,
+    scheduler: str | None = None,
+) -> None:
+    """Run experiments and write tables, figures and report below ``output``."""
+    store = Store(output, code_digest(), fresh)
     tables = {}
     for experiment in chosen:
-        folder = output / "cells" / experiment.name
-        if fresh:
-            forget(folder)
         tasks = _tasks(experiment, trials, seed)
-        rows = run_trials(tasks, one_trial, folder, experiment.name, scheduler=scheduler)
+        rows = run_trials(tasks, one_trial, store, experiment.name, scheduler=scheduler)
         table = _table(tasks, rows)
         tables[experiment.name] = table
         write_table(output / f"{experiment.name}.csv", table.drop(columns="graph", errors="ignore"))
-        figure = experiment.figure(table)
-        for suffix in ("png", "pdf"):
-            figure.savefig(output / f"{experiment.name}.{suffix}", dpi=200)
-        plt.close(figure)
+        save_figure(experiment.figure(table), output / experiment.name)
     write_report(output, {e.name: (e, tables[e.name]) for e in chosen}, trials, seed)
     write_provenance(output, {"trials": trials, "seed": seed, "experiments": ", ".join(tables)})
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 import networkx as nx
 import numpy as np
 
-from experiments.figures.communities import communities
+from experiments.drawing.graphs import communities
 from experiments.learn.loading import SignalTable
 from solvers import solve
 from solvers.selection import RULES, choose_radius, data_scale
@@ -21,6 +22,7 @@ from wdro_cvx import (
     ProblemError,
     Singleton,
     Solution,
+    Status,
     judge,
 )
 from wdro_cvx.edges import EDGE_THRESHOLD
@@ -32,7 +34,14 @@ MODELS: dict[str, AmbiguitySet] = {
     "general": MomentBall(0.0, p=2.0),
     "saa": Singleton(),
 }
+#: Radius and eta are relative to the signals; beyond this they are mistakes, or arithmetic fails.
+_RANGE = 1e-6, 1e6
+_ROUNDING = 1e-12  # of signals up to 1: what varies less does not vary
 PREPARATIONS = ("raw", "centred", "standardised")
+
+
+def _within(value: float) -> bool:
+    return _RANGE[0] <= value <= _RANGE[1]
 
 
 @dataclass(frozen=True)
@@ -73,9 +82,17 @@ class LearnOptions:
                 raise ProblemError(
                     f"radius must be a number or one of {', '.join(RULES)}; it is {self.radius!r}."
                 )
-        else:
-            real_number("radius", self.radius, 0.0)
-        real_number("eta", self.eta, 0.0, strict=True)
+        elif not (real_number("radius", self.radius, 0.0) == 0.0 or _within(self.radius)):
+            raise ProblemError(
+                f"radius must be 0 or between {_RANGE[0]:g} and {_RANGE[1]:g}, relative to the "
+                f"signals; it is {self.radius:g}. Less is as good as 0, and beyond 1 the worst "
+                "case has little to do with the data."
+            )
+        if not _within(real_number("eta", self.eta, 0.0, strict=True)):
+            raise ProblemError(
+                f"eta must be between {_RANGE[0]:g} and {_RANGE[1]:g}, relative to the signals; "
+                f"it is {self.eta:g}."
+            )
         real_number("threshold", self.threshold, 0.0)
 
 
@@ -110,7 +127,7 @@ class LearnedGraph:
     @property
     def communities(self) -> Array:
         """Louvain's community of every vertex."""
-        return communities(np.diag(self.adjacency.sum(axis=1)) - self.adjacency)
+        return communities(self.adjacency)
 
     def to_networkx(self) -> nx.Graph:
         """Return the graph with names, weights and communities."""
@@ -131,12 +148,16 @@ def learn_graph(table: SignalTable, options: LearnOptions) -> LearnedGraph:
     if isinstance(ambiguity, Singleton):
         radius = 0.0
     elif isinstance(options.radius, str):
-        radius = choose_radius(signals, ambiguity, options.eta, options.radius, progress=True)
+        radius = choose_radius(
+            signals, ambiguity, options.eta, options.radius, progress=sys.stderr.isatty()
+        )
     else:
         radius = float(options.radius)
     ball = ambiguity if isinstance(ambiguity, Singleton) else type(ambiguity)(radius)
     problem = GraphProblem(Nominal.from_samples(signals), ball, options.eta)
     solution = solve(problem, tol=1e-6)
+    if solution.status is Status.INTERRUPTED:  # half a graph is not what was asked for
+        raise KeyboardInterrupt
     verdict = judge(problem, solution.laplacian, solution.certificate)
     return LearnedGraph(
         table.names, solution.laplacian, solution, options, radius, unit, len(signals),
@@ -146,12 +167,14 @@ def learn_graph(table: SignalTable, options: LearnOptions) -> LearnedGraph:
 
 def prepare(table: SignalTable, how: str) -> tuple[Array, float]:
     """Return the prepared signals, divided by their unit, and the unit."""
-    signals = table.signals
+    # By the largest entry first, so that squares of extreme data stay within range.
+    peak = float(np.abs(table.signals).max()) or 1.0
+    signals = table.signals / peak
     if how != "raw":
         signals = signals - signals.mean(axis=0)
     if how == "standardised":
         spread = signals.std(axis=0)
-        still = [table.names[i] for i in np.flatnonzero(spread == 0.0)]
+        still = [table.names[i] for i in np.flatnonzero(spread <= _ROUNDING)]
         if still:
             raise DataError(
                 f"{still[0]!r} never changes, so it cannot be standardised. Leave it out with "
@@ -161,4 +184,4 @@ def prepare(table: SignalTable, how: str) -> tuple[Array, float]:
     unit = data_scale(signals) / np.sqrt(signals.shape[1])
     if unit <= 1e-12 * float(np.sqrt(np.mean(signals**2))):  # equal but for rounding
         raise DataError("All vertices have the same signals; there is nothing to tell them apart.")
-    return signals / unit, float(unit)
+    return signals / unit, float(unit) * peak

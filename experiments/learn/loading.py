@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from experiments.learn.names import check_header, check_vertex_names
+from experiments.running.options import parse_number
 from wdro_cvx import DataError
 from wdro_cvx.validation import Array
 
@@ -23,6 +26,7 @@ TIME_COLUMNS = frozenset(
 MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "-", "?"))
 POLICIES = ("error", "drop", "interpolate")
 _LARGEST_MB = 200
+_MOST_COLUMNS = 10_000
 _SHOWN = 3  # places that an error lists
 
 
@@ -53,26 +57,40 @@ class Places:
     latitude: Array
     longitude: Array
 
+    @property
+    def arrays(self) -> tuple[Array, Array]:
+        """Latitudes and longitudes."""
+        return self.latitude, self.longitude
+
 
 def read_rows(path: Path) -> tuple[list[str], list[list[str]]]:
     """Return header and rows of a text table, all rows of the same length."""
     text = _read_text(path)
     separator = _separator(path, text)
     try:
-        lines = [row for row in csv.reader(io.StringIO(text), delimiter=separator) if any(row)]
+        lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
     except csv.Error as error:
         raise DataError(f"{path} is not a readable table: {error}.") from None
-    if len(lines) < 2:
+    # Blank lines are no rows; a row of empty cells is one, with all of its values missing.
+    numbered = [
+        (n, row) for n, row in enumerate(lines, start=1) if "".join(row).strip() or len(row) > 1
+    ]
+    if len(numbered) < 2:
         raise DataError(f"{path} has no rows below its header.")
-    header = [cell.strip() for cell in lines[0]]
-    for number, row in enumerate(lines[1:], start=2):
+    header = [cell.strip() for cell in numbered[0][1]]
+    if len(header) > _MOST_COLUMNS:
+        raise DataError(
+            f"{path} has {len(header)} columns; graphs of up to {_MOST_COLUMNS} vertices are "
+            "learned. Take fewer."
+        )
+    for number, row in numbered[1:]:
         if len(row) != len(header):
             raise DataError(
                 f"{path}: row {number} has {len(row)} cells, the header {len(header)}. "
                 "Every row needs one cell per column; quote cells that contain the separator."
             )
-    _check_header(path, header)
-    return header, [[cell.strip() for cell in row] for row in lines[1:]]
+    check_header(path, header)
+    return header, [[cell.strip() for cell in row] for _, row in numbered[1:]]
 
 
 def load_signals(path: Path, ignore: Sequence[str] = (), missing: str = "error") -> SignalTable:
@@ -97,6 +115,7 @@ def load_signals(path: Path, ignore: Sequence[str] = (), missing: str = "error")
     names = [name for name in header if name not in ignored]
     if len(names) < 2:
         raise DataError(f"{path} has {len(names)} vertex column; a graph needs at least 2.")
+    check_vertex_names(path, names)
     table, note = _fill(path, _numbers(path, cells[names]), missing)
     if len(table) < 2:
         raise DataError(f"{path} has {len(table)} observation; learning a graph needs 2 or more.")
@@ -113,7 +132,10 @@ def load_places(path: Path, names: Sequence[str]) -> Places:
         if not found:
             raise DataError(f"{path} needs the columns name, lat, lon; there is no {wanted!r}.")
         positions[wanted] = found[0]
-    label = next(i for i in range(len(header)) if i not in positions.values())
+    others = [place for place in range(len(header)) if place not in positions.values()]
+    if not others:
+        raise DataError(f"{path} needs the columns name, lat, lon; there is no name.")
+    label = others[0]
     by_name = {row[label]: row for row in rows}
     if len(by_name) < len(rows):
         twice = next(n for n in by_name if sum(row[label] == n for row in rows) > 1)
@@ -137,9 +159,12 @@ def load_places(path: Path, names: Sequence[str]) -> Places:
 
 
 def _read_text(path: Path) -> str:
-    if not path.is_file():
-        raise DataError(f"{path} is not a file; give the path of a CSV table.")
-    size = path.stat().st_size / 1024**2
+    try:
+        if not path.is_file():
+            raise DataError(f"{path} is not a file; give the path of a CSV table.")
+        size = path.stat().st_size / 1024**2
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}.") from None
     if size > _LARGEST_MB:
         raise DataError(
             f"{path} has {size:.0f} MB; tables of up to {_LARGEST_MB} MB are read. Average over "
@@ -149,24 +174,25 @@ def _read_text(path: Path) -> str:
         raw = path.read_bytes()
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}.") from None
-    if not raw.strip():
-        raise DataError(f"{path} is empty.")
     if b"\0" in raw:
         raise DataError(
             f"{path} is not a text file (a spreadsheet or an archive?). Export it as CSV, UTF-8."
         )
     try:
-        return raw.decode("utf-8-sig")
+        text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
         raise DataError(
             f"{path} is not UTF-8 (byte 0x{raw[error.start]:02x} in line {line}). Save it as UTF-8."
         ) from None
+    if not text.strip():
+        raise DataError(f"{path} is empty.")
+    return text
 
 
 def _separator(path: Path, text: str) -> str:
     """Return the separator that occurs in the header."""
-    first = text.lstrip().splitlines()[0]
+    first = re.split("[\r\n]", text.lstrip("\r\n "), maxsplit=1)[0]
     counts = {mark: first.count(mark) for mark in (",", ";", "\t", "|")}
     best = max(counts, key=lambda mark: counts[mark])
     if counts[best] == 0:
@@ -176,38 +202,14 @@ def _separator(path: Path, text: str) -> str:
     return best
 
 
-def _check_header(path: Path, header: Sequence[str]) -> None:
-    if all(_number(name) is not None for name in header):
-        raise DataError(f"{path} has numbers in its first row; it must hold the vertex names.")
-    for place, name in enumerate(header, start=1):
-        if not name:
-            raise DataError(f"{path}: column {place} has no name.")
-        if not name.isprintable():
-            raise DataError(f"{path}: the name {name!r} has characters that cannot be printed.")
-        if name[0] in "=+@":
-            raise DataError(f"{path}: the name {name!r} looks like a spreadsheet formula.")
-    seen: set[str] = set()
-    for name in header:
-        if name in seen:
-            raise DataError(f"{path} has two columns {name!r}; vertex names must differ.")
-        seen.add(name)
-
-
 def _is_time(name: str, column: pd.Series) -> bool:
     if name.lower() in TIME_COLUMNS:
         return True
     first = [cell for cell in column.head(20) if cell.lower() not in MISSING]
-    if not first or any(_number(cell) is not None for cell in first):
+    if not first or any(parse_number(cell) is not None for cell in first):
         return False
     parsed = pd.to_datetime(pd.Series(first), errors="coerce", format="ISO8601")
     return bool(parsed.notna().all())
-
-
-def _number(cell: str) -> float | None:
-    try:
-        return float(cell)
-    except ValueError:
-        return None
 
 
 def _numbers(path: Path, cells: pd.DataFrame) -> pd.DataFrame:
@@ -217,7 +219,7 @@ def _numbers(path: Path, cells: pd.DataFrame) -> pd.DataFrame:
     for name in cells:
         values = np.empty(len(cells))
         for place, cell in enumerate(cells[name]):
-            number = math.nan if cell.lower() in MISSING else _number(cell)
+            number = math.nan if cell.lower() in MISSING else parse_number(cell)
             if number is None or math.isinf(number):
                 bad.append(f"{cell[:30]!r} in row {place + 2}, column {name!r}")
                 number = math.nan

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
+import io
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from experiments.drawing.style import render
 from experiments.learn.graph import LearnedGraph
-from experiments.report import markdown_table
-from experiments.store import write_atomically, write_table
+from experiments.running.files import check_writable, table_bytes, write_together
+from experiments.running.text import escape_markdown, markdown_table
 from wdro_cvx import DataError
 
 FILES = ("edges.csv", "laplacian.npz", "graph.graphml", "graph.png", "graph.pdf", "summary.md")
@@ -25,8 +25,7 @@ def check_output(folder: Path, inputs: list[Path], force: bool) -> None:
     for path in inputs:
         if path.resolve() in [target.resolve() for target in targets]:
             raise DataError(f"The output would overwrite the input {path}; use another --output.")
-    if folder.exists() and not folder.is_dir():
-        raise DataError(f"{folder} is a file; --output names a folder.")
+    check_writable(folder)
     found = [target.name for target in targets if target.exists()]
     if found and not force:
         raise DataError(
@@ -37,20 +36,20 @@ def check_output(folder: Path, inputs: list[Path], force: bool) -> None:
 
 def write_graph(folder: Path, graph: LearnedGraph, picture: Figure, notes: list[str]) -> str:
     """Write all files; return the summary."""
-    folder.mkdir(parents=True, exist_ok=True)
     network = graph.to_networkx()
     edges = sorted(network.edges(data="weight"), key=lambda edge: -edge[2])
-    write_table(folder / "edges.csv", pd.DataFrame(edges, columns=["source", "target", "weight"]))
-    part = folder / "laplacian.npz.part"
-    with part.open("wb") as file:
-        np.savez(file, laplacian=graph.laplacian, names=np.array(graph.names))
-    os.replace(part, folder / "laplacian.npz")
-    write_atomically(folder / "graph.graphml", "\n".join(nx.generate_graphml(network)) + "\n")
-    for suffix in ("png", "pdf"):
-        picture.savefig(folder / f"graph.{suffix}", dpi=200)
-    plt.close(picture)
+    table = pd.DataFrame(edges, columns=["source", "target", "weight"])
+    arrays = io.BytesIO()
+    np.savez(arrays, laplacian=graph.laplacian, names=np.array(graph.names))
     summary = summarise(graph, notes)
-    write_atomically(folder / "summary.md", summary)
+    contents = {
+        "edges.csv": table_bytes(table),
+        "laplacian.npz": arrays.getvalue(),
+        "graph.graphml": ("\n".join(nx.generate_graphml(network)) + "\n").encode(),
+        **{f"graph.{suffix}": raw for suffix, raw in render(picture).items()},
+        "summary.md": summary.encode(),
+    }
+    write_together(folder, contents)  # all of it is made before any of it is written
     return summary
 
 
@@ -70,11 +69,11 @@ def summarise(graph: LearnedGraph, notes: list[str]) -> str:
         ["worst-case value", f"{solution.value:.6g}"],
         ["certified gap", f"{graph.gap:.1e}" + ("" if graph.solved else " — not solved to 1e-6")],
         ["edges", f"{network.number_of_edges()} of weight ≥ {options.threshold:g}"],
-        ["isolated vertices", ", ".join(graph.isolated) or "none"],
+        ["isolated vertices", ", ".join(map(escape_markdown, graph.isolated)) or "none"],
         ["communities", len(np.unique(labels[graph.adjacency.any(axis=1)]))],
     ]
     parts = ["# Learned graph", markdown_table(["", ""], rows), *notes]
-    names = np.array(graph.names)
+    names = np.array([escape_markdown(name) for name in graph.names])
     members = [[int(label), ", ".join(names[labels == label])] for label in np.unique(labels)]
     parts += ["## Communities", markdown_table(["", "vertices"], members)]
     return "\n\n".join(parts) + "\n"

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from experiments.growth import COLOURS, MARKERS
+from experiments.drawing.style import COLOURS, MARKERS, save_figure
 from experiments.propositions.draw import Drawn, at_radius
 from experiments.propositions.gaussian import printed_objective
 from formulations import (
@@ -31,9 +31,9 @@ _PENALTY = 2.0
 def draw_figures(output: Path, seed: int) -> None:
     """Draw all figures."""
     rng = np.random.default_rng(seed)
-    _save(output, "values", _values(rng))
-    _save(output, "worst-case", _worst_case(rng))
-    _save(output, "gamma", gamma_figure(rng))
+    save_figure(_values(rng), output / "values")
+    save_figure(_worst_case(rng), output / "worst-case")
+    save_figure(gamma_figure(rng), output / "gamma")
 
 
 def _instance(rng: np.random.Generator, d: int, n: int) -> Drawn:
@@ -115,9 +115,3 @@ def gamma_figure(rng: np.random.Generator) -> Figure:
 
 def _frame(axes: Axes, minimum: float) -> None:
     axes.set(xlabel="γ", ylabel="g(γ)", ylim=(0, 3 * minimum))
-
-
-def _save(output: Path, name: str, figure: Figure) -> None:
-    for suffix in ("png", "pdf"):
-        figure.savefig(output / f"{name}.{suffix}", dpi=200)
-    plt.close(figure)

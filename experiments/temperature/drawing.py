@@ -6,9 +6,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 
-from experiments.growth import COLOURS
-from experiments.learn.outlines import nearby_outlines
-from experiments.learn.picture import draw_edges, frame_map
+from experiments.drawing.graphs import draw_edges, frame_map
+from experiments.drawing.outlines import nearby_outlines
+from experiments.drawing.style import COLOURS
 from experiments.temperature.directions import matched_bearings, measure_edges
 from experiments.temperature.reading import Reading
 
@@ -20,8 +20,8 @@ def draw_maps(readings: list[Reading]) -> Figure:
     )
     for panel, reading in zip(axes[0], readings, strict=True):
         points = np.column_stack([reading.places.longitude, reading.places.latitude])
-        frame_map(panel, points, nearby_outlines(reading.places))
-        draw_edges(panel, reading.graph, points)
+        frame_map(panel, points, nearby_outlines(*reading.places.arrays))
+        draw_edges(panel, reading.graph.adjacency, reading.graph.communities, points)
         panel.set_title(reading.title)
     return figure
 

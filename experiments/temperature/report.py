@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import stats
 
-from experiments.provenance import provenance_line
-from experiments.report import markdown_table
+from experiments.running.provenance import provenance_line
+from experiments.running.text import markdown_table
 from experiments.temperature.directions import explained_by
 from experiments.temperature.reading import Reading
 

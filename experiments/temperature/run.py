@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
-from tqdm import tqdm
 
+from experiments.drawing.style import save_figure
 from experiments.learn.graph import LearnOptions
-from experiments.provenance import write_provenance
-from experiments.store import write_atomically, write_table
+from experiments.running.display import note
+from experiments.running.files import write_atomically, write_table
+from experiments.running.provenance import write_provenance
 from experiments.temperature.directions import measure_edges
 from experiments.temperature.drawing import draw_directions, draw_maps
 from experiments.temperature.reading import Reading, read_graph
@@ -26,10 +25,10 @@ ETA = 0.03
 
 def run_temperature(output: Path, seed: int) -> list[Reading]:
     """Learn from both countries with both models; write maps, table and report."""
-    output.mkdir(parents=True, exist_ok=True)
     readings: list[Reading] = []
     jobs = [(country, model) for country in COUNTRIES for model in MODELS]
-    for country, model in tqdm(jobs, desc="temperature", unit="graph"):
+    for place, (country, model) in enumerate(jobs, start=1):
+        note(f"temperature: graph {place} of {len(jobs)}, {country}, {model}")
         stations = load_stations(country)
         title = f"{country.upper() if country == 'us' else country.title()}, {model}"
         readings.append(
@@ -40,8 +39,8 @@ def run_temperature(output: Path, seed: int) -> list[Reading]:
         )  # fmt: skip
     for place, country in enumerate(COUNTRIES):
         first = place * len(MODELS)
-        _save(output, country, draw_maps(readings[first : first + len(MODELS)]))
-    _save(output, "directions", draw_directions(readings))
+        save_figure(draw_maps(readings[first : first + len(MODELS)]), output / country)
+    save_figure(draw_directions(readings), output / "directions")
     write_table(output / "edges.csv", pd.concat([_edge_table(reading) for reading in readings]))
     write_atomically(output / "report.md", describe(readings, COUNTRIES, ETA, seed))
     write_provenance(output, {"seed": seed, "eta": ETA})
@@ -57,9 +56,3 @@ def _edge_table(reading: Reading) -> pd.DataFrame:
         "weight": edges.weights, "km": edges.length, "bearing": edges.bearing,
         "latitude_difference": edges.latitude_difference,
     })  # fmt: skip
-
-
-def _save(output: Path, name: str, figure: Figure) -> None:
-    for suffix in ("png", "pdf"):
-        figure.savefig(output / f"{name}.{suffix}", dpi=200)
-    plt.close(figure)

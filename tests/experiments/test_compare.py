@@ -1,26 +1,27 @@
-import json
+"""``wdro compare`` from end to end, its cross-check and its report."""
+
+import contextlib
 import os
-import signal
+import pty
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import psutil
 import pytest
 
-from experiments.bench import CONTESTS
 from experiments.cli import main
-from experiments.compare import METHODS, Grid
-from experiments.growth import fit_exponent
-from experiments.report import markdown_table, seconds
+from experiments.compare import grid as compared
+from experiments.compare.crosscheck import outliers
+from experiments.compare.grid import FIGURE_7, METHODS, PANELS, PRESETS, Grid
+from experiments.compare.report import _CLAIMS, _claim, describe
+from experiments.running.outcome import Limits, Outcome
+from experiments.running.text import busy_warning
 
 DOUBLES = str(Path(__file__).parents[1] / "helpers" / "doubles.py")
 SMALL = ["--dimensions", "5", "--methods", "RobustPremium:CLARABEL,BlockDescent"]
-# These two claim one of the panels only.
-AVERAGES = ("SampleAverage:CLARABEL", "PIQP")
+LIMITS = Limits(60.0, 4096.0)
 
 
 def read(folder):
@@ -34,55 +35,89 @@ def test_a_small_comparison_agrees_and_writes_everything(tmp_path, capsys):
     assert rows["is_solved"].all()
     assert rows["excess"].max() <= 2e-6
     assert (rows["distance"] <= 2 * rows["allowed"]).all()
-    for name in ("report.md", "runtime.png", "runtime.pdf"):
+    assert set(rows["panel"]) < set(PANELS)
+    for name in ("report.md", "runtime.png", "runtime.pdf", "figure7.png", "figure7.pdf"):
         assert (tmp_path / name).stat().st_size > 1000
     report = (tmp_path / "report.md").read_text()
     assert "No method that said solved disagrees" in report
-    assert str(tmp_path) in capsys.readouterr().out
+    assert report.index("figure7.png") < report.index("runtime.png")
+    said = capsys.readouterr()
+    assert f"{len(rows)} runs: {len(rows)} solved; no disagreements" in said.out
+    assert str(tmp_path) in said.out
+    lines = said.err.splitlines()  # a log has lines, not carriage returns
+    assert "\r" not in said.err
+    assert sum("RobustPremium:CLARABEL" in line for line in lines) == len(rows) / 2
 
 
-def test_a_liar_makes_the_command_fail_and_is_named(tmp_path, capsys):
-    arguments = ["--dimensions", "5", "--methods", "Liar", "--with", DOUBLES]
+@pytest.mark.parametrize("method", ["Liar", "Nothing"])
+def test_a_liar_makes_the_command_fail_and_is_named(method, tmp_path, capsys):
+    arguments = ["--dimensions", "5", "--methods", method, "--with", DOUBLES]
     assert main(["compare", *arguments, "--output", str(tmp_path)]) == 1
     report = (tmp_path / "report.md").read_text()
     assert "**Outliers:**" in report
-    assert "| Liar |" in report.split("**Outliers:**")[1]
-    assert "disagree" in capsys.readouterr().err
+    assert f"| {method} |" in report.split("**Outliers:**")[1]
+    said = capsys.readouterr()
+    assert f"some methods disagree: {method}" in said.err
+    assert "disagreements" in said.out
 
 
-def test_a_killed_run_resumes(tmp_path):
-    """SIGKILL in the middle: nothing is computed twice, nothing is lost, the table is whole."""
-    grid = ["--dimensions", "5,6,7", "--methods", ",".join(AVERAGES)]
-    command = [sys.executable, "-m", "experiments", "compare", *grid, "--output", str(tmp_path)]
-    run = subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-    )
-    cells = tmp_path / "cells"
-    deadline = time.monotonic() + 120
-    while len(list(cells.glob("*.json"))) < 2 and time.monotonic() < deadline:
-        time.sleep(0.05)
-    measuring = psutil.Process(run.pid).children(recursive=True)
-    os.killpg(run.pid, signal.SIGKILL)
-    run.wait()
-    _, alive = psutil.wait_procs(measuring, timeout=10)
-    assert not alive  # nothing is left running
-    kept = {path.name: path.stat().st_mtime_ns for path in cells.glob("*.json")}
-    assert len(kept) >= 2
-    assert all(json.loads((cells / name).read_text())["outcome"] for name in kept)
-    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
-    for name, written in kept.items():
-        assert (cells / name).stat().st_mtime_ns == written
-    assert len(read(tmp_path)) == len(Grid((5, 6, 7), AVERAGES).cells()) == 6
+@pytest.mark.parametrize(
+    ("method", "limits"), [("Sleeper", ["--time-limit", "0.2"]), ("Crasher", []), ("Leaver", [])]
+)
+def test_a_run_without_any_answer_still_reports(method, limits, tmp_path, capsys):
+    arguments = ["--dimensions", "5,6", "--methods", method, "--with", DOUBLES, *limits]
+    assert main(["compare", *arguments, "--output", str(tmp_path)]) == 0
+    assert "no disagreements" in capsys.readouterr().out
+    assert method in (tmp_path / "report.md").read_text()
+    assert not read(tmp_path)["is_solved"].any()
+
+
+def test_others_go_on_when_a_method_misbehaves(tmp_path):
+    methods = "Crasher,Impostor,CertifiedSolver"
+    arguments = ["--dimensions", "5", "--methods", methods, "--with", DOUBLES]
+    assert main(["compare", *arguments, "--output", str(tmp_path)]) == 0
+    rows = read(tmp_path).set_index("method")
+    assert set(rows.loc["Crasher", "outcome"]) == {"crash"}
+    assert set(rows.loc["Impostor", "outcome"]) == {"crash"}
+    assert rows.loc["CertifiedSolver", "is_solved"].all()
+    assert "## What went wrong" in (tmp_path / "report.md").read_text()
+
+
+def test_a_right_laplacian_without_a_certificate_is_no_outlier(tmp_path):
+    """Two routes to one problem; only the first has a certificate, and it comes last."""
+    arguments = ["--sets", "KLBall", "--dimensions", "6", "--repeats", "1", "--with", DOUBLES]
+    methods = ["--methods", "Modest,CertifiedSolver"]
+    assert main(["compare", *arguments, *methods, "--output", str(tmp_path)]) == 0
+    assert read(tmp_path)["is_solved"].all()
 
 
 def test_fresh_starts_over(tmp_path):
     arguments = ["compare", "--dimensions", "5", "--methods", "PIQP"]
     main([*arguments, "--output", str(tmp_path)])
-    first = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "cells").glob("*.json")}
+    first = {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("cells/*/*.json")}
     main([*arguments, "--output", str(tmp_path), "--fresh"])
-    second = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "cells").glob("*.json")}
+    second = {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("cells/*/*.json")}
     assert first.keys() == second.keys()
+    assert len(first) == 1
     assert all(second[name] > first[name] for name in first)
+
+
+def test_a_changed_extension_is_measured_again(tmp_path, capsys):
+    """The key of a measurement has the code in it, so that nothing stale passes for fresh."""
+    plugin = tmp_path / "plugin.py"
+    plugin.write_text(Path(DOUBLES).read_text())
+    arguments = ["compare", "--dimensions", "5", "--methods", "Crasher", "--with", str(plugin)]
+    main([*arguments, "--output", str(tmp_path / "out")])
+    assert set(read(tmp_path / "out")["outcome"]) == {"crash"}
+    good = "return CertifiedSolver(self.tol).solve(problem)"
+    plugin.write_text(Path(DOUBLES).read_text().replace("os._exit(3)", good))
+    capsys.readouterr()
+    main([*arguments, "--output", str(tmp_path / "out")])
+    rows = read(tmp_path / "out")
+    assert rows["is_solved"].all()
+    assert "made with other code and are not used" in capsys.readouterr().err
+    main([*arguments, "--output", str(tmp_path / "out")])
+    assert f"{len(rows)} of them from an earlier run" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -91,40 +126,147 @@ def test_fresh_starts_over(tmp_path):
         (["--methods", "Magic"], "'Magic' is unknown"),
         (["--methods", "GaussianSDP:MAGIC"], "not an installed CVXPY backend"),
         (["--with", "nowhere.py"], "nowhere.py"),
+        (["--reference"], "leave out --output"),
     ],
 )
 def test_bad_requests_are_named(tmp_path, capsys, arguments, message):
-    assert main(["compare", *arguments, "--output", str(tmp_path)]) == 2
+    assert main(["compare", *arguments, "--output", str(tmp_path / "never")]) == 2
     assert message in capsys.readouterr().err
+    assert not (tmp_path / "never").exists()
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--dimensions", "1"], ["--dimensions", "a"], ["--seeds", "0"], ["--preset", "x"]]
+    ("code", "reason"),
+    [
+        ("import no_such_module", "ModuleNotFoundError"),
+        ("def broken(:", "SyntaxError"),
+        ("from solvers import register\n@register\nclass X: pass", "cannot be loaded"),
+        ("from wdro_cvx import register_ambiguity\nregister_ambiguity(3)", "cannot be loaded"),
+        ("raise SystemExit(0)", "SystemExit"),
+    ],
 )
-def test_bad_options_are_refused_before_work_starts(tmp_path, capsys, arguments):
-    with pytest.raises(SystemExit):
-        main(["compare", *arguments, "--output", str(tmp_path / "never")])
+def test_extensions_that_fail_are_named(tmp_path, capsys, code, reason):
+    plugin = tmp_path / "plugin.py"
+    plugin.write_text(code)
+    assert main(["compare", "--with", str(plugin), "--output", str(tmp_path / "never")]) == 2
+    said = capsys.readouterr().err
+    assert str(plugin) in said
+    assert reason in said
     assert not (tmp_path / "never").exists()
 
 
 def test_penalised_problems_meet_only_penalised_ones():
-    cells = Grid((5,), METHODS).cells()
-    for cell in cells:
-        assert not (cell.method == "PIQP" and cell.instance.model != "average")
-    groups = {(cell.instance.model, cell.instance.trace_penalty) for cell in cells}
+    plan = Grid((5,), LIMITS).plan()
+    for item in plan:
+        assert not (item.cell.method == "PIQP" and item.cell.instance.model != "average")
+    groups = {(item.cell.instance.model, item.cell.instance.trace_penalty) for item in plan}
     assert ("gaussian", None) in groups
     assert ("gaussian", 10.0) in groups
 
 
-def test_contests_name_methods_that_exist():
-    for contest in CONTESTS:
-        assert contest.ours in contest.sizes
-        assert len(contest.cells()) == sum(len(sizes) for sizes in contest.sizes.values())
+def test_a_backend_that_is_not_installed_is_left_out_and_named(monkeypatch):
+    monkeypatch.setattr("experiments.running.methods.installed_backends", lambda: ["CLARABEL"])
+    grid = Grid((5,), LIMITS)
+    assert set(grid.missing()) == {name for name in METHODS if name.endswith(":SCS")}
+    assert not any(item.cell.method.endswith(":SCS") for item in grid.plan())
+    rows = table({"CertifiedSolver": [(5, 0.1)]})
+    report = describe(rows, {"panel": rows}, rows.iloc[:0], grid, False)
+    assert "Not compared: GaussianSDP:SCS, because SCS is not installed (pip install" in report
 
 
-def test_exponents_and_tables():
-    sizes = np.array([10.0, 20.0, 40.0])
-    assert fit_exponent(sizes, 1e-4 * sizes**2.5) == pytest.approx(2.5)
-    assert np.isnan(fit_exponent(sizes[:1], sizes[:1]))
-    assert markdown_table(["a"], [[1]]) == "| a |\n| --- |\n| 1 |"
-    assert [seconds(0.0123), seconds(12.3), seconds(float("nan"))] == ["12.3 ms", "12.3 s", "–"]
+def test_methods_of_figure_7_have_a_limit_of_their_own():
+    plan = Grid((5,), LIMITS, figure7_s=3600.0).plan()
+    longer = {(p.panel, p.cell.method) for p in plan if p.limits.limit_s == 3600.0}
+    assert longer == {(panel, method) for panel, method, _ in FIGURE_7}
+    assert {preset.dimensions[-1] for preset in PRESETS.values()} == {100, 120}
+
+
+# --- Verdicts follow the numbers -----------------------------------------------------------------
+
+
+def table(times, panel=compared.GAUSSIAN, spread=0.1):
+    """Rows of solved runs by method: a list of (d, seconds)."""
+    return pd.DataFrame([
+        {
+            "panel": panel, "method": method, "d": d, "total_s": s, "fastest_s": s * (1 - spread),
+            "slowest_s": s * (1 + spread), "wall_s": 2 * s, "is_solved": True, "said_solved": True,
+            "outcome": Outcome.OK, "excess": 1e-8, "misstated": 1e-8, "distance": 0.0,
+            "allowed": 1e-3, "runs": 3, "others": 0.0, "message": "", "limit_s": 60.0,
+        }
+        for method, pairs in times.items()
+        for d, s in pairs
+    ])  # fmt: skip
+
+
+def finding(slow, fast, spread=0.1):
+    (claim,) = [c for c in _CLAIMS if c.faster == (compared.GAUSSIAN, "CertifiedSolver")]
+    rows = table({"BlockDescent": slow, "CertifiedSolver": fast}, spread=spread)
+    return _claim(claim, {compared.GAUSSIAN: rows})
+
+
+def test_a_claim_on_run_times_is_undecided_where_ranges_overlap():
+    assert finding([(5, 2.0)], [(5, 1.0)])[1] == "holds"
+    assert finding([(5, 1.0)], [(5, 2.0)])[1] == "fails"
+    assert finding([(5, 1.1)], [(5, 1.0)])[1] == "undecided"
+    mixed = finding([(5, 2.0), (9, 1.0)], [(5, 1.0), (9, 1.0)])[1]
+    assert mixed == "holds at d = 5; undecided at d = 9"
+    assert finding([(5, 2.0)], [(6, 1.0)]) is None
+
+
+def test_every_claim_names_the_algorithm_that_was_timed():
+    for claim in _CLAIMS:
+        for _, method in (claim.slower, claim.faster):
+            assert method in METHODS
+            name, _, backend = method.partition(":")
+            words = {"BlockDescent": "Algorithm 3", "ProjectedGradient": "ProjectedGradient"}
+            timed = backend.capitalize() if backend != "SCS" else backend
+            told = (words.get(name, name), timed or name, "Algorithm 4")
+            assert any(word and word in claim.text for word in told), (claim.text, method)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("is_solved", False), ("excess", 3e-6), ("misstated", 2e-5), ("distance", 3e-3),
+        ("misstated", np.nan),
+    ],
+)  # fmt: skip
+def test_each_way_to_disagree_is_an_outlier(column, value):
+    rows = table({"CertifiedSolver": [(5, 0.1)]})
+    assert outliers(rows, 1e-6).empty
+    rows[column] = value
+    assert len(outliers(rows, 1e-6)) == 1
+    rows["said_solved"] = False
+    assert outliers(rows, 1e-6).empty
+
+
+def test_a_busy_machine_is_told():
+    rows = table({"CertifiedSolver": [(5, 0.1), (6, 10.0)]})
+    assert busy_warning(rows) == []
+    rows["others"] = [1.9, 0.0]  # a short run, in which this is mostly rounding
+    assert busy_warning(rows) == []
+    rows["others"] = [0.0, 1.5]
+    assert "used 1.5 cores" in busy_warning(rows)[0]
+    rows["wall_s"] = np.nan
+    assert busy_warning(rows) == []
+
+
+def test_a_terminal_sees_the_table_fill_in(tmp_path):
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "experiments", "compare", "--dimensions", "5,6"]
+    run = subprocess.Popen(
+        [*command, "--methods", "PIQP", "--output", str(tmp_path)], stderr=theirs,
+        stdout=subprocess.PIPE, env={**os.environ, "COLUMNS": "100", "TERM": "xterm"},
+    )  # fmt: skip
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # the other end is closed when the run is over
+        while part := os.read(ours, 4096):
+            shown += part
+    run.communicate(timeout=60)
+    os.close(ours)
+    assert run.returncode == 0
+    text = shown.decode()
+    assert "sample average" in text
+    assert "2 of 2, about" in text
+    assert "…" in text  # under way

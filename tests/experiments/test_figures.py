@@ -18,7 +18,7 @@ from experiments.figures.learning import (
     choose_fairly,
     learn,
 )
-from experiments.figures.run import EXPERIMENTS, run_figures
+from experiments.figures.run import EXPERIMENTS, chosen_experiments
 from experiments.figures.statistics import (
     NOT_REPRODUCED,
     ONLY_UNTUNED,
@@ -111,7 +111,7 @@ def test_learn_scores_the_graphs_of_the_solver():
 
 def test_communities_of_separate_blocks_are_found():
     graph, planted = sbm_graph((10, 10, 10), np.random.default_rng(0), 0.9, 0.0)
-    found = communities.communities(graph)
+    found = communities.communities_of(graph)
     assert len(np.unique(found)) == 3
     assert all(len(np.unique(found[planted == block])) == 1 for block in range(3))
 
@@ -247,6 +247,6 @@ def test_command_runs_resumes_and_reports(quick, tmp_path, capsys):
     assert all(path.stat().st_mtime_ns > time for path, time in before.items())
 
 
-def test_unknown_experiments_are_named(tmp_path):
+def test_unknown_experiments_are_named():
     with pytest.raises(WdroError, match=r"no experiment 'samples'.*sample-size"):
-        run_figures(tmp_path, ["samples"], 2, 0, False)
+        chosen_experiments(["samples"])

@@ -1,14 +1,22 @@
+"""One process per measurement: limits, misbehaviour, and nothing left running."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import psutil
 import pytest
 
-from experiments.campaign import run_campaign
-from experiments.cell import Cell, measure
-from experiments.instances import Instance
-from experiments.isolate import Limits, run_isolated
-from experiments.methods import find_method
-from experiments.store import Store
+from experiments.running.campaign import Planned, run_campaign
+from experiments.running.instances import Instance
+from experiments.running.isolated import Worker, run_isolated
+from experiments.running.measurement import Assignment, Cell, carry_out, measure
+from experiments.running.methods import find_method
+from experiments.running.outcome import Limits, Outcome
+from experiments.running.store import Store
 from wdro_cvx import SolverError, WdroError
 
 DOUBLES = (str(Path(__file__).parents[1] / "helpers" / "doubles.py"),)
@@ -16,99 +24,149 @@ INSTANCE = Instance("gaussian", 6, 12, 0.5, 0.3, seed=0)
 LIMITS = Limits(limit_s=60.0, limit_mb=4096.0)
 
 
-def children():
-    return psutil.Process().children(recursive=True)
+def run(method, limits=LIMITS):
+    return run_isolated(carry_out, Assignment(Cell(INSTANCE, method), DOUBLES), limits)
+
+
+def marked(text):
+    """Return the processes that have a text in their environment."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if text in process.environ().values():
+                found.append(process)
+        except psutil.Error:
+            continue
+    return found
 
 
 def test_a_good_method_is_measured_and_judged():
-    row, laplacian = run_isolated(Cell(INSTANCE, "CertifiedSolver"), LIMITS)
-    assert row["outcome"] == "ok"
+    answer = run("CertifiedSolver")
+    assert answer.outcome is Outcome.OK
+    row, laplacian = answer.value
     assert row["said_solved"]
     assert row["is_solved"]
     assert row["gap"] <= 1e-6
     assert 0 < row["fastest_s"] <= row["total_s"] <= row["slowest_s"]
+    assert row["wall_s"] > 0
     assert row["runs"] == 3
     assert row["peak_mb"] > 10
     assert laplacian.shape == (6, 6)
 
 
-def test_a_sleeper_is_a_time_out_and_nothing_is_left_running():
-    before = len(children())
-    row, laplacian = run_isolated(Cell(INSTANCE, "Sleeper"), Limits(6.0, 4096.0), DOUBLES)
-    assert row["outcome"] == "time-out"
-    assert "6 s" in row["message"]
-    assert laplacian is None
-    assert len(children()) <= before
+@pytest.mark.parametrize("method", ["Sleeper", "Deserter"])
+def test_a_sleeper_is_a_time_out_and_nothing_is_left_running(method, monkeypatch):
+    # The server and all below it inherit the environment of its start.
+    from experiments.running.server import stop_servers
+
+    stop_servers()
+    monkeypatch.setenv("WDRO_TEST_MARK", f"{method}-{os.getpid()}")
+    answer = run(method, Limits(1.0, 4096.0))
+    assert answer.outcome is Outcome.TIME_OUT
+    assert "1 s" in answer.message
+    left = marked(f"{method}-{os.getpid()}")
+    assert len(left) <= 1  # the server itself
+    stop_servers()
+    _, alive = psutil.wait_procs(left, timeout=10)
+    assert not alive
 
 
-def test_a_hoarder_is_out_of_memory():
-    row, _ = run_isolated(Cell(INSTANCE, "Hoarder"), Limits(60.0, 600.0), DOUBLES)
-    assert row["outcome"] == "out of memory"
-    assert "600 MiB" in row["message"]
+@pytest.mark.parametrize("method", ["Hoarder", "Family"])
+def test_memory_is_that_of_all_processes_together(method):
+    answer = run(method, Limits(60.0, 600.0))
+    assert answer.outcome is Outcome.OUT_OF_MEMORY
+    assert "600 MiB" in answer.message
 
 
 def test_a_liar_said_solved_and_is_not():
-    row, _ = run_isolated(Cell(INSTANCE, "Liar"), LIMITS, DOUBLES)
-    assert row["outcome"] == "ok"
-    assert row["said_solved"]
-    assert not row["is_solved"]
+    answer = run("Liar")
+    assert answer.outcome is Outcome.OK
+    assert answer.value[0]["said_solved"]
+    assert not answer.value[0]["is_solved"]
 
 
-def test_a_crash_is_a_result():
-    row, _ = run_isolated(Cell(INSTANCE, "Crasher"), LIMITS, DOUBLES)
-    assert row["outcome"] == "crash"
-    assert "exit code 3" in row["message"]
+@pytest.mark.parametrize(
+    ("method", "reason"),
+    [
+        ("Crasher", "exit code 3"),
+        ("Leaver", "SystemExit: I have had enough"),
+        ("Impostor", "AttributeError"),
+    ],
+)
+def test_a_crash_is_a_result(method, reason):
+    answer = run(method)
+    assert answer.outcome is Outcome.CRASH
+    assert reason in answer.message
+
+
+def test_a_killed_process_is_a_crash_with_the_signal():
+    with Worker(carry_out.__module__) as worker:
+        worker.send(carry_out, Assignment(Cell(INSTANCE, "Sleeper"), DOUBLES))
+        os.kill(worker.pid, signal.SIGSEGV)
+        answer = worker.receive()
+    assert answer.outcome is Outcome.CRASH
+    assert "SIGSEGV" in answer.message
 
 
 def test_a_refusal_says_why():
-    row, _ = run_isolated(Cell(INSTANCE, "PIQP"), LIMITS)
-    assert row["outcome"] == "failed"
-    assert "sample averages" in row["message"]
+    answer = run("PIQP")
+    assert answer.outcome is Outcome.FAILED
+    assert "sample averages" in answer.message
+
+
+@pytest.mark.parametrize("limits", [(0.0, 1.0), (1.0, -1.0), (float("nan"), 1.0), (1.0, 1e999)])
+def test_limits_that_are_none_are_refused(limits):
+    with pytest.raises(WdroError, match="must be a number above 0"):
+        Limits(*limits)
 
 
 def test_limits_skip_larger_sizes_with_the_reason_and_are_retried_when_raised(tmp_path):
-    store = Store(tmp_path)
+    store = Store(tmp_path, "code")
     cells = [
         Cell(Instance("gaussian", d, 12, 0.5, 0.3, seed=0), name)
         for d in (5, 6)
         for name in ("Sleeper", "CertifiedSolver")
     ]
-    rows = run_campaign(cells, store, Limits(15.0, 4096.0), "test", DOUBLES)
+
+    def plan(limit_s):
+        return [Planned("panel", cell, Limits(limit_s, 4096.0)) for cell in cells]
+
+    rows = run_campaign(plan(0.5), store, "test", DOUBLES)
     outcomes = {(row["d"], row["method"]): row["outcome"] for _, row in rows.iterrows()}
-    assert outcomes[5, "Sleeper"] == "time-out"
-    assert outcomes[6, "Sleeper"] == "skipped"
-    assert outcomes[6, "CertifiedSolver"] == "ok"
-    skipped = rows[rows["outcome"] == "skipped"].iloc[0]
+    assert outcomes[5, "Sleeper"] == Outcome.TIME_OUT
+    assert outcomes[6, "Sleeper"] == Outcome.SKIPPED
+    assert outcomes[6, "CertifiedSolver"] == Outcome.OK
+    skipped = rows[rows["outcome"] == Outcome.SKIPPED].iloc[0]
     assert "time-out at d = 5" in skipped["message"]
-    again = run_campaign(cells[:1], store, Limits(15.5, 4096.0), "test", DOUBLES)
-    assert again.iloc[0]["limit_s"] == 15.5
+    again = run_campaign(plan(0.6)[:1], store, "test", DOUBLES)
+    assert again.iloc[0]["limit_s"] == 0.6
+    kept = run_campaign(plan(0.5)[:1], store, "test", DOUBLES)
+    assert kept.iloc[0]["limit_s"] == 0.6
 
 
 def test_finished_cells_are_not_computed_twice(tmp_path, monkeypatch):
-    store = Store(tmp_path)
-    cells = [Cell(INSTANCE, "CertifiedSolver"), Cell(INSTANCE, "ProjectedGradient")]
-    first = run_campaign(cells, store, LIMITS, "test")
-    monkeypatch.setattr("experiments.campaign.run_isolated", pytest.fail)
-    second = run_campaign(cells, store, LIMITS, "test")
+    store = Store(tmp_path, "code")
+    methods = ("CertifiedSolver", "ProjectedGradient")
+    plan = [Planned("panel", Cell(INSTANCE, method), LIMITS) for method in methods]
+    first = run_campaign(plan, store, "test")
+    monkeypatch.setattr("experiments.running.campaign.run_isolated", pytest.fail)
+    second = run_campaign(plan, store, "test")
     assert first["total_s"].tolist() == second["total_s"].tolist()
 
 
-def test_half_written_files_do_not_count(tmp_path):
-    store = Store(tmp_path)
-    cell = Cell(INSTANCE, "CertifiedSolver")
-    (tmp_path / "cells" / f"{cell.key}.json.part").write_text('{"outcome":')
-    assert store.load(cell) is None
+def test_another_method_s_bound_helps_an_answer_without_a_certificate():
+    """In the hard case the worst case of the Laplacian alone proves too little."""
+    hard = Cell(Instance("gaussian", 8, 2, 4.0, 0.3, seed=1), "Modest")
+    for path in DOUBLES:
+        from experiments.running.extensions import load_extension
 
-
-def test_keys_tell_cells_apart():
-    cells = [
-        Cell(INSTANCE, "CertifiedSolver"),
-        Cell(INSTANCE, "PIQP"),
-        Cell(INSTANCE, "CertifiedSolver", target=1e-9),
-        Cell(Instance("gaussian", 7, 12, 0.5, 0.3, seed=0), "CertifiedSolver"),
-    ]
-    assert len({cell.key for cell in cells}) == 4
-    assert Cell(INSTANCE, "PIQP").key == cells[1].key
+        load_extension(path)
+    alone, _ = measure(hard)
+    certified, _ = measure(Cell(hard.instance, "CertifiedSolver"))
+    helped, _ = measure(hard, certified["bound"])
+    assert not alone["is_solved"]
+    assert certified["is_solved"]
+    assert helped["is_solved"]
 
 
 def test_the_loosest_accepted_tolerance_is_used():
@@ -126,3 +184,44 @@ def test_unknown_names_list_what_there_is():
         find_method("GaussianSDP:MAGIC")
     with pytest.raises(WdroError, match="model must be one of"):
         Instance("magic", 5, 5, 0.5, 0.3, 0).problem()
+
+
+def test_nothing_in_the_working_directory_is_imported(tmp_path):
+    """Names of libraries, of our own package, and of an installed variant, lying about."""
+    trap = "raise RuntimeError('imported from the working directory')\n"
+    (tmp_path / "psutil.py").write_text(trap)
+    (tmp_path / "numpy.py").write_text(trap)
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments" / "__init__.py").write_text(trap)
+    info = tmp_path / "evil-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: evil\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[wdro_cvx.variants]\nevil = evil\n")
+    (tmp_path / "evil.py").write_text(trap)
+    wdro = Path(sys.executable).with_name("wdro")
+    command = [str(wdro), "compare", "--dimensions", "4", "--methods", "PIQP", "--output", "out"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "1 runs: 1 solved" in done.stdout
+
+
+def test_a_process_dies_with_the_one_that_asked_however_that_one_ends(tmp_path):
+    """Killed while the libraries are still being imported, too."""
+    for pause in (0.3, 5.0):
+        mark = f"orphan-{os.getpid()}-{pause}"
+        options = ["--dimensions", "5", "--methods", "Sleeper", "--with", *DOUBLES]
+        parent = subprocess.Popen(
+            [sys.executable, "-m", "experiments", "compare", *options, "--output", tmp_path / mark],
+            env={**os.environ, "WDRO_TEST_MARK": mark},
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        deadline = time.monotonic() + 60
+        while len(marked(mark)) < 2 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        time.sleep(pause)
+        family = marked(mark)
+        assert len(family) >= 2
+        parent.kill()
+        parent.wait()
+        _, alive = psutil.wait_procs([p for p in family if p.pid != parent.pid], timeout=10)
+        assert not alive

@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from experiments import cli
+from experiments.drawing.outlines import nearby_outlines
 from experiments.learn.graph import LearnOptions, learn_graph, prepare
-from experiments.learn.loading import Places, SignalTable, load_places, load_signals
-from experiments.learn.outlines import nearby_outlines
+from experiments.learn.loading import SignalTable, load_places, load_signals
 from experiments.learn.output import FILES
 from wdro_cvx import DataError, GaussianBall, GraphProblem, Nominal, ProblemError, judge
 from wdro_cvx.generators import rbf_graph, smooth_signals
@@ -282,8 +282,8 @@ def test_errors_leave_no_results(tmp_path, capsys):
 
 
 def test_outlines_cross_the_box():
-    europe = nearby_outlines(Places(np.array([45.0, 55.0]), np.array([0.0, 15.0])))
-    states = nearby_outlines(Places(np.array([35.0, 45.0]), np.array([-100.0, -80.0])))
+    europe = nearby_outlines(np.array([45.0, 55.0]), np.array([0.0, 15.0]))
+    states = nearby_outlines(np.array([35.0, 45.0]), np.array([-100.0, -80.0]))
     for shapes, longitude in ((europe, (-2, 17)), (states, (-102, -78))):
         for shape in shapes:
             assert shape.shape[1] == 2

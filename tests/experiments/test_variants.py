@@ -10,9 +10,10 @@ import pandas as pd
 import pytest
 
 import formulations
-from experiments import cli, extensions
+from experiments import cli
 from experiments.checks import check_formulation
-from experiments.compare import methods_for
+from experiments.compare.grid import methods_for
+from experiments.running import extensions
 from formulations import Formulation, Risk, registered, smoothness
 from wdro_cvx import (
     GaussianBall,

@@ -1,11 +1,14 @@
 """Methods that misbehave, registered like any other: for the tests of the runner."""
 
+import multiprocessing
+import os
+import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from solvers import register
+from solvers import CertifiedSolver, register
 from wdro_cvx import Solution, Status
 from wdro_cvx.laplacian import complete_graph
 
@@ -36,6 +39,35 @@ class Hoarder(_Double):
             kept.append(np.ones(1_000_000))
 
 
+def _hoard():
+    kept = np.ones(45_000_000)  # 343 MiB
+    time.sleep(3600)
+    return kept
+
+
+@register
+class Family(_Double):
+    """Has its memory in two children, neither of which is above the limit."""
+
+    def solve(self, problem):
+        context = multiprocessing.get_context("fork")
+        children = [context.Process(target=_hoard) for _ in range(2)]
+        for child in children:
+            child.start()
+        children[0].join()
+
+
+@register
+class Deserter(_Double):
+    """Starts a process that leaves the group, and never ends."""
+
+    def solve(self, problem):
+        if os.fork() == 0:
+            os.setsid()
+            time.sleep(3600)
+        time.sleep(3600)
+
+
 @register
 class Liar(_Double):
     """Says that a wrong Laplacian is the solution."""
@@ -45,10 +77,41 @@ class Liar(_Double):
 
 
 @register
+class Nothing(_Double):
+    """Has the right Laplacian, and a value that is no number."""
+
+    def solve(self, problem):
+        return replace(CertifiedSolver(self.tol).solve(problem), value=float("nan"))
+
+
+@register
+class Modest(_Double):
+    """Has the right Laplacian and no certificate."""
+
+    def solve(self, problem):
+        return replace(CertifiedSolver(self.tol).solve(problem), certificate=None)
+
+
+@register
 class Crasher(_Double):
     """Dies without a word."""
 
     def solve(self, problem):
-        import os
-
         os._exit(3)
+
+
+@register
+class Leaver(_Double):
+    """Ends the program politely."""
+
+    def solve(self, problem):
+        sys.exit("I have had enough")
+
+
+@register
+class Impostor(_Double):
+    """Returns something else, and talks too much."""
+
+    def solve(self, problem):
+        print("x" * 10_000_000)
+        return "a solution"

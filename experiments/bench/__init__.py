@@ -1,0 +1,1 @@
+"""``wdro bench``: our solver against the strongest opponents, at equal judged accuracy."""

@@ -1,0 +1,79 @@
+"""What is timed: three kinds of work, who does it, at which sizes, to which judged gap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from experiments.running.campaign import Planned
+from experiments.running.instances import Instance
+from experiments.running.measurement import Cell
+from experiments.running.outcome import Limits
+
+_RADIUS, _ETA = 0.5, 0.3
+
+
+@dataclass(frozen=True)
+class Contest:
+    """One kind of work: who does it, at which sizes, to which judged gap, and who is to win."""
+
+    title: str
+    instance: Instance
+    ours: str
+    target: float
+    sizes: dict[str, tuple[int, ...]]
+
+    def plan(self, limits: Limits) -> list[Planned]:
+        """Return the measurements."""
+        return [
+            Planned(
+                self.title, Cell(replace(self.instance, d=d, n=2 * d), method, self.target), limits
+            )
+            for method, sizes in self.sizes.items()
+            for d in sizes
+        ]
+
+
+_AVERAGE = Instance("average", 0, 0, 0.0, _ETA, seed=0)
+_GAUSSIAN = Instance("gaussian", 0, 0, _RADIUS, _ETA, seed=0)
+_MOMENT = Instance("moment", 0, 0, _RADIUS, _ETA, seed=0)
+
+CONTESTS = (
+    Contest(
+        "sample average, gap ≤ 1e-9",
+        _AVERAGE,
+        "CertifiedSolver",
+        1e-9,
+        {
+            "CertifiedSolver": (20, 50, 100, 200, 500, 1000, 2000),
+            "PIQP": (20, 50, 100, 200, 500, 1000),
+            "ProjectedGradient": (20, 50, 100, 200, 500),
+            "SampleAverage:CLARABEL": (20, 50, 100, 200),
+        },
+    ),
+    Contest(
+        "Gaussian/Wasserstein, gap ≤ 1e-6",
+        _GAUSSIAN,
+        "CertifiedSolver",
+        1e-6,
+        {
+            "CertifiedSolver": (20, 40, 60, 100, 150, 200, 500, 1000, 2000),
+            "ProjectedGradient": (20, 40, 60, 100, 150, 200, 500),
+            "BlockDescent": (20, 40, 60, 100, 150, 200),
+            "RobustPremium:SCS": (20, 40, 60, 100, 150),
+            "GaussianSDP:SCS": (20, 40, 60, 100, 150),
+            "RobustPremium:CLARABEL": (10, 20, 30, 40),
+            "GaussianSDP:CLARABEL": (10, 20, 30, 40),
+        },
+    ),
+    Contest(
+        "general p = 2, gap ≤ 1e-6",
+        _MOMENT,
+        "MomentNewton",
+        1e-6,
+        {
+            "MomentNewton": (20, 50, 100, 200, 500, 1000),
+            "ProjectedGradient": (20, 50, 100, 200, 500),
+            "GeneralRegularized:CLARABEL": (20, 50, 100, 200),
+        },
+    ),
+)

@@ -1,0 +1,49 @@
+"""Run a comparison: measure, cross-check, draw, report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from experiments.compare.crosscheck import cross_check, outliers
+from experiments.compare.figure7 import draw_figure7, figure7_rows
+from experiments.compare.grid import Grid
+from experiments.compare.report import describe
+from experiments.drawing.scaling import draw_panels
+from experiments.drawing.style import save_figure
+from experiments.running.campaign import run_campaign
+from experiments.running.files import write_atomically, write_table
+from experiments.running.provenance import code_digest, write_provenance
+from experiments.running.store import Store
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What was measured, and which of it disagrees."""
+
+    rows: pd.DataFrame
+    outliers: pd.DataFrame
+
+
+def run_compare(
+    output: Path, grid: Grid, fresh: bool, extensions: Sequence[str] = ()
+) -> Comparison:
+    """Run the grid and write runs, figures and report below ``output``."""
+    plan = grid.plan()
+    store = Store(output, code_digest(extensions), fresh)
+    rows = run_campaign(plan, store, "compare", tuple(extensions))
+    rows = cross_check(rows, plan, store)
+    write_table(output / "runs.csv", rows)
+    write_provenance(output, asdict(grid) | {"extensions": list(extensions)})
+    panels = {str(title): part for title, part in rows.groupby("panel", sort=False)}
+    save_figure(draw_panels(panels), output / "runtime")
+    with_figure7 = not figure7_rows(rows).empty
+    if with_figure7:
+        save_figure(draw_figure7(rows), output / "figure7")
+    wrong = outliers(rows, grid.target)
+    report = describe(rows, panels, wrong, grid, with_figure7)
+    write_atomically(output / "report.md", report)
+    return Comparison(rows, wrong)

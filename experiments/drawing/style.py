@@ -1,0 +1,81 @@
+"""The look of all figures: colour is a method's family, line its backend, marker the method."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+
+from experiments.running.files import write_atomically
+
+# Okabe and Ito's palette, safe for colour-blind readers; markers tell the curves apart in grey.
+BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+ORANGE, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#999999"
+COLOURS = [BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK, GREY]
+MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
+
+#: Family → colour and members, with the marker of each.
+_FAMILIES = {
+    "our solvers": (BLUE, {"CertifiedSolver": "o", "MomentNewton": "D"}),
+    "the paper's algorithms": (GREEN, {"BlockDescent": "s", "ProjectedGradient": "^"}),
+    "the paper's SDPs": (
+        VERMILION, {"GaussianSDP": "o", "GaussianClosedForm": "s", "GeneralSDP": "^"},
+    ),
+    "our conic forms": (
+        PURPLE,
+        {"RobustPremium": "D", "KLDual": "o", "ChiSquarePremium": "s", "MahalanobisPremium": "^",
+         "MomentPremium": "v"},
+    ),
+    "quadratic and norm programs": (
+        ORANGE, {"GeneralRegularized": "v", "SampleAverage": "P", "PIQP": "X"},
+    ),
+}  # fmt: skip
+_LINES = {"": "-", "CLARABEL": "--", "SCS": ":"}
+_OTHER_LINE = "-."
+_DPI = 200
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a method is drawn."""
+
+    colour: str
+    marker: str
+    line: str
+
+
+def method_style(method: str) -> Style:
+    """Return the style of a method, the same in every figure; a new method is black."""
+    name, _, backend = method.partition(":")
+    line = _LINES.get(backend, _OTHER_LINE)
+    for colour, members in _FAMILIES.values():
+        if name in members:
+            return Style(colour, members[name], line)
+    return Style(BLACK, MARKERS[sum(name.encode()) % len(MARKERS)], line)
+
+
+def render(figure: Figure) -> dict[str, bytes]:
+    """Return a figure as PNG and PDF, by suffix, and forget it."""
+    rendered = {}
+    with warnings.catch_warnings():
+        # Names in scripts that the font lacks are drawn as boxes; that is no reason for a warning.
+        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
+        for suffix in ("png", "pdf"):
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format=suffix, dpi=_DPI)
+            rendered[suffix] = buffer.getvalue()
+    plt.close(figure)
+    return rendered
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Save a figure as PNG and PDF, whole or not at all, and forget it."""
+    for suffix, raw in render(figure).items():
+        write_atomically(path.with_name(f"{path.name}.{suffix}"), raw)

@@ -1,0 +1,53 @@
+"""``wdro propositions``: its arguments and what it says at the end."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from experiments.running.options import add_output, whole, workspace
+
+if TYPE_CHECKING:
+    from experiments.running.options import Commands
+
+NAME = "propositions"
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        NAME,
+        help="put every claim of the paper to the test",
+        description="Try every lemma, theorem, proposition, algorithm and erratum on random "
+        "instances by independent routes; write a ledger with verdicts and counterexamples, and "
+        "figures. Exits with 1 if a verdict differs from the documented one.",
+    )
+    parser.set_defaults(command=run)
+    parser.add_argument(
+        "--instances", type=whole(2, 100_000, "no verdict rests on one instance"), default=40,
+        metavar="N", help="random instances for each claim, at least 2 (default: 40)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--seed", type=whole(0, 2**32), default=0, metavar="S", help="of the instances (default: 0)"
+    )
+    add_output(parser, NAME)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Carry out the command."""
+    from experiments.propositions.run import run_propositions
+
+    with workspace(options, NAME) as output:
+        findings = run_propositions(output, options.instances, options.seed, options.fresh)
+        for finding in findings:
+            print(f"  {finding.claim.name:24} {finding.verdict.value}")
+        print(f"wrote {output}/ledger.md, ledger.csv, counterexamples and figures")
+    surprises = [found for found in findings if found.verdict is not found.claim.known]
+    for found in surprises:
+        print(
+            f"wdro: {found.claim.name} {found.verdict.value}; "
+            f"docs/propositions.md has it that it {found.claim.known.value}.",
+            file=sys.stderr,
+        )
+    return 1 if surprises else 0

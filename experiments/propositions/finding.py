@@ -1,0 +1,39 @@
+"""What the trials of one claim came to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from experiments.propositions.claims import Claim, Trial, Verdict, decide
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the trials of one claim came to."""
+
+    claim: Claim
+    trials: Sequence[Trial]
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the trials say."""
+        return decide(self.claim, self.trials)
+
+    @property
+    def worst(self) -> float:
+        """The largest deviation of the statement as printed; NaN where it was undefined."""
+        return float(np.max([trial.printed for trial in self.trials]))
+
+    @property
+    def worst_corrected(self) -> float | None:
+        """The largest deviation of our correction, None where there is none."""
+        found = [trial.corrected for trial in self.trials if trial.corrected is not None]
+        return float(np.max(found)) if found else None
+
+
+def deviation_text(value: float) -> str:
+    """Return a deviation in words; a printed expression without a value is undefined."""
+    return "undefined" if np.isnan(value) else f"{value:.1e}"

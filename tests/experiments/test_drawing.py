@@ -1,0 +1,71 @@
+"""Exponents only where they mean something; one look for a method; marks that can be told apart."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from experiments.compare.grid import METHODS
+from experiments.drawing.graphs import communities
+from experiments.drawing.scaling import draw_curves, fit_exponent, growth
+from experiments.drawing.style import _FAMILIES, method_style
+from experiments.running.outcome import Outcome
+from experiments.running.text import markdown_table, seconds
+
+
+@given(st.floats(0.5, 6.0), st.floats(1e-6, 1e3))
+def test_a_power_law_is_found(k, scale):
+    sizes = np.array([10.0, 20.0, 50.0, 100.0])
+    assert fit_exponent(sizes, scale * sizes**k) == pytest.approx(k)
+
+
+def test_no_exponent_without_a_decade_or_a_fit():
+    sizes = np.array([20.0, 40.0, 80.0, 120.0])
+    assert fit_exponent(sizes, sizes**3) is None  # six times is no decade
+    assert fit_exponent(sizes[:2] * [1, 10], sizes[:2]) is None  # two points are no fit
+    sizes = np.array([10.0, 20.0, 50.0, 100.0])
+    assert fit_exponent(sizes, np.array([1.0, 0.5, 3.0, 2.0])) is None
+    assert growth(pd.Series([1.0, 2.0], [5, 6])) == "–"
+    assert growth(pd.Series(sizes**2, sizes)) == "d^2.0"
+
+
+def test_every_method_has_a_style_of_its_own():
+    styles = [method_style(method) for method in METHODS]
+    assert len(set(styles)) == len(METHODS)
+    one, other = (method_style(f"GaussianSDP:{backend}") for backend in ("CLARABEL", "SCS"))
+    assert one.colour == other.colour
+    assert one.line != other.line
+    assert len({colour for colour, _ in _FAMILIES.values()}) == len(_FAMILIES)
+    assert method_style("Newcomer") == method_style("Newcomer")
+
+
+def test_no_two_time_outs_are_on_one_spot():
+    rows = pd.DataFrame([
+        {"method": method, "d": 40, "is_solved": False, "outcome": outcome, "limit_s": 60.0,
+         "total_s": np.nan, "fastest_s": np.nan, "slowest_s": np.nan}
+        for method, outcome in (
+            ("GaussianSDP:CLARABEL", Outcome.TIME_OUT), ("GaussianSDP:SCS", Outcome.TIME_OUT),
+            ("RobustPremium:SCS", Outcome.OUT_OF_MEMORY),
+        )
+    ])  # fmt: skip
+    figure, axes = plt.subplots()
+    draw_curves(axes, rows)
+    marks = {line.get_marker() for line in axes.lines}
+    assert {"x", "+"} < marks
+    spots = {float(line.get_xdata()[0]) for line in axes.lines if line.get_marker() in ("x", "+")}
+    assert len(spots) == 3
+    plt.close(figure)
+
+
+def test_communities_without_an_edge_are_all_different():
+    assert len(set(communities(np.zeros((4, 4))))) == 4
+    pairs = np.kron(np.eye(2), np.ones((2, 2)) - np.eye(2))
+    labels = communities(pairs)
+    assert labels[0] == labels[1] != labels[2] == labels[3]
+
+
+def test_words():
+    assert markdown_table(["a"], [[1]]) == "| a |\n| --- |\n| 1 |"
+    assert [seconds(0.0123), seconds(12.3), seconds(float("nan"))] == ["12.3 ms", "12.3 s", "–"]

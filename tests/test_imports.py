@@ -1,0 +1,27 @@
+"""What importing a room costs: heavy libraries are loaded by those who use them."""
+
+import subprocess
+import sys
+
+import pytest
+
+import solvers
+
+HEAVY = ("sklearn", "networkx", "tqdm", "pandas", "matplotlib", "cvxpy")
+
+
+@pytest.mark.parametrize(
+    ("room", "allowed"), [("wdro_cvx", ()), ("solvers", ()), ("formulations", ("cvxpy",))]
+)
+def test_rooms_import_no_heavy_library(room, allowed):
+    code = f"import sys, {room}; print(*(name for name in {HEAVY} if name in sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True
+    )
+    assert set(done.stdout.split()) <= set(allowed)
+
+
+def test_the_estimator_is_there_when_asked_for():
+    assert solvers.RobustGraph.__module__ == "solvers.estimator"
+    with pytest.raises(AttributeError, match="no attribute 'Magic'"):
+        _ = solvers.Magic
