@@ -29,6 +29,12 @@ ALLOWED = 1e-9
 
 def attack(case: Case, time_limit: float = 20.0) -> dict[str, Any]:
     """Run one case and return what was found, one row of the table."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)  # arithmetic of ours that goes wrong
+        return _attack(case, time_limit)
+
+
+def _attack(case: Case, time_limit: float) -> dict[str, Any]:
     problem, samples = build(case)
     started = time.perf_counter()
     answer = solve(problem, TOL, time_limit=time_limit)
@@ -54,8 +60,10 @@ def attack(case: Case, time_limit: float = 20.0) -> dict[str, Any]:
         "value": verdict.value, "bound": verdict.bound, "truth": truth,
         "bound_excess": (highest - truth) / scale, "forger": forger, "refused": notes,
         "value_deficit": (exact - verdict.value) / scale,
-        "wrong_claim": answer.status is Status.SOLVED
-        and (not verdict.solved(TOL) or verdict.value - truth > 2 * TOL * scale),
+        "wrong_claim": bool(
+            answer.status is Status.SOLVED
+            and (not verdict.solved(TOL) or verdict.value - truth > 2 * TOL * scale)
+        ),
         "fooled": bool((highest - truth) / scale > ALLOWED),
     }  # fmt: skip
 

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from experiments.running.options import add_output, sizes, workspace
+from experiments.running.options import add_output, sizes, whole, workspace
 
 if TYPE_CHECKING:
     from experiments.running.options import Commands
@@ -18,28 +18,44 @@ def add(commands: Commands) -> None:
     """Add the command."""
     parser = commands.add_parser(
         NAME,
-        help="solve a grid of extreme problems and judge every answer",
-        description="Solve over a grid of dimensions, sample sizes, radii, etas and units of the "
-        "data, for every ambiguity set, and judge each answer. Exits with 1 if any was called "
-        "solved that is not.",
+        help="solve extreme problems, or attack the judge, and count",
+        description="Solve random problems at the corners of the domain for every ambiguity set "
+        "and prior, and judge each answer; or, with --adversarial, solve hostile problems, offer "
+        "the judge forged certificates and compare with sixty-digit arithmetic. Exits with 1 if "
+        "any answer was called solved that is not, or any bound passed the optimum.",
     )
     parser.set_defaults(command=run)
     parser.add_argument(
-        "--dimensions", type=sizes, metavar="D,D,…", help="numbers of vertices (2,3,20,100)"
+        "--dimensions", type=sizes, metavar="D,D,…", help="numbers of vertices (2,3,10,30,60)"
+    )
+    parser.add_argument(
+        "--cells", type=whole(1, 10_000), metavar="N",
+        help="problems for every set, prior and number of vertices (60)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--adversarial", type=whole(1, 1_000_000), metavar="N", help="run N attacks instead"
     )
     add_output(parser, NAME)
 
 
 def run(options: argparse.Namespace) -> int:
     """Carry out the command."""
-    from experiments.robustness.grid import DIMENSIONS
-    from experiments.robustness.run import run_robustness
+    from experiments.robustness.grid import CELLS, DIMENSIONS
+    from experiments.robustness.run import run_attacks, run_robustness
 
     with workspace(options, NAME) as output:
-        rows = run_robustness(output, options.fresh, options.dimensions or DIMENSIONS)
-        wrong = int(rows["wrong_claim"].sum())
-        print(f"{len(rows)} problems: {int(rows['solved'].sum())} solved, {wrong} wrong claims")
-        print(f"wrote {output}/report.md, runs.csv")
+        if options.adversarial:
+            rows = run_attacks(output, options.fresh, options.adversarial)
+            wrong = int((rows["wrong_claim"] | rows["fooled"]).sum())
+            done = int((rows["status"] == "solved").sum())
+            print(f"{len(rows)} attacks: {done} solved, {wrong} wrong claims or bounds")
+            print(f"wrote {output}/adversarial.md, adversarial.csv")
+        else:
+            dimensions, cells = options.dimensions or DIMENSIONS, options.cells or CELLS
+            rows = run_robustness(output, options.fresh, dimensions, cells)
+            wrong = int(rows["wrong_claim"].sum())
+            print(f"{len(rows)} problems: {int(rows['solved'].sum())} solved, {wrong} wrong claims")
+            print(f"wrote {output}/report.md, runs.csv, robustness.png")
     if wrong:
-        print("wdro: an answer was called solved that is not; see runs.csv.", file=sys.stderr)
+        print("wdro: an answer or a bound is wrong; see the table.", file=sys.stderr)
     return 1 if wrong else 0

@@ -1,4 +1,4 @@
-"""Solve every cell of the grid; accuracy is measured, not time, so cells share the machine."""
+"""Solve every cell of the grid, or run the attacks; cells share the machine."""
 
 from __future__ import annotations
 
@@ -7,21 +7,37 @@ from pathlib import Path
 
 import pandas as pd
 
+from experiments.adversarial.attack import attack
+from experiments.adversarial.cases import draw_cases
+from experiments.adversarial.report import describe_attacks
 from experiments.robustness.grid import corners, solve_corner
-from experiments.robustness.report import describe
+from experiments.robustness.report import describe, draw
 from experiments.running.files import write_atomically, write_table
 from experiments.running.parallel import run_trials
 from experiments.running.provenance import code_digest, write_provenance
 from experiments.running.store import Store, flat
 
 
-def run_robustness(output: Path, fresh: bool, dimensions: Sequence[int]) -> pd.DataFrame:
-    """Run the grid, resumed cell by cell, and write table and report below ``output``."""
+def run_robustness(
+    output: Path, fresh: bool, dimensions: Sequence[int], cells: int
+) -> pd.DataFrame:
+    """Run the grid, resumed cell by cell, and write table, figure and report below ``output``."""
     store = Store(output, code_digest(), fresh)
-    cells = corners(dimensions)
-    found = run_trials(cells, solve_corner, store, "robustness")
-    rows = pd.DataFrame([flat(cell) | row for cell, row in zip(cells, found, strict=True)])
+    tasks = corners(dimensions, cells)
+    found = run_trials(tasks, solve_corner, store, "robustness")
+    rows = pd.DataFrame([flat(cell) | row for cell, row in zip(tasks, found, strict=True)])
     write_table(output / "runs.csv", rows)
-    write_provenance(output, {"dimensions": list(dimensions)})
+    write_provenance(output, {"dimensions": list(dimensions), "cells": cells})
+    draw(rows, output / "robustness")
     write_atomically(output / "report.md", describe(rows))
+    return rows
+
+
+def run_attacks(output: Path, fresh: bool, count: int) -> pd.DataFrame:
+    """Run the attacks, resumed one by one, and write table and report below ``output``."""
+    store = Store(output, code_digest(), fresh)
+    cases = draw_cases(count)
+    rows = pd.DataFrame(run_trials(cases, attack, store, "attacks"))
+    write_table(output / "adversarial.csv", rows)
+    write_atomically(output / "adversarial.md", describe_attacks(rows))
     return rows

@@ -32,7 +32,9 @@ def bundle_ascent(incumbent: Incumbent, tol: float, max_iterations: int) -> None
     moments = worst.second_moment[np.newaxis]
     if incumbent.certificate is not None:
         moments = np.append(moments, incumbent.certificate.second_moment[np.newaxis], axis=0)
-    master = Master.of(incumbent.quadratic(worst.second_moment), abs(value))
+    size = max(abs(value), problem.floor)
+    trace = float(np.trace(incumbent.laplacian)) or problem.target_trace
+    master = Master.of(incumbent.quadratic(worst.second_moment), size, trace)
     if master.free.size == 0:
         return  # there is but one graph
     costs, idle = _costs(moments), np.zeros(len(moments), dtype=int)

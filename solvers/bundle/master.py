@@ -1,14 +1,15 @@
 """The problem of a few worst cases: a primal-dual interior point in weights and shares.
 
-    min t + η(2‖w‖² + ‖Aw‖²)    s.t.  ⟨M_k, L⟩ ≤ t for every worst case,  l ≤ w ≤ h,  1ᵀw = T/2
+    min t + 2β‖w‖² + Σ φ(u)    s.t.  ⟨M_k, L⟩ ≤ t for every worst case,  l ≤ w ≤ h,  1ᵀw = T/2
 
-With ``Z_k = 𝒯*M_k``, shares q of the worst cases and ``ν = 2ηAw`` its optimality conditions are
+With ``Z_k = 𝒯*M_k``, shares q of the worst cases and ``u = Aw`` its optimality conditions are
 
-    Zᵀq + 4ηw + Aᵀν - τ1 - z + y = 0    Zw + r = t1    1ᵀq = 1
-    z(w - l) = y(h - w) = qr = 0        Aw = ν/2η      1ᵀw + 2κτ = T/2
+    Zᵀq + 4βw + Aᵀν - τ1 - z + y = 0    Zw + r = t1    1ᵀq = 1
+    z(w - l) = y(h - w) = qr = 0        ν = φ'(u)      1ᵀw + 2κτ = T/2
 
-with ``κ = 1/16β`` under a trace penalty, else 0. Eliminating w, with ``Ω`` the inverse of its
-diagonal, leaves ``BΩBᵀ + diag(1/2η, r/q, 2κ)``, ``B = [A; Z; -1ᵀ]``, bordered by ``1ᵀq = 1``.
+with κ as in the Laplacian QP, and so large that nothing is left of τ where the trace is free.
+Eliminating w, with ``Ω`` the inverse of its diagonal, leaves ``BΩBᵀ + diag(1/φ'', r/q, 2κ)``,
+``B = [A; Z; -1ᵀ]``, bordered by ``1ᵀq = 1``.
 """
 
 from __future__ import annotations
@@ -22,12 +23,14 @@ from scipy import linalg, sparse
 
 from solvers.laplacian_qp import LaplacianQP
 from wdro_cvx.laplacian import edge_index, incidence
+from wdro_cvx.priors import DegreePrior
 from wdro_cvx.validation import Array
 
 _MAX_STEPS = 60
 _TO_BOUNDARY = 0.99
 _JITTER = 1e-14  # added to a diagonal of ones: worst cases may coincide
 _STUCK = 1e-8  # a step this short is the end
+_FREE = 1e10  # κ of a free trace
 
 
 class Mixture(NamedTuple):
@@ -68,9 +71,10 @@ class _State(NamedTuple):
 class Master:
     """What does not change as worst cases come and go. Edges with equal bounds are constants."""
 
-    eta: float
+    prior: DegreePrior
     curvature: float
     total: float  # of the free weights
+    typical: float  # what they may sum to, where nothing says
     lower: Array
     upper: Array
     free: NDArray[np.intp]
@@ -80,8 +84,11 @@ class Master:
     unit: float  # of the objective
 
     @classmethod
-    def of(cls, qp: LaplacianQP, unit: float) -> Master:
-        """Return the part of a QP in which its moment has no part; ``unit`` is its value's size."""
+    def of(cls, qp: LaplacianQP, unit: float, trace: float) -> Master:
+        """Return the part of a QP in which its moment has no part.
+
+        ``unit`` is the size of its value, ``trace`` that of a graph near its optimum.
+        """
         d = qp.moment.shape[0]
         m = d * (d - 1) // 2
         lower, upper = np.zeros(m), np.full(m, np.inf)
@@ -90,10 +97,12 @@ class Master:
         free = np.flatnonzero(upper > lower)
         fixed = np.where(upper > lower, 0.0, lower)
         joins = incidence(d)
+        rule = qp.prior.trace
         return cls(
-            eta=qp.prior.beta / unit,
-            curvature=qp.prior.trace.curvature * unit,
-            total=qp.prior.trace.target / 2 - float(fixed.sum()),
+            prior=qp.prior.scaled(1.0 / unit),
+            curvature=_FREE if rule.free else rule.curvature * unit,
+            total=0.0 if rule.free else rule.target / 2 - float(fixed.sum()),
+            typical=max(trace / 2 - float(fixed.sum()), 1e-3 * trace),
             lower=lower[free],
             upper=upper[free],
             free=free,
@@ -141,18 +150,22 @@ class _Model:
         """Return the distances to both bounds, 1 for an upper bound that is infinite."""
         return w - self.master.lower, np.where(self.capped, self.master.upper - w, 1.0)
 
+    def degrees(self, w: Array) -> Array:
+        """Return the degrees of all vertices."""
+        return np.asarray(self.master.joins @ w + self.master.degrees)
+
     def start(self) -> _State:
         """Return equal shares, and weights as equal as the bounds allow, inside of them."""
-        master, eta = self.master, self.master.eta
-        spare = master.total - float(master.lower.sum())
-        spread = max(spare, 1e-3 * abs(master.total)) / master.free.size
+        master, prior = self.master, self.master.prior
+        spare = master.typical - float(master.lower.sum())
+        spread = max(spare, 1e-3 * master.typical) / master.free.size
         w = master.lower + np.minimum(spread, (master.upper - master.lower) / 2)
         q = np.full(self.K, 1.0 / self.K)
-        nu = 2 * eta * (master.joins @ w + master.degrees)
+        nu = prior.slope(self.degrees(w))
         levels = self.Z @ w + self.constants
         # A tenth of the levels' spread, or of the objective's hundredth, keeps them apart from t.
         t = float(levels.max()) + max(0.1 * float(np.ptp(levels)), 1e-3)
-        slope = q @ self.Z + 4 * eta * w + master.joins.T @ nu
+        slope = q @ self.Z + 4 * prior.beta * w + master.joins.T @ nu
         tau = float(slope.mean())
         low, up = self.room(w)
         target = 1.0 / (self.K + w.size)
@@ -163,10 +176,11 @@ class _Model:
     def residuals(self, state: _State) -> tuple[Array, Array, Array, float, float]:
         """Return by how much the equations for w, ν, r, τ and q are missed."""
         w, q, nu, tau, t, z, y, r = state
-        master, eta, A = self.master, self.master.eta, self.master.joins
+        master, prior = self.master, self.master.prior
+        degrees = self.degrees(w)
         return (
-            q @ self.Z + 4 * eta * w + A.T @ nu - tau - z + y,
-            A @ w + master.degrees - nu / (2 * eta),
+            q @ self.Z + 4 * prior.beta * w + master.joins.T @ nu - tau - z + y,
+            (prior.slope(degrees) - nu) / prior.bend(degrees),
             self.Z @ w + self.constants + r - t,
             float(w.sum()) - master.total + 2 * master.curvature * tau,
             float(q.sum()) - 1.0,
@@ -186,8 +200,9 @@ class _Model:
         """Return Mehrotra's step: a predictor, the same system for the corrector."""
         w, q, _, _, _, z, y, r = state
         low, up = self.room(w)
-        omega = 1.0 / (4 * self.master.eta + z / low + y / up)
-        system = _System(self, omega, r / q)
+        prior = self.master.prior
+        omega = 1.0 / (4 * prior.beta + z / low + y / up)
+        system = _System(self, omega, r / q, 1.0 / prior.bend(self.degrees(w)))
         gaps = z * low, y * up, q * r
         misses = self.residuals(state)
         plain = self._direction(state, system, misses, (-gaps[0], -gaps[1], -gaps[2]))
@@ -243,9 +258,9 @@ class _Model:
 
 
 class _System:
-    """``BΩBᵀ + diag(1/2η, r/q, 2κ)``, factorised once it has a unit diagonal."""
+    """``BΩBᵀ + diag(1/φ'', r/q, 2κ)``, factorised once it has a unit diagonal."""
 
-    def __init__(self, model: _Model, omega: Array, ratio: Array) -> None:
+    def __init__(self, model: _Model, omega: Array, ratio: Array, springs: Array) -> None:
         master, Z, A, d = model.master, model.Z, model.master.joins, model.d
         bent = Z * omega
         met = np.asarray(A @ omega)
@@ -256,7 +271,7 @@ class _System:
         matrix[-1, :d] = -met
         matrix[-1, d:-1] = -bent.sum(axis=1)
         diagonal = np.diagonal(matrix).copy()
-        diagonal[:d] = met + 1.0 / (2 * master.eta)
+        diagonal[:d] = met + springs
         diagonal[d:-1] += ratio
         diagonal[-1] = omega.sum() + 2 * master.curvature
         self.omega, self.scale = omega, 1.0 / np.sqrt(diagonal)

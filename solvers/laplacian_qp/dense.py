@@ -29,7 +29,7 @@ def quadratic_point(qp: LaplacianQP, start: tuple[Array, float] | None = None) -
     # prices keep their digits, however small β is.
     base = -float(gains.max()) if qp.prior.trace.fixed else 0.0
     gains += base
-    if start is None:
+    if start is None or not qp.prior.has_degrees(start[0]):
         nu = first_multipliers(qp, gains)
         return _evaluate(qp, gains, base, nu, best_tau(qp, gains, nu))
     return _evaluate(qp, gains, base, start[0], start[1] - base)

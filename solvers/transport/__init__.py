@@ -10,11 +10,11 @@ __all__ = ["solve_transport"]
 def solve_transport(incumbent: Incumbent, tol: float, max_iterations: int) -> None:
     """Improve the incumbent until its gap is ``tol`` or the limit is reached.
 
-    Does nothing where the set offers no transport form, or the prior has logarithms.
+    Does nothing where the set offers no transport form.
     """
     problem = incumbent.problem
     form = problem.ambiguity.transport_form(problem.nominal)
-    if form is None or form.radius == 0.0 or problem.prior.alpha > 0.0 or incumbent.gap <= tol:
+    if form is None or form.radius == 0.0 or incumbent.gap <= tol:
         return
     before = incumbent.iterations
     follow_path(incumbent, form, tol, max_iterations)

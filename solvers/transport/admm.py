@@ -33,7 +33,9 @@ def run_admm(incumbent: Incumbent, form: TransportForm, tol: float, max_iteratio
     start = incumbent.laplacian
     if start is None or not start.any() or incumbent.gap <= tol or max_iterations < _CHECK_EVERY:
         return  # the empty graph, to which a trace penalty may lead, has no γ and so no LMI
-    lmi = TransportLMI.of(incumbent.problem, form)
+    if incumbent.problem.prior.alpha > 0.0:
+        return  # its steps are quadratic programs
+    lmi = TransportLMI.of(incumbent.problem, form, start)
     d = lmi.d
     primal, dual = lmi.start(start)
     rho = float(np.linalg.norm(dual) / np.linalg.norm(primal))

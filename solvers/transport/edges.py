@@ -45,7 +45,7 @@ class FreeEdges:
         """Return the edges of a problem that may move."""
         d, bounds = problem.d, problem.bounds
         heads, tails = edge_index(d)
-        total = problem.target_trace / 2
+        total = problem.prior.trace.target / 2
         if bounds is None:
             return cls(heads, tails, np.zeros((d, d)), np.full(heads.size, np.inf), total)
         room = bounds.upper - bounds.lower
@@ -77,6 +77,11 @@ class FreeEdges:
         found = half[self.heads]  # whole rows at a time, four times as fast as columns
         found -= half[self.tails]
         return np.asarray(found)
+
+    def joined(self, vertices: Array) -> Array:
+        """Return for all pairs of edges the sum of the numbers of the vertices they share."""
+        # Signed, the pairs of edges that share a vertex have its number once, with either sign.
+        return np.abs(self.pairs(np.diag(vertices)))
 
     @cached_property
     def shared(self) -> Array:

@@ -29,26 +29,34 @@ _LEAST = 1e-6  # of a step: shorter ones do not lead anywhere
 
 def follow_path(incumbent: Incumbent, form: TransportForm, tol: float, max_iterations: int) -> None:
     """Improve the incumbent until its gap is ``tol``, the limit is reached or steps vanish."""
-    lmi = TransportLMI.of(incumbent.problem, form)
-    edges = FreeEdges.of(incumbent.problem)
-    if not 0 < edges.heads.size <= MAX_EDGES or (edges.total <= 0.0 and lmi.penalty is None):
+    problem, near = incumbent.problem, incumbent.laplacian
+    if near is None or not near.any():
         return
-    at = _start(lmi, edges)
-    for iteration in range(1, min(max_iterations, _MAX_STEPS) + 1):
-        system = NewtonSystem(lmi, edges, at)
-        gap = system.complementarity()
-        close = gap * form.radius**2 <= _CLOSE * tol * abs(incumbent.value)
+    lmi = TransportLMI.of(problem, form, near)
+    edges = FreeEdges.of(problem)
+    if not 0 < edges.heads.size <= MAX_EDGES or (edges.total <= 0.0 and lmi.prior.trace.fixed):
+        return
+    try:
+        _follow(incumbent, form, NewtonSystem(lmi, edges, _start(lmi, edges)), tol, max_iterations)
+    except linalg.LinAlgError:  # rounding: nothing is left to gain
+        return
+
+
+def _follow(
+    incumbent: Incumbent, form: TransportForm, system: NewtonSystem, tol: float, limit: int
+) -> None:
+    size = max(abs(incumbent.value), incumbent.problem.floor)
+    for iteration in range(1, min(limit, _MAX_STEPS) + 1):
+        close = system.complementarity() * form.radius**2 <= _CLOSE * tol * size
         if close or iteration % _CHECK_EVERY == 0:
-            _certify(incumbent, form, lmi, system)
+            _certify(incumbent, form, system)
         incumbent.record()
         if incumbent.gap <= tol:
             return
-        try:
-            at, length = _advance(system)
-        except linalg.LinAlgError:  # rounding: nothing is left to gain
-            return
+        at, length = _advance(system)
         if length < _LEAST:
             return
+        system = NewtonSystem(system.lmi, system.edges, at)
 
 
 def _advance(system: NewtonSystem) -> tuple[Iterate, float]:
@@ -66,16 +74,17 @@ def _advance(system: NewtonSystem) -> tuple[Iterate, float]:
 def _start(lmi: TransportLMI, edges: FreeEdges) -> Iterate:
     """Return a point near the path: equal weights, and half of the budget spread evenly."""
     d, n = lmi.d, edges.heads.size
-    equal = max(edges.total, 1e-3 * lmi.trace) / n
+    total = lmi.trace / 2 if lmi.prior.trace.free else edges.total
+    equal = max(total, 1e-3 * lmi.trace) / n
     excess = np.minimum(equal, np.where(np.isfinite(edges.room), edges.room / 2, np.inf))
     laplacian = edges.base + edges.combined(excess)
     scaled = lmi.scaled(laplacian)
     spread = np.eye(d) / (2 * d)
     top = float(linalg.eigvalsh(scaled, check_finite=False)[-1])
     gamma = 2 * top + float(np.linalg.norm(lmi.factor @ scaled))
-    bend = 2 * lmi.eta + lmi.reach / float(np.linalg.norm(laplacian))
+    bend = 2 * lmi.prior.beta + lmi.reach / float(np.linalg.norm(laplacian))
     costs = edges.adjoint(lmi.linear + lmi.scaled(spread) + bend * laplacian)
-    tau = float(costs.min()) if lmi.penalty is None else 0.0
+    tau = float(costs.min()) if lmi.prior.trace.fixed else 0.0
     # The multipliers of the weights have to be of the size of the costs.
     level = max(gamma / (2 * d), float(np.mean((costs - tau) * excess)))
     gamma = max(gamma, 2 * d * level)
@@ -86,11 +95,9 @@ def _start(lmi: TransportLMI, edges: FreeEdges) -> Iterate:
     return Iterate(excess, gamma, tau, moves, spread, level / excess, upper)
 
 
-def _certify(
-    incumbent: Incumbent, form: TransportForm, lmi: TransportLMI, system: NewtonSystem
-) -> None:
+def _certify(incumbent: Incumbent, form: TransportForm, system: NewtonSystem) -> None:
     """Hand the point to the incumbent, from both sides."""
-    at = system.at
+    at, lmi = system.at, system.lmi
     root = linalg.cholesky(at.spread, lower=False, check_finite=False)
     pieces = coupling(form, at.moves * lmi.scales, root * lmi.scales, system.laplacian)
     answer = incumbent.bound_by(pieces, None)

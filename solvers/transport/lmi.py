@@ -1,6 +1,6 @@
 """The LMI of a transport set, in the coordinates in which its solvers work.
 
-    min ⟨rest, L⟩ + ⟨FᵀF, K⟩ + reach‖L‖ + η‖L‖² + γ + Tr Z
+    min ⟨rest, L⟩ + ⟨FᵀF, K⟩ + reach‖L‖ + prior(L) + γ + Tr Z
     s.t.  X = [[γI - K, KFᵀ], [FK, Z]] ⪰ 0,    K = SLS
 
 ``S = P^-½``, and ``F`` is the factor in the coordinates ``S⁻¹x``, in the unit in which the radius
@@ -18,9 +18,11 @@ from scipy import linalg
 from wdro_cvx import EdgeBounds, GraphProblem
 from wdro_cvx.ambiguity import TransportForm
 from wdro_cvx.ambiguity.secular import solve_secular
+from wdro_cvx.priors import DegreePrior
 from wdro_cvx.validation import Array
 
 _SLACK = 0.05  # γ starts this far above λmax
+_FREE = 1e10
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,28 +33,39 @@ class TransportLMI:
     scales: Array
     rest: Array
     reach: float
-    eta: float
-    trace: float
-    penalty: float | None
-    bounds: EdgeBounds | None
+    prior: DegreePrior
+    trace: float  # that of the graph, or about that where nothing says
 
     @classmethod
-    def of(cls, problem: GraphProblem, form: TransportForm) -> TransportLMI:
-        """State the LMI of a problem whose set has this form."""
+    def of(cls, problem: GraphProblem, form: TransportForm, near: Array) -> TransportLMI:
+        """State the LMI of a problem whose set has this form; ``near`` is a graph to begin with."""
         unit = form.radius**2
         # A Laplacian does not see the mean of a signal over the vertices.
         centred = (form.factor - form.factor.mean(axis=1, keepdims=True)) / form.radius
-        penalty = problem.trace_penalty
+        prior = problem.prior.scaled(1.0 / unit)
         return cls(
             factor=centred * np.sqrt(form.metric),
             scales=form.metric**-0.5,
             rest=np.zeros((problem.d, problem.d)) if form.rest is None else form.rest / unit,
             reach=form.reach / unit,
-            eta=problem.eta / unit,
-            trace=problem.target_trace,
-            penalty=None if penalty is None else penalty / unit,
-            bounds=problem.bounds,
+            prior=prior,
+            trace=prior.trace.target or float(np.trace(near)),
         )
+
+    @property
+    def eta(self) -> float:
+        """The weight of ``‖L‖²``, for the solver that knows no other prior."""
+        return self.prior.beta
+
+    @property
+    def penalty(self) -> float | None:
+        """The weight of the trace's penalty; None where it is fixed."""
+        return None if self.prior.trace.fixed else self.prior.trace.stiffness
+
+    @property
+    def bounds(self) -> EdgeBounds | None:
+        """Those of the weights."""
+        return self.prior.bounds
 
     @property
     def d(self) -> int:
@@ -61,8 +74,9 @@ class TransportLMI:
 
     @property
     def slope(self) -> float:
-        """How much weight a trace penalty gives up for τ; 0 where the trace is fixed."""
-        return 0.0 if self.penalty is None else 1.0 / (8.0 * self.penalty)
+        """How much weight the trace gives up for τ; 0 where it is fixed, and all if it is free."""
+        rule = self.prior.trace
+        return _FREE if rule.free else 2.0 * rule.curvature
 
     @cached_property
     def linear(self) -> Array:

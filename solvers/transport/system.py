@@ -2,7 +2,7 @@
 
 With ``A = γI - K``, ``K = SLS``, ``G = F + E`` and x the weights, the conditions are
 
-    𝒯*(S(GᵀG + W)S + rest + (2η + reach/‖L‖)L) - τ - z + v = 0    1 - ‖E‖² - Tr W = 0
+    𝒯*(S(GᵀG + W)S + rest + reach/‖L‖·L) + ∇prior - τ - z + v = 0    1 - ‖E‖² - Tr W = 0
     EA = FK    AW = μI    xz = μ    (room - x)v = μ    Σx = T/2
 
 E and W are the coupling: the moves of the rows of F and what is spread. Eliminating all but x, γ
@@ -116,16 +116,34 @@ class NewtonSystem:
         return 1.0 - float(np.sum(self.at.moves**2)) - float(np.trace(self.at.spread))
 
     @cached_property
-    def _bend(self) -> float:
+    def _reach(self) -> float:
+        """The curvature of ``reach‖L‖`` across L."""
         size = float(np.linalg.norm(self.laplacian))
-        return 2 * self.lmi.eta + (self.lmi.reach / size if self.lmi.reach > 0.0 else 0.0)
+        return self.lmi.reach / size if self.lmi.reach > 0.0 else 0.0
+
+    @cached_property
+    def _prior_slope(self) -> Array:
+        """The matrix P with 𝒯*P for the gradient of the prior in the weights."""
+        prior = self.lmi.prior
+        slope = 2 * prior.beta * self.laplacian
+        np.fill_diagonal(slope, prior.slope(np.diagonal(self.laplacian)))
+        return slope
+
+    def _prior_bend(self) -> Array:
+        """Return the Hessian of prior and ``reach‖L‖``, the latter but for a rank-one term."""
+        prior = self.lmi.prior
+        if prior.alpha == 0.0:  # κ = β in the paper's prior, whose Hessian is 2η𝒯*𝒯
+            return (2 * prior.beta + self._reach) * self.edges.shared
+        bend = self.edges.joined(prior.bend(np.diagonal(self.laplacian)))
+        bend[np.diag_indices_from(bend)] += 4 * prior.beta
+        return bend + self._reach * self.edges.shared if self._reach > 0.0 else bend
 
     @cached_property
     def gradient(self) -> Array:
         """The matrix G with ``𝒯*G - τ`` for the reduced costs of **all** edges."""
         rows = self.lmi.factor + self.at.moves
         moved = self.lmi.scaled(rows.T @ rows + self.at.spread)
-        return np.asarray(self.lmi.rest + moved + self._bend * self.laplacian)
+        return np.asarray(self.lmi.rest + moved + self._prior_slope + self._reach * self.laplacian)
 
     @cached_property
     def _factor(self) -> tuple[Any, Array, Array]:
@@ -135,7 +153,7 @@ class NewtonSystem:
         rows = lmi.factor + at.moves
         hessian = np.empty((n + 1, n + 1), order="F")  # so that LAPACK works in place
         inner = hessian[:n, :n].T
-        np.multiply(self._bend, edges.shared, out=inner)
+        inner[:] = self._prior_bend()
         if lmi.reach > 0.0:
             along = edges.adjoint(self.laplacian)
             inner -= lmi.reach / float(np.linalg.norm(self.laplacian)) ** 3 * np.outer(along, along)

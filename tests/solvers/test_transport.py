@@ -92,7 +92,8 @@ def form_of(problem):
 
 
 def interior_start(problem):
-    lmi, edges = TransportLMI.of(problem, form_of(problem)), FreeEdges.of(problem)
+    lmi = TransportLMI.of(problem, form_of(problem), problem.prior.start(problem.d))
+    edges = FreeEdges.of(problem)
     return lmi, edges, interior._start(lmi, edges)
 
 
@@ -100,7 +101,8 @@ def interior_start(problem):
 
 
 def conditions(problem, edges, at, target):
-    form, lmi = form_of(problem), TransportLMI.of(problem, form_of(problem))
+    form = form_of(problem)
+    lmi = TransportLMI.of(problem, form, problem.prior.start(problem.d))
     laplacian = edges.base + edges.combined(at.excess)
     scaled = np.diag(lmi.scales) @ laplacian @ np.diag(lmi.scales)
     slack = at.gamma * np.eye(problem.d) - scaled

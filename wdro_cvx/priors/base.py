@@ -83,6 +83,10 @@ class DegreePrior:
         low = nu <= 0.0
         return np.where(low, 2 * alpha / np.where(low, root - nu, 1.0), (nu + root) / (4 * kappa))
 
+    def has_degrees(self, nu: Array) -> bool:
+        """Say whether ν is in the domain of the conjugate; multipliers of another prior may not."""
+        return self.kappa > 0.0 or self.alpha == 0.0 or bool(nu.max() < 0.0)
+
     def conjugate(self, nu: Array) -> float:
         """Return ``Σ φ*(ν_i)``, with ``φ*(ν) = max νu - φ(u)``."""
         degrees = self.degrees(nu)
