@@ -23,7 +23,7 @@ COMMANDS = {
     "compare": [
         "compare", "--dimensions", ",".join(map(str, SIZES)), "--methods", ",".join(METHODS),
     ],
-    "robustness": ["robustness", "--dimensions", "2"],
+    "robustness": ["robustness", "--dimensions", "2", "--cells", "10"],
     "sleep": ["compare", "--dimensions", "5", "--methods", "Sleeper", "--with", DOUBLES],
 }  # fmt: skip
 
@@ -92,7 +92,7 @@ def test_a_stopped_run_goes_on_where_it_was(name, how, tmp_path):
     assert "from an earlier run" in err
     rows = pd.read_csv(tmp_path / "runs.csv")
     plans = {
-        "compare": Grid(SIZES, Limits(1, 1), METHODS).plan(), "robustness": corners([2])
+        "compare": Grid(SIZES, Limits(1, 1), METHODS).plan(), "robustness": corners([2], 10)
     }  # fmt: skip
     assert len(rows) == len(plans[name])
     assert f"{len(rows)} " in out

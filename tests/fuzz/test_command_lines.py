@@ -83,7 +83,8 @@ def command_lines(draw):
         "--time-limit": some(NUMBERS), "--memory-limit": some(NUMBERS), "--seeds": some(NUMBERS),
         "--samples": some(NUMBERS), "--repeats": some(NUMBERS), "--target": some(NUMBERS),
         "--figure7-limit": some(NUMBERS), "--preset": some(["quick", "paper"]),
-        "--instances": some(NUMBERS), "--trials": some(NUMBERS), "--seed": some(NUMBERS),
+        "--instances": some(NUMBERS), "--cells": some(NUMBERS), "--trials": some(NUMBERS),
+        "--seed": some(NUMBERS),
         "--with": st.sampled_from([*PLUGINS, "nowhere.py", "", "."]), "--fresh": st.none(),
         "--reference": st.none(), "--dask": some(["local"]),
     }  # fmt: skip
@@ -92,7 +93,7 @@ def command_lines(draw):
                     "--seeds", "--samples", "--repeats", "--target", "--figure7-limit", "--preset",
                     "--with", "--fresh", "--reference"],
         "bench": ["--time-limit", "--memory-limit", "--fresh"],
-        "robustness": ["--dimensions", "--fresh"],
+        "robustness": ["--dimensions", "--cells", "--fresh"],
         "propositions": ["--instances", "--seed", "--fresh"],
         "figures": ["--trials", "--seed", "--preset", "--fresh", "--dask"],
         "temperature": ["--seed"],
