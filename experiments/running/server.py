@@ -56,7 +56,7 @@ class Server:
         )
         with theirs:
             self.process = subprocess.Popen(
-                [sys.executable, "-P", "-c", boot], pass_fds=[theirs.fileno()],
+                [sys.executable, "-c", boot], pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL, start_new_session=True,
                 env={**os.environ, **_THREADS, "PYTHONSAFEPATH": "1"},
             )  # fmt: skip
@@ -70,19 +70,19 @@ class Server:
         """Return the id of a new process and the connection to it."""
         self._read_codes(block=False)
         ours, theirs = socket.socketpair()
-        with theirs:
-            try:
+        connection = Connection(ours.detach())
+        try:
+            with theirs:  # ours must be the only other end, or the loss of the server goes unseen
                 socket.send_fds(self._control, [b"f"], [theirs.fileno()])
-                connection = Connection(ours.detach())
-                connection.send(None if log is None else str(log))
-                pid: int = connection.recv()
-            except (OSError, EOFError):
-                self.process.kill()
-                self.process.wait()
-                raise WdroError(
-                    "the process that measurements are started from ended by itself; what was "
-                    "measured is saved, and the same command goes on."
-                ) from None
+            connection.send(None if log is None else str(log))
+            pid: int = connection.recv()
+        except (OSError, EOFError):
+            self.process.kill()
+            self.process.wait()
+            raise WdroError(
+                "the process that measurements are started from ended by itself; what was "
+                "measured is saved, and the same command goes on."
+            ) from None
         return pid, connection
 
     def exit_code(self, pid: int) -> int | None:
@@ -123,7 +123,10 @@ def server_with(module: str) -> Server:
     """Return the server that has a module loaded; start it if there is none."""
     preload = (module,)
     server = _SERVERS.get(preload)
-    if server is None or not server.alive:
+    if server is not None and not server.alive:
+        server.close()
+        server = None
+    if server is None:
         server = _SERVERS[preload] = Server(preload)
     return server
 

@@ -13,10 +13,14 @@ import pytest
 
 from experiments.cli import main
 from experiments.compare import grid as compared
-from experiments.compare.crosscheck import outliers
+from experiments.compare.crosscheck import cross_check, outliers
 from experiments.compare.grid import FIGURE_7, METHODS, PANELS, PRESETS, Grid
 from experiments.compare.report import _CLAIMS, _claim, describe
+from experiments.running.campaign import Planned
+from experiments.running.instances import Instance
+from experiments.running.measurement import Cell
 from experiments.running.outcome import Limits, Outcome
+from experiments.running.store import Store, flat, key_of
 from experiments.running.text import busy_warning
 
 DOUBLES = str(Path(__file__).parents[1] / "helpers" / "doubles.py")
@@ -89,6 +93,30 @@ def test_a_right_laplacian_without_a_certificate_is_no_outlier(tmp_path):
     methods = ["--methods", "Modest,CertifiedSolver"]
     assert main(["compare", *arguments, *methods, "--output", str(tmp_path)]) == 0
     assert read(tmp_path)["is_solved"].all()
+
+
+def test_every_answer_is_judged_with_the_best_bound(tmp_path):
+    """One method with a bound that proves nothing, one with a good one; both Laplacians right."""
+    cells = [Cell(Instance("gaussian", 2, 4, 0.5, 0.3, 0), name) for name in ("Weak", "Strong")]
+    plan = [Planned("panel", cell, LIMITS) for cell in cells]
+    store = Store(tmp_path, "code")
+    graph = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    rows = []
+    for cell, bound in zip(cells, (0.5, 1.0 - 1e-7), strict=True):
+        store.save(cell, {}, graph)
+        rows.append(flat(cell) | {
+            "key": key_of(cell), "panel": "panel", "outcome": Outcome.OK, "value": 1.0,
+            "judged_value": 1.0, "bound": bound, "gap": 1.0 - bound, "residual": 0.0,
+            "oracle_error": 0.0, "constant": 0.0, "said_solved": True, "is_solved": bound > 0.9,
+        })  # fmt: skip
+    found = cross_check(pd.DataFrame(rows), plan, store)
+    assert found["is_solved"].all()
+    np.testing.assert_allclose(found["excess"], 1e-7, rtol=1e-6)
+    assert outliers(found, 1e-6).empty
+    rows[0]["judged_value"] = 1.0 + 5e-6  # not a solution, whoever judges it
+    found = cross_check(pd.DataFrame(rows), plan, store)
+    assert found["is_solved"].tolist() == [False, True]
+    assert len(outliers(found, 1e-6)) == 1
 
 
 def test_fresh_starts_over(tmp_path):

@@ -16,6 +16,7 @@ from experiments.running.isolated import Worker, run_isolated
 from experiments.running.measurement import Assignment, Cell, carry_out, measure
 from experiments.running.methods import find_method
 from experiments.running.outcome import Limits, Outcome
+from experiments.running.server import server_with, stop_servers
 from experiments.running.store import Store
 from wdro_cvx import SolverError, WdroError
 
@@ -56,10 +57,7 @@ def test_a_good_method_is_measured_and_judged():
 
 @pytest.mark.parametrize("method", ["Sleeper", "Deserter"])
 def test_a_sleeper_is_a_time_out_and_nothing_is_left_running(method, monkeypatch):
-    # The server and all below it inherit the environment of its start.
-    from experiments.running.server import stop_servers
-
-    stop_servers()
+    stop_servers()  # a new one, and all below it, inherit the environment of its start
     monkeypatch.setenv("WDRO_TEST_MARK", f"{method}-{os.getpid()}")
     answer = run(method, Limits(1.0, 4096.0))
     assert answer.outcome is Outcome.TIME_OUT
@@ -106,6 +104,27 @@ def test_a_killed_process_is_a_crash_with_the_signal():
         answer = worker.receive()
     assert answer.outcome is Outcome.CRASH
     assert "SIGSEGV" in answer.message
+
+
+def test_a_measurement_dies_with_its_server():
+    """Killed by the system for want of memory, for instance; the next run starts another."""
+    worker = Worker(carry_out.__module__)
+    worker.send(carry_out, Assignment(Cell(INSTANCE, "Sleeper"), DOUBLES))
+    measuring = psutil.Process(worker.pid)
+    server_with(carry_out.__module__).process.kill()
+    _, alive = psutil.wait_procs([measuring], timeout=10)
+    assert not alive
+    assert worker.receive().outcome is Outcome.CRASH
+    worker.kill()
+    assert run("CertifiedSolver").outcome is Outcome.OK
+
+
+def test_a_server_that_cannot_start_is_an_error_and_no_hang(monkeypatch):
+    stop_servers()
+    monkeypatch.setattr("experiments.running.server._BOOT", "raise SystemExit(1)")
+    with pytest.raises(WdroError, match="ended by itself"):
+        run("CertifiedSolver")
+    stop_servers()
 
 
 def test_a_refusal_says_why():
