@@ -235,7 +235,7 @@ def _pulled_inside(problem: GraphProblem, moment: Moment) -> tuple[Moment, float
             moment = ambiguity.explain(nominal, matrix)
         except np.linalg.LinAlgError:  # a matrix of which nothing can be made
             return centre, 0.0
-    share = 1.0
+    share, spare = 1.0, 1e-14
     for _ in range(_PULLS):
         candidate = moment.pulled(centre, share) if share < 1.0 else moment
         distance = ambiguity.proved_distance(nominal, candidate)
@@ -244,8 +244,9 @@ def _pulled_inside(problem: GraphProblem, moment: Moment) -> tuple[Moment, float
         if not np.isfinite(distance) or type(moment) is not type(centre):
             break
         # Squared transport distances are convex in M, so the square of the ratio is enough for
-        # them; the last factor keeps rounding from asking for the same step again.
-        share *= (radius / distance) ** 2 * (1.0 - 1e-14)
+        # them but for rounding, of which a divergence has the more the smaller it is.
+        share *= (radius / distance) ** 2 * (1.0 - spare)
+        spare *= 16.0
     return centre, 0.0
 
 

@@ -36,6 +36,7 @@ def solve_atoms(incumbent: Incumbent, tol: float, max_iterations: int) -> None:
     if point is None:
         return
     for steps_left in reversed(range(min(max_iterations, _MAX_STEPS))):
+        incumbent.clock.check()
         following = _next(model, point)
         point = following or point
         left = point.complementarity / problem.d

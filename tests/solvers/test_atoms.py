@@ -1,4 +1,4 @@
-"""The interior point in weights and probabilities: its system, its steps, its answers."""
+"""The interior point in weights and probabilities: its answers."""
 
 from dataclasses import dataclass, replace
 
@@ -7,17 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from instances import random_nominal, seeds
+from reweighing import balls, first_incumbent, random_problem
 from scipy.optimize import brentq
 
 from formulations import ChiSquarePremium, KLDual
 from solvers import CertifiedSolver
-from solvers.atoms import model as model_module
 from solvers.atoms import solve_atoms
-from solvers.atoms.interior_point import advance, residual, starting_point
-from solvers.atoms.model import build_model
 from solvers.atoms.solve import pulled_inside
-from solvers.atoms.system import Curvature, Vector, newton_solver
 from solvers.incumbent import Incumbent
+from solvers.limits import Clock, OutOfTime
 from wdro_cvx import (
     ChiSquareBall,
     EdgeBounds,
@@ -29,159 +27,12 @@ from wdro_cvx import (
     judge,
 )
 from wdro_cvx.ambiguity.reweighting import ReweightingBall
-from wdro_cvx.laplacian import laplacian_from_weights
+from wdro_cvx.priors import LogDegree
 
-balls = st.sampled_from([KLBall, ChiSquareBall])
 # From almost none to beyond the hard limit of any number of samples used here.
 radii = st.sampled_from([1e-4, 1e-2, 0.3, 2.0, 100.0])
 # Clarabel's accuracy, relative.
 CONIC = 2e-6
-
-
-def random_bounds(rng, d, half):
-    """Absent, pinned and capped edges; two are free, so that the trace is possible."""
-    m = d * (d - 1) // 2
-    lower = np.where(rng.random(m) < 0.3, rng.uniform(0, 0.5 * half / m, m), 0.0)
-    upper = np.where(rng.random(m) < 0.5, lower + rng.uniform(0, 4 * half / m, m), np.inf)
-    upper[rng.random(m) < 0.2] = 0.0
-    pinned = rng.random(m) < 0.1
-    upper = np.where(pinned, lower, np.maximum(upper, lower))
-    upper[rng.integers(m, size=2)] = np.inf
-    return EdgeBounds(lower, upper)
-
-
-def random_problem(seed, ball, d, n, bounded=False, eta=0.1, trace=None, penalty=None, tails=False):
-    rng = np.random.default_rng(seed)
-    nominal = random_nominal(rng, d, n)
-    if tails:
-        nominal = Nominal.from_samples(rng.standard_t(2, (n, d)))
-    trace = float(d) if trace is None else trace
-    bounds = random_bounds(rng, d, trace / 2) if bounded else None
-    return GraphProblem(nominal, ball, eta, trace=trace, trace_penalty=penalty, bounds=bounds)
-
-
-def first_incumbent(problem):
-    """What one bound knows: the interior point has all the work before it."""
-    incumbent = Incumbent(problem)
-    answer = incumbent.bound_by(problem.nominal.second_moment, None)
-    incumbent.evaluate(answer.laplacian)
-    return incumbent
-
-
-def model_of(problem):
-    incumbent = first_incumbent(problem)
-    atoms = problem.ambiguity.atoms(problem.nominal)
-    return build_model(problem, atoms, incumbent.laplacian, incumbent.value)
-
-
-def dense_matrix(model, at):
-    """The Newton system as it is printed, nothing eliminated."""
-    z = np.hstack([tile for _, _, tile in replace(model.spread, tall=False).tiles()])
-    a, (k, m) = model.incidence.toarray(), z.shape
-    matrix = np.zeros((m + k + 3, m + k + 3))
-    e, q, (lam, tau, theta) = slice(0, m), slice(m, m + k), range(m + k, m + k + 3)
-    matrix[e, e] = np.diag(at.edges) + a.T @ np.diag(at.vertices) @ a
-    matrix[e, q], matrix[e, tau] = z.T, -1.0
-    matrix[q, e], matrix[q, q] = -z, np.diag(at.atoms)
-    matrix[q, lam], matrix[q, theta] = at.slope, 1.0
-    matrix[lam, q], matrix[lam, lam] = at.slope, -at.slack
-    matrix[tau, e], matrix[tau, tau] = -1.0, -at.softness
-    matrix[theta, q] = 1.0
-    return matrix
-
-
-def flat(vector):
-    rest = [vector.budget, vector.total, vector.mass]
-    return np.concatenate([vector.edges, vector.atoms, rest])
-
-
-@given(seeds, st.integers(3, 6), st.integers(2, 40), st.sampled_from([0.0, 0.3]), st.booleans())
-def test_both_eliminations_solve_the_whole_system(seed, d, n, softness, bounded):
-    rng = np.random.default_rng(seed)
-    model = model_of(random_problem(seed, KLBall(0.5), d, n, bounded))
-    m, k = model.free.size, model.atoms.shares.size
-    at = Curvature(
-        edges=rng.exponential(size=m) + 0.1,
-        vertices=rng.exponential(size=d) + 0.1,
-        atoms=rng.exponential(size=k) + 0.1,
-        slope=rng.standard_normal(k),
-        slack=float(rng.exponential()),
-        softness=softness,
-    )
-    side = Vector(rng.standard_normal(m), rng.standard_normal(k), *rng.standard_normal(3))
-    matrix = dense_matrix(model, at)
-    for tall in (False, True):
-        turned = replace(model, spread=replace(model.spread, tall=tall))
-        found = flat(newton_solver(turned, at)(side))
-        # The rounding of a solution of this size, with two digits for the eliminations.
-        size = np.abs(matrix) @ np.abs(found) + np.abs(flat(side))
-        np.testing.assert_allclose(matrix @ found / size, flat(side) / size, atol=1e-11)
-
-
-@pytest.mark.parametrize("tall", [False, True])
-def test_tiles_change_nothing(monkeypatch, tall):
-    model = model_of(random_problem(3, KLBall(0.5), 6, 11))
-    whole = replace(model.spread, tall=tall)
-    rng = np.random.default_rng(0)
-    weights, q = rng.random(15), rng.random(11)
-    expected = whole.losses(weights), whole.costs(q)
-    monkeypatch.setattr(model_module, "_TILE", 33)
-    for stored in (model_module._STORED, 0):
-        monkeypatch.setattr(model_module, "_STORED", stored)
-        tiled = replace(whole)
-        tiles = list(tiled.tiles())
-        assert len(tiles) > 3
-        assert max(tile.size for _, _, tile in tiles) <= 33
-        np.testing.assert_allclose(tiled.losses(weights), expected[0], rtol=1e-13)
-        np.testing.assert_allclose(tiled.costs(q), expected[1], rtol=1e-13)
-        at = Curvature(np.ones(15), np.ones(6), np.ones(11), q, 1.0, 0.0)
-        side = Vector(weights, q, 1.0, 1.0, 1.0)
-        results = [
-            flat(newton_solver(replace(model, spread=spread), at)(side))
-            for spread in (whole, tiled)
-        ]
-        np.testing.assert_allclose(results[0], results[1], rtol=1e-9)
-
-
-@given(seeds, balls, st.booleans(), st.sampled_from([None, 0.5]))
-def test_pull_and_risks_are_the_gradient_of_the_saddle_function(seed, kind, bounded, penalty):
-    """In the problem's own terms: the value of a graph against fixed probabilities."""
-    rng = np.random.default_rng(seed)
-    problem = random_problem(seed, kind(0.5), 5, 7, bounded, trace=3.0, penalty=penalty)
-    model = model_of(problem)
-    x, q = rng.random(model.free.size), rng.dirichlet(np.ones(7))
-    direction = rng.standard_normal(x.size)
-
-    def smoothness(excess):
-        laplacian = laplacian_from_weights(model.weights(excess))
-        return float(np.vdot(model.atoms.moment(q).second_moment, laplacian)) / unit
-
-    def value(excess):
-        laplacian = laplacian_from_weights(model.weights(excess))
-        return smoothness(excess) + problem.eta * float(np.sum(laplacian**2)) / unit
-
-    unit = model.price * model.scale
-    size = value(x) + value(np.abs(direction)) + 1.0
-    # The function is quadratic: central differences are exact but for rounding.
-    slope = (value(x + direction) - value(x - direction)) / 2
-    assert slope == pytest.approx(float(model.pull(x, q) @ direction), abs=1e-12 * size)
-    assert smoothness(x) == pytest.approx(float(q @ model.risks(x)), abs=1e-12 * size)
-
-
-@given(seeds, balls, st.booleans(), st.sampled_from([None, 0.5, 50.0]), st.sampled_from([4, 40]))
-def test_short_steps_shrink_residuals_in_proportion(seed, kind, bounded, penalty, n):
-    """Newton's defining property, of all equations at once."""
-    problem = random_problem(seed, kind(0.5), 5, n, bounded, penalty=penalty)
-    model = model_of(problem)
-    point = starting_point(model)
-    moved, length = advance(model, point)
-    step = moved.moved(point, -1.0)
-    short = 1e-6
-    before = flat(residual(model, point))
-    after = flat(residual(model, point.moved(step, short / length)))
-    # The error is quadratic in the step; the divergence's third derivatives are of order n.
-    size = np.abs(before).max() + 1.0
-    np.testing.assert_allclose(after, (1 - short) * before, atol=1e-3 * short * size)
 
 
 @given(seeds, balls, radii, st.sampled_from([1e-12, 1.0]), st.integers(2, 30))
@@ -315,6 +166,33 @@ def test_another_divergence_needs_no_more_than_its_derivatives(n, radius):
     incumbent = first_incumbent(problem)
     solve_atoms(incumbent, 1e-9, 100)
     assert incumbent.gap <= 1e-9
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+@pytest.mark.parametrize("n", [2, 7, 40])
+@pytest.mark.parametrize(("kind", "form"), [(KLBall, KLDual), (ChiSquareBall, ChiSquarePremium)])
+def test_another_prior_has_the_conic_optimum_too(kind, form, n, bounded):
+    """No trace, and logarithms that keep every vertex connected."""
+    stated = random_problem(n, kind(0.8), 6, n, bounded)
+    bounds = stated.bounds
+    if bounds is not None:  # every vertex may have an edge
+        bounds = EdgeBounds(bounds.lower, np.where(bounds.upper == 0.0, 0.5, bounds.upper))
+    problem = GraphProblem(stated.nominal, stated.ambiguity, prior=LogDegree(1.0, 0.05, bounds))
+    incumbent = first_incumbent(problem)
+    solve_atoms(incumbent, 1e-8, 100)
+    assert incumbent.gap <= 1e-8
+    conic = form(problem).solve()
+    # Relative to what the prior is worth: the value itself may be close to zero.
+    assert incumbent.value == pytest.approx(conic.value, abs=CONIC * 6)
+    assert judge(problem, incumbent.laplacian, incumbent.certificate).solved(1e-6)
+
+
+def test_the_clock_is_looked_at_between_steps():
+    incumbent = first_incumbent(random_problem(2, ChiSquareBall(1.0), 8, 5, eta=1e-3))
+    incumbent.clock = Clock(1e-9)
+    with pytest.raises(OutOfTime):
+        solve_atoms(incumbent, 1e-9, 100)
+    assert incumbent.iterations == 0
 
 
 def test_where_there_is_nothing_to_do_nothing_is_done():

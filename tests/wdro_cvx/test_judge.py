@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from instances import all_sets, dimensions, random_laplacian, random_nominal, seeds
 
-from wdro_cvx import Certificate, GaussianBall, GraphProblem, ProblemError, Singleton, judge
+from wdro_cvx import (
+    Certificate,
+    ChiSquareBall,
+    GaussianBall,
+    GraphProblem,
+    KLBall,
+    ProblemError,
+    Singleton,
+    judge,
+)
 from wdro_cvx.ambiguity.base import WorstCase
 
 
@@ -143,3 +152,13 @@ def test_bad_arguments_are_named():
         judge(problem, laplacian, Certificate(np.eye(2)))
     with pytest.raises(ProblemError, match="degree_multipliers"):
         judge(problem, laplacian, Certificate(np.eye(3), np.zeros(2)))
+
+
+@pytest.mark.parametrize("kind", [KLBall, ChiSquareBall])
+@pytest.mark.parametrize("radius", [1e-12, 1e-10])
+def test_weights_that_rounding_left_outside_a_small_ball_are_brought_in(kind, radius):
+    """A divergence d of ratios near one is rounded by 1e-16/√d, relative: 1e-10 at 1e-12."""
+    for seed in range(60):  # one in fifteen was left outside
+        rng = np.random.default_rng(seed)
+        problem = GraphProblem(random_nominal(rng, 6, 40), kind(radius), 0.1)
+        assert judge(problem, random_laplacian(rng, 6)).notes == ()
