@@ -43,12 +43,12 @@ def solve(
     settings: dict[str, Any] = {
         "callback": callback, "progress": progress, "time_limit": time_limit
     }  # fmt: skip
-    special = MomentNewton(tol, **settings)
+    solver: MomentNewton | CertifiedSolver = MomentNewton(tol, **settings)
     try:
-        special.check_claim(problem)
+        solver.check_claim(problem)
     except ProblemError:
-        return CertifiedSolver(tol, **settings).solve(problem, start)
-    return special.solve(problem, start)
+        solver = CertifiedSolver(tol, **settings)
+    return solver.solve(problem, start)
 
 
 def solve_path(

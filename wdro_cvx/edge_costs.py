@@ -11,7 +11,7 @@ from scipy.spatial.distance import pdist
 
 from wdro_cvx.ambiguity.smoothness import accumulation
 from wdro_cvx.laplacian import edge_index
-from wdro_cvx.moment import Moment
+from wdro_cvx.moment import Moment, TransportedMoment
 from wdro_cvx.nominal import Nominal
 from wdro_cvx.validation import Array
 
@@ -52,8 +52,16 @@ def safe_costs(nominal: Nominal, moment: Moment, exactly: bool = False) -> tuple
         entries = moment.rest[heads, tails]
         costs = costs + (diagonal[heads] + diagonal[tails] - 2 * entries)
         sizes = np.abs(diagonal)
+        if _is_shift(nominal, moment):
+            rounding = 8 * _EPS
         slack += rounding * (sizes[heads] + sizes[tails] + 2 * np.abs(entries))
     return costs - slack, slack
+
+
+def _is_shift(nominal: Nominal, moment: Moment) -> bool:
+    """Say whether the rest is exact: all that was added up from the data is in the rows."""
+    rows = nominal.factor
+    return isinstance(moment, TransportedMoment) and moment.moved.shape == rows.shape
 
 
 def nuclear_size(moment: Moment) -> float:

@@ -23,6 +23,7 @@ from wdro_cvx import (
     Singleton,
     Solution,
     Status,
+    Verdict,
     judge,
 )
 from wdro_cvx.edges import EDGE_THRESHOLD
@@ -35,6 +36,7 @@ MODELS: dict[str, AmbiguitySet] = {
     "saa": Singleton(),
 }
 #: Radius and eta are relative to the signals; beyond this they are mistakes, or arithmetic fails.
+TOLERANCE = 1e-6
 _RANGE = 1e-6, 1e6
 _ROUNDING = 1e-12  # of signals up to 1: what varies less does not vary
 PREPARATIONS = ("raw", "centred", "standardised")
@@ -110,8 +112,17 @@ class LearnedGraph:
     radius: float
     unit: float
     samples: int
-    gap: float
-    solved: bool
+    verdict: Verdict
+
+    @property
+    def gap(self) -> float:
+        """The judge's relative gap."""
+        return self.verdict.gap
+
+    @property
+    def solved(self) -> bool:
+        """Whether the judge calls it solved."""
+        return self.verdict.solved(TOLERANCE)
 
     @property
     def adjacency(self) -> Array:
@@ -155,13 +166,12 @@ def learn_graph(table: SignalTable, options: LearnOptions) -> LearnedGraph:
         radius = float(options.radius)
     ball = ambiguity if isinstance(ambiguity, Singleton) else type(ambiguity)(radius)
     problem = GraphProblem(Nominal.from_samples(signals), ball, options.eta)
-    solution = solve(problem, tol=1e-6)
+    solution = solve(problem, tol=TOLERANCE)
     if solution.status is Status.INTERRUPTED:  # half a graph is not what was asked for
         raise KeyboardInterrupt
-    verdict = judge(problem, solution.laplacian, solution.certificate)
     return LearnedGraph(
         table.names, solution.laplacian, solution, options, radius, unit, len(signals),
-        verdict.gap, verdict.solved(1e-6),
+        judge(problem, solution),
     )  # fmt: skip
 
 

@@ -53,6 +53,17 @@ def write_graph(folder: Path, graph: LearnedGraph, picture: Figure, notes: list[
     return summary
 
 
+def _certain(graph: LearnedGraph) -> str:
+    """Say how many edges of the exact optimum are decided by the certificate."""
+    if graph.options.threshold == 0.0:
+        return "not decided without a threshold"
+    counts = graph.verdict.edges.counts(graph.options.threshold)
+    return (
+        f"{counts['present']} edges certainly, {counts['absent']} certainly not, "
+        f"{counts['undecided']} undecided"
+    )
+
+
 def summarise(graph: LearnedGraph, notes: list[str]) -> str:
     """Return what was learned, as Markdown."""
     options, solution = graph.options, graph.solution
@@ -69,6 +80,7 @@ def summarise(graph: LearnedGraph, notes: list[str]) -> str:
         ["worst-case value", f"{solution.value:.6g}"],
         ["certified gap", f"{graph.gap:.1e}" + ("" if graph.solved else " — not solved to 1e-6")],
         ["edges", f"{network.number_of_edges()} of weight ≥ {options.threshold:g}"],
+        ["in the optimal graph", _certain(graph)],
         ["isolated vertices", ", ".join(map(escape_markdown, graph.isolated)) or "none"],
         ["communities", len(np.unique(labels[graph.adjacency.any(axis=1)]))],
     ]

@@ -167,6 +167,8 @@ class NewtonSystem:
         hessian[n, n] += float(np.vdot(self._inverse, at.spread))
         diagonal = np.diagonal(hessian).copy()
         diagonal[:n] += at.lower / at.excess + at.upper / self._left
+        if not diagonal.min() > 0.0:
+            raise linalg.LinAlgError("rounding has left no curvature")
         scale = 1.0 / np.sqrt(diagonal)
         hessian *= scale[:, np.newaxis]
         hessian *= scale
