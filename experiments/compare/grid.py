@@ -61,7 +61,7 @@ class Preset:
 
 
 PRESETS = {
-    "quick": Preset((10, 20, 30, 50, 100), Limits(5.0, 4096.0)),
+    "quick": Preset((10, 15, 20, 50, 100), Limits(5.0, 4096.0)),
     "paper": Preset((10, 20, 40, 60, 80, 100, 120), Limits(60.0, 16384.0)),
 }
 

@@ -166,14 +166,14 @@ def monge_distance(
 ) -> float:
     """Return the distance of two Gaussians from POT's plan between points with their moments.
 
-    The optimal map between Gaussians is affine with a positive semidefinite matrix, so it is
-    optimal for any points that it moves, and the plan must find its cost.
+    With ``Σ₂^½Σ₁^½ = ASBᵀ`` the pairs ``(Σ₁^½z, Σ₂^½ABᵀz)`` have both covariances, singular or not,
+    and ``⟨x, y'⟩ = zᵀBSBᵀz'`` is positive semidefinite: the pairing is optimal for any points z,
+    and the plan must find its cost.
     """
     (mean, covariance), (other_mean, other_covariance) = first, second
-    points, _ = gaussian_points(rng, mean, covariance)
-    root = symmetric_root(covariance)
-    undo = np.linalg.inv(root)
-    stretch = undo @ symmetric_root(root @ other_covariance @ root) @ undo
-    moved = other_mean + (points - mean) @ stretch
+    points, standard = gaussian_points(rng, mean, covariance)
+    other_root = symmetric_root(other_covariance)
+    left, _, right = np.linalg.svd(other_root @ symmetric_root(covariance))
+    moved = other_mean + standard @ (other_root @ left @ right).T
     weights = np.full(len(points), 1.0 / len(points))
     return transport_distance(Discrete(points, weights), Discrete(moved, weights))

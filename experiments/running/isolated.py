@@ -24,7 +24,7 @@ from experiments.running.server import Task, server_with
 _POLL_S = 0.02
 _TREE_POLL_S = 0.25  # looking for all descendants costs milliseconds
 _GONE_S = 5.0
-_PATIENCE = 2.0  # seconds on the clock for each of computing
+_PATIENCE = 4.0  # seconds on the clock for each of computing
 _MIB = 1024.0**2
 
 

@@ -88,7 +88,7 @@ def add_limits(parser: argparse.ArgumentParser, time_s: float | None, mib: float
     above = number(0.0, above=True)
     parser.add_argument(
         "--time-limit", type=above, default=time_s, metavar="S",
-        help="CPU seconds for one run, judging included; on the clock, twice as many",
+        help="CPU seconds for one run, judging included; on the clock, four times as many",
     )  # fmt: skip
     parser.add_argument(
         "--memory-limit", type=above, default=mib, metavar="MIB",

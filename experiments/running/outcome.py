@@ -30,8 +30,8 @@ class Outcome(StrEnum):
 class Limits:
     """CPU seconds and MiB of memory for one run, its judging included.
 
-    On the clock a run may take twice as long, so that a busy machine makes no time-outs, and one
-    that waits instead of computing ends too.
+    On the clock a run may take four times as long, so that a busy machine makes no time-outs, and
+    one that waits instead of computing ends too.
     """
 
     limit_s: float
