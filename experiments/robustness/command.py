@@ -30,7 +30,7 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument(
         "--cells", type=whole(1, 10_000), metavar="N",
-        help="problems for every set, prior and number of vertices (60)",
+        help="problems for every set, prior and number of vertices (25)",
     )  # fmt: skip
     parser.add_argument(
         "--adversarial", type=whole(1, 1_000_000), metavar="N", help="run N attacks instead"

@@ -30,7 +30,7 @@ from wdro_cvx.priors import LogDegree
 from wdro_cvx.validation import Array
 
 DIMENSIONS = (2, 3, 10, 30, 60)
-CELLS = 60  # for every set, prior and dimension
+CELLS = 25  # for every set, prior and dimension
 TOLERANCE = 1e-6
 TIME_LIMIT = 30.0
 PRIORS = ("Frobenius", "log-degree")
