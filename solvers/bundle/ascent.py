@@ -18,6 +18,8 @@ from wdro_cvx.laplacian import adjoint, laplacian_from_weights, weights_from_lap
 from wdro_cvx.validation import Array
 
 _ACCURACY = 0.3  # of a mixture, in proportion to the gap before it
+_LEAST_ACCURACY = 1e-3  # where there was no progress
+_PROGRESS = 0.99  # of the gap is left
 _CHAIN = 8  # worst cases from one graph, each of the graph that the one before asks for
 _USED = 0.02  # of an equal share: a worst case with less is idle
 _PATIENCE = 4  # iterations for which an idle worst case is kept
@@ -36,14 +38,15 @@ def bundle_ascent(incumbent: Incumbent, tol: float, max_iterations: int) -> None
         return  # there is but one graph
     moments = worst.second_moment[np.newaxis]
     costs, idle = _costs(moments), np.zeros(1, dtype=int)
+    share = _ACCURACY
     for _ in range(max_iterations):
         if incumbent.certificate is not None:
             # The best mixture so far stands for what was dropped of it: no bound is lost.
             mixed = incumbent.certificate.second_moment[np.newaxis]
             moments, costs = np.concatenate([moments, mixed]), np.append(costs, _costs(mixed), 0)
             idle = np.append(idle, _PATIENCE)
-        accuracy = max(_ACCURACY * min(incumbent.gap, 1.0), 0.1 * tol)
-        mixture = master.mix(costs, accuracy)
+        before = incumbent.gap
+        mixture = master.mix(costs, max(share * min(before, 1.0), 0.1 * tol))
         moment = np.tensordot(mixture.shares, moments, axes=1)
         best = incumbent.bound_by(moment, (mixture.nu, mixture.tau)).laplacian
         central = problem.prior.repaired(laplacian_from_weights(mixture.weights))
@@ -53,7 +56,10 @@ def bundle_ascent(incumbent: Incumbent, tol: float, max_iterations: int) -> None
             return
         found += _chain(problem, central, found[0], costs, mixture.shares)
         used = (mixture.shares > _USED / idle.size) & (idle < _PATIENCE)
-        idle = np.where(used, 0, idle + 1)
+        if incumbent.gap < _PROGRESS * before:
+            share, idle = _ACCURACY, np.where(used, 0, idle + 1)
+        else:  # perhaps for want of accuracy, or of what was dropped
+            share = max(share / 2, _LEAST_ACCURACY)
         kept, new = idle < _PATIENCE, np.stack(found)
         moments = np.concatenate([moments[kept], new])
         costs = np.concatenate([costs[kept], _costs(new)])
