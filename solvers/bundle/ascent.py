@@ -17,10 +17,12 @@ from wdro_cvx import GraphProblem
 from wdro_cvx.laplacian import adjoint, laplacian_from_weights, weights_from_laplacian
 from wdro_cvx.validation import Array
 
-_ACCURACY = 0.5  # of a mixture, in proportion to the gap before it
-_CHAIN = 15  # worst cases from one graph, each of the graph that the one before asks for
-_USED = 0.1  # of an equal share: a worst case with less is idle
-_PATIENCE = 2  # iterations for which an idle worst case is kept
+_ACCURACY = 0.3  # of a mixture, in proportion to the gap before it
+_LEAST_ACCURACY = 1e-3  # where there was no progress
+_PROGRESS = 0.99  # of the gap is left
+_CHAIN = 8  # worst cases from one graph, each of the graph that the one before asks for
+_USED = 0.02  # of an equal share: a worst case with less is idle
+_PATIENCE = 4  # iterations for which an idle worst case is kept
 
 
 def bundle_ascent(incumbent: Incumbent, tol: float, max_iterations: int) -> None:
@@ -29,18 +31,22 @@ def bundle_ascent(incumbent: Incumbent, tol: float, max_iterations: int) -> None
         return
     problem = incumbent.problem
     worst, value = incumbent.evaluate(incumbent.laplacian)
-    moments = worst.second_moment[np.newaxis]
-    if incumbent.certificate is not None:
-        moments = np.append(moments, incumbent.certificate.second_moment[np.newaxis], axis=0)
     size = max(abs(value), problem.floor)
     trace = float(np.trace(incumbent.laplacian)) or problem.target_trace
     master = Master.of(incumbent.quadratic(worst.second_moment), size, trace)
     if master.free.size == 0:
         return  # there is but one graph
-    costs, idle = _costs(moments), np.zeros(len(moments), dtype=int)
+    moments = worst.second_moment[np.newaxis]
+    costs, idle = _costs(moments), np.zeros(1, dtype=int)
+    share = _ACCURACY
     for _ in range(max_iterations):
-        accuracy = max(_ACCURACY * min(incumbent.gap, 1.0), 0.1 * tol)
-        mixture = master.mix(costs, accuracy)
+        if incumbent.certificate is not None:
+            # The best mixture so far stands for what was dropped of it: no bound is lost.
+            mixed = incumbent.certificate.second_moment[np.newaxis]
+            moments, costs = np.concatenate([moments, mixed]), np.append(costs, _costs(mixed), 0)
+            idle = np.append(idle, _PATIENCE)
+        before = incumbent.gap
+        mixture = master.mix(costs, max(share * min(before, 1.0), 0.1 * tol))
         moment = np.tensordot(mixture.shares, moments, axes=1)
         best = incumbent.bound_by(moment, (mixture.nu, mixture.tau)).laplacian
         central = problem.prior.repaired(laplacian_from_weights(mixture.weights))
@@ -49,7 +55,11 @@ def bundle_ascent(incumbent: Incumbent, tol: float, max_iterations: int) -> None
         if incumbent.gap <= tol:
             return
         found += _chain(problem, central, found[0], costs, mixture.shares)
-        idle = np.where(mixture.shares > _USED / idle.size, 0, idle + 1)
+        used = (mixture.shares > _USED / idle.size) & (idle < _PATIENCE)
+        if incumbent.gap < _PROGRESS * before:
+            share, idle = _ACCURACY, np.where(used, 0, idle + 1)
+        else:  # perhaps for want of accuracy, or of what was dropped
+            share = max(share / 2, _LEAST_ACCURACY)
         kept, new = idle < _PATIENCE, np.stack(found)
         moments = np.concatenate([moments[kept], new])
         costs = np.concatenate([costs[kept], _costs(new)])

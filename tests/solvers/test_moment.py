@@ -140,12 +140,35 @@ def test_warm_starts_with_bounds(p):
         check_solved(nearby, MomentNewton().solve(nearby, start))
 
 
-def test_a_certificate_for_p_infinity_that_rounding_leaves_in_the_ball():
+def test_a_certificate_for_p_infinity_is_in_the_ball():
     """A radius that is small beside Θ: ``Θ + Δ`` is rounded by more than the judge puts right."""
-    rng = np.random.default_rng(2)
-    nominal = Nominal.from_samples(10 * rng.standard_normal((2, 30)) + 30)
-    problem = GraphProblem(nominal, MomentBall(1e-3, p=np.inf), 0.01, trace_penalty=100.0)
-    check_solved(problem, MomentNewton().solve(problem))
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        nominal = Nominal.from_samples(10 * rng.standard_normal((2, 30)) + 30)
+        ball = MomentBall(1e-3, p=np.inf)
+        problem = GraphProblem(nominal, ball, 0.01, trace_penalty=100.0)
+        solution = MomentNewton().solve(problem)
+        check_solved(problem, solution)
+        assert ball.distance(nominal, solution.certificate.second_moment) <= ball.radius
+
+
+@pytest.mark.parametrize("p", EXPONENTS)
+def test_the_empty_graph_where_the_best_edge_is_absent(p):
+    """Two vertices that always agree, and must not be joined; no other edge is worth its price."""
+    samples = np.random.default_rng(0).standard_normal((10, 6))
+    samples[:, 1] = samples[:, 0]
+    problem = GraphProblem(
+        Nominal.from_samples(10 * samples),
+        MomentBall(0.5, p=p),
+        0.1,
+        trace_penalty=1.0,
+        bounds=EdgeBounds.from_edges(6, absent=[(0, 1)]),
+    )
+    solution = MomentNewton().solve(problem)
+    np.testing.assert_array_equal(solution.laplacian, 0.0)
+    check_solved(problem, solution)
+    joined = MomentNewton().solve(replace(problem, bounds=None))
+    assert np.flatnonzero(joined.laplacian[0]).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("penalty", [None, 1.0])

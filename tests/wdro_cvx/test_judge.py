@@ -10,6 +10,7 @@ from instances import all_sets, dimensions, random_laplacian, random_nominal, se
 from wdro_cvx import (
     Certificate,
     ChiSquareBall,
+    EdgeBounds,
     GaussianBall,
     GraphProblem,
     KLBall,
@@ -162,3 +163,15 @@ def test_weights_that_rounding_left_outside_a_small_ball_are_brought_in(kind, ra
         rng = np.random.default_rng(seed)
         problem = GraphProblem(random_nominal(rng, 6, 40), kind(radius), 0.1)
         assert judge(problem, random_laplacian(rng, 6)).notes == ()
+
+
+@pytest.mark.parametrize("penalty", [1e-3, 0.1])
+def test_a_weak_penalty_with_bounds(penalty):
+    """The best multiplier of the trace is then far below every price."""
+    nominal = random_nominal(np.random.default_rng(0), 2, 5, scale=10.0)
+    free = GraphProblem(nominal, Singleton(), 0.01, trace_penalty=penalty)
+    value, laplacian = optimum(free)
+    bounded = replace(free, bounds=EdgeBounds(np.zeros(1), np.full(1, np.inf)))
+    verdict = judge(bounded, laplacian)
+    assert verdict.bound == pytest.approx(value, rel=1e-6)  # the accuracy of the reference
+    assert verdict.solved(1e-6)
