@@ -62,6 +62,10 @@ class Differences:
         for place, (atoms, edges) in enumerate(self._ranges):
             yield atoms, edges, self._tile(atoms, edges) if stored is None else stored[place]
 
+    def ends(self, values: Array) -> Array:
+        """Return ``Aᵀu``: the sum of the values at the two ends of every edge."""
+        return np.asarray(values[self.heads] + values[self.tails])
+
     def losses(self, weights: Array) -> Array:
         """Return ``Zw``."""
         found = np.zeros(self.signals.shape[0])
@@ -117,7 +121,7 @@ class Model:
         degrees = self.degrees + self.incidence @ excess
         weights = excess + self.lower[self.free] / self.scale
         pull = self.spread.costs(probabilities) + 4.0 * self.prior.beta * weights
-        return np.asarray(pull + self.incidence.T @ self.prior.slope(degrees))
+        return np.asarray(pull + self.spread.ends(self.prior.slope(degrees)))
 
     def risks(self, excess: Array) -> Array:
         """Return its gradient in the probabilities: the losses of the atoms."""

@@ -82,7 +82,7 @@ def _without_edges(model: Model, at: Curvature) -> Solve:
         duals = np.linalg.solve(small, border.T @ first - [side.budget, side.mass])
         p = first - solved_border @ duals
         atoms, tau = p[d:-1], float(p[-1])
-        pull = model.incidence.T @ p[:d] + model.spread.costs(atoms) - tau
+        pull = model.spread.ends(p[:d]) + model.spread.costs(atoms) - tau
         return Vector(inverse * (side.edges - pull), atoms, float(duals[0]), tau, float(duals[1]))
 
     return solution
@@ -103,7 +103,8 @@ def _edge_products(model: Model, inverse: Array) -> Array:
         scaled = tile * root
         square += scaled @ scaled.T
         scaled *= root
-        cross += model.incidence[:, edges] @ scaled.T
+        whole = scaled.shape[1] == inverse.size  # slices of sparse matrices take their time
+        cross += (model.incidence if whole else model.incidence[:, edges]) @ scaled.T
     matrix[d:-1, :d] = cross.T
     matrix[-1, :d] = matrix[:d, -1] = -degrees
     matrix[-1, d:-1] = matrix[d:-1, -1] = -spread.losses(inverse)
