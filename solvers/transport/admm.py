@@ -23,7 +23,7 @@ from wdro_cvx.validation import Array
 _RELAXATION = 1.6
 _STEP_ERROR = 0.05  # of an L-step, as a share of the residual; with 0.3 it was seen to stall
 _CHECK_EVERY = 20  # a certificate costs about two iterations
-_MEMORY = 5
+_MEMORY = 8
 _ACCELERATE_EVERY = 5
 _WORSE = 2.0  # a residual that grows by this undoes an acceleration
 
