@@ -20,6 +20,7 @@ from wdro_cvx.distribution import Discrete, Distribution, Gaussian
 from wdro_cvx.errors import DataError, ProblemError, SolverError, WdroError
 from wdro_cvx.judge import Verdict, judge
 from wdro_cvx.nominal import Nominal
+from wdro_cvx.priors import Frobenius, LogDegree
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate, Solution, Status
 
@@ -31,10 +32,12 @@ __all__ = [
     "Discrete",
     "Distribution",
     "EdgeBounds",
+    "Frobenius",
     "Gaussian",
     "GaussianBall",
     "GraphProblem",
     "KLBall",
+    "LogDegree",
     "MahalanobisBall",
     "MomentBall",
     "MomentUncertainty",

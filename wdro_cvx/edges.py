@@ -77,6 +77,8 @@ def edge_brackets(
         The value of the Laplacian less that of the dual point.
     """
     weights = weights_from_laplacian(laplacian)
+    if not np.isfinite(excess):  # an isolated vertex under logarithms: nothing is known
+        return EdgeBrackets(np.zeros_like(weights), np.full_like(weights, np.inf))
     prior, beta = problem.prior, problem.prior.beta
     reach = np.sqrt(prior.edge_reach(problem.d) * excess)
     middle = np.maximum(prices, 0.0) / (4 * beta)
