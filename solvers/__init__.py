@@ -9,6 +9,7 @@ from solvers.bisection import bisect_multiplier
 from solvers.block_descent import BlockDescent
 from solvers.certified import CertifiedSolver
 from solvers.laplacian_qp import LaplacianQP, solve_laplacian_qp
+from solvers.large import SparseSolver
 from solvers.moment import MomentNewton
 from solvers.path import solve, solve_path
 from solvers.projected_gradient import ProjectedGradient
@@ -32,6 +33,7 @@ __all__ = [
     "ProjectedGradient",
     "RobustGraph",
     "Solver",
+    "SparseSolver",
     "bisect_multiplier",
     "register",
     "registered",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -25,6 +26,7 @@ from wdro_cvx import (
     MomentBall,
     Nominal,
     ProblemError,
+    Solution,
     Status,
     WassersteinBall,
 )
@@ -62,9 +64,9 @@ class RobustGraph(BaseEstimator):  # type: ignore[misc]  # untyped
 
     Attributes
     ----------
-    laplacian_ : array (d, d)
+    laplacian_ : array (d, d), or sparse array of more than 2000 vertices
         Its trace is d.
-    adjacency_ : array (d, d)
+    adjacency_ : array (d, d), or sparse array of more than 2000 vertices
         The edge weights; those below ``wdro_cvx.metrics.EDGE_THRESHOLD`` are left out.
     ambiguity_ : AmbiguitySet
         The set that was used, with its radius.
@@ -114,9 +116,8 @@ class RobustGraph(BaseEstimator):  # type: ignore[misc]  # untyped
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        weights = np.diag(np.diagonal(answer.laplacian)) - answer.laplacian
         self.laplacian_ = answer.laplacian
-        self.adjacency_ = np.where(weights >= EDGE_THRESHOLD, weights, 0.0)
+        self.adjacency_ = _adjacency(answer)
         self.ambiguity_ = ball
         self.radius_ = ball.radius
         self.value_, self.bound_, self.gap_ = answer.value, answer.bound, answer.gap
@@ -156,7 +157,9 @@ class RobustGraph(BaseEstimator):  # type: ignore[misc]  # untyped
         import networkx as nx  # a fifth of a second that nobody else who imports solvers needs
 
         check_is_fitted(self)
-        graph = nx.from_numpy_array(self.adjacency_)
+        large = sparse.issparse(self.adjacency_)
+        convert = nx.from_scipy_sparse_array if large else nx.from_numpy_array
+        graph = convert(self.adjacency_)
         if hasattr(self, "feature_names_in_"):
             return nx.relabel_nodes(graph, dict(enumerate(self.feature_names_in_)))
         return graph
@@ -175,3 +178,15 @@ class RobustGraph(BaseEstimator):  # type: ignore[misc]  # untyped
                 "give it as radius alone, and the set with radius 0."
             )
         return kind
+
+
+def _adjacency(answer: Solution) -> Array | sparse.csr_array:
+    """Return the weights from the threshold on, dense or sparse as the Laplacian is."""
+    if not sparse.issparse(answer.laplacian):
+        weights = np.diag(np.diagonal(answer.laplacian)) - answer.laplacian
+        return np.where(weights >= EDGE_THRESHOLD, weights, 0.0)
+    edges = answer.edges
+    kept = edges.weights >= EDGE_THRESHOLD
+    heads, tails, weights = edges.heads[kept], edges.tails[kept], edges.weights[kept]
+    upper = sparse.csr_array((weights, (heads, tails)), shape=(edges.d, edges.d))
+    return sparse.csr_array(upper + upper.T)

@@ -8,6 +8,9 @@ from typing import Any
 
 from solvers.certified import CertifiedSolver
 from solvers.incumbent import Callback
+from solvers.large import SparseSolver
+from solvers.large.pricing import Executor
+from solvers.limits import Clock
 from solvers.moment import MomentNewton
 from wdro_cvx import GraphProblem, ProblemError, Solution, Status
 
@@ -20,10 +23,13 @@ def solve(
     progress: bool = False,
     callback: Callback | None = None,
     time_limit: float = float("inf"),
+    executor: Executor | None = None,
 ) -> Solution:
     """Solve a problem with the best solver for it, to a certified relative gap.
 
-    Moment balls go to :class:`MomentNewton`, everything else to :class:`CertifiedSolver`.
+    Moment balls go to :class:`MomentNewton`, sparse graphs of many vertices to
+    :class:`SparseSolver`, everything else to :class:`CertifiedSolver`. With more than
+    ``wdro_cvx.solution.SPARSE_FROM`` vertices a sparse answer's Laplacian is a sparse array.
 
     Parameters
     ----------
@@ -39,10 +45,18 @@ def solve(
     time_limit : float
         Seconds after which to stop, looked at between steps; the answer then has the status
         ``TIME_LIMIT`` and its true gap.
+    executor : optional
+        A ``concurrent.futures`` executor or a Dask client, for graphs of many vertices.
     """
+    clock = Clock(time_limit)
+    found = SparseSolver(tol, callback, progress, time_limit, executor).attempt(problem)
+    if found is not None:
+        return found
     settings: dict[str, Any] = {
-        "callback": callback, "progress": progress, "time_limit": time_limit
-    }  # fmt: skip
+        "callback": callback,
+        "progress": progress,
+        "time_limit": max(time_limit - clock.seconds, 1e-3),
+    }
     solver: MomentNewton | CertifiedSolver = MomentNewton(tol, **settings)
     try:
         solver.check_claim(problem)

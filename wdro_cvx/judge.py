@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 
 from wdro_cvx.ambiguity.base import WorstCase
 from wdro_cvx.ambiguity.smoothness import accumulation
@@ -20,7 +21,8 @@ from wdro_cvx.edge_costs import nuclear_size, safe_costs
 from wdro_cvx.edges import EdgeBrackets, edge_brackets
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.laplacian import Residuals, inner, weights_from_laplacian
-from wdro_cvx.moment import DenseMoment, Moment, checked_copy
+from wdro_cvx.large.judge import judge_large
+from wdro_cvx.moment import DenseMoment, Moment, TransportedMoment, checked_copy
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate, Solution, relative_gap
 from wdro_cvx.validation import Array, square_matrix
@@ -103,7 +105,7 @@ class Verdict:
 
 def judge(
     problem: GraphProblem,
-    laplacian: ArrayLike | Solution,
+    laplacian: ArrayLike | sparse.csr_array | Solution,
     certificate: Certificate | None = None,
 ) -> Verdict:
     """Recompute feasibility, value and a lower bound for a Laplacian.
@@ -111,9 +113,10 @@ def judge(
     Parameters
     ----------
     problem : GraphProblem
-    laplacian : array (d, d) or Solution
+    laplacian : array (d, d), sparse array or Solution
         Any matrix; an infeasible one is reported as such and repaired for value and bound. Of a
-        solution its Laplacian and its certificate are taken.
+        solution its Laplacian and its certificate are taken. A sparse one is judged without a
+        single array of d × d numbers (docs/scale.md).
     certificate : Certificate, optional
         A second moment and multipliers offered by a solver. They are verified, never trusted, and
         can only raise the bound. Needed where the worst case is not unique (hard case, p = 1).
@@ -121,6 +124,8 @@ def judge(
     if isinstance(laplacian, Solution):
         certificate = laplacian.certificate if certificate is None else certificate
         laplacian = laplacian.laplacian
+    if sparse.issparse(laplacian):
+        return _judge_sparse(problem, sparse.csr_array(laplacian), certificate)
     matrix = square_matrix("laplacian", laplacian, problem.d, ProblemError)
     certificate = _checked(problem, certificate)
     normalised, unit = problem.normalised, problem.unit
@@ -135,6 +140,22 @@ def judge(
         constant=verdict.constant * square,
         floor=verdict.floor * square,
     )
+
+
+def _judge_sparse(
+    problem: GraphProblem, matrix: sparse.csr_array, certificate: Certificate | None
+) -> Verdict:
+    if matrix.shape != (problem.d, problem.d):
+        raise ProblemError(
+            f"laplacian must have shape {(problem.d, problem.d)}; it has {matrix.shape}."
+        )
+    if certificate is not None and type(certificate.moment) is TransportedMoment:
+        certificate = _checked(problem, certificate)
+    found = judge_large(problem, matrix, certificate)
+    return Verdict(
+        found.value, found.bound, found.residuals, 0.0, problem.constant, problem.floor,
+        found.distance, found.edges, found.notes,
+    )  # fmt: skip
 
 
 def _judge(problem: GraphProblem, matrix: Array, certificate: Certificate | None) -> Verdict:

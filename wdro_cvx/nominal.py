@@ -35,14 +35,15 @@ class Nominal:
     Attributes
     ----------
     mean : array (d,)
-    covariance : array (d, d)
-        With divisor N.
+    known_covariance : array (d, d) or None
+        The covariance where it was given. Of samples it is computed when first asked for: with
+        many vertices no array of d × d numbers should be made that nobody needs.
     samples : array (N, d) or None
         The samples less the median of each, one per row; None where only moments are known.
     """
 
     mean: Array
-    covariance: Array
+    known_covariance: Array | None = None
     samples: Array | None = None
 
     @classmethod
@@ -55,9 +56,7 @@ class Nominal:
         # and those far from it one rounding of their own size. The mean would be at the mercy of
         # one large entry.
         table -= np.median(table, axis=1, keepdims=True)
-        mean = _column_means(table)
-        centred = table - mean
-        return cls(mean, centred.T @ centred / table.shape[0], table)._frozen()
+        return cls(_column_means(table), None, table)._frozen()
 
     @classmethod
     def from_moments(cls, mean: ArrayLike, covariance: ArrayLike) -> Nominal:
@@ -69,7 +68,7 @@ class Nominal:
         return cls(centre - np.median(centre), _levelled(matrix))._frozen()
 
     def _frozen(self) -> Nominal:
-        for array in (self.mean, self.covariance, self.samples):
+        for array in (self.mean, self.known_covariance, self.samples):
             if array is not None:
                 array.flags.writeable = False
         return self
@@ -84,6 +83,17 @@ class Nominal:
     def d(self) -> int:
         """The number of vertices."""
         return int(self.mean.size)
+
+    @cached_property
+    def covariance(self) -> Array:
+        """The covariance (d, d), with divisor N."""
+        if self.samples is None:
+            assert self.known_covariance is not None
+            return self.known_covariance
+        centred = self.samples - self.mean
+        covariance = centred.T @ centred / len(self.samples)
+        covariance.flags.writeable = False
+        return np.asarray(covariance)
 
     @cached_property
     def second_moment(self) -> Array:
@@ -114,10 +124,12 @@ class Nominal:
     def scaled(self, factor: float | Array) -> Nominal:
         """Return the distribution of ``factor·x``, with one factor or one per vertex."""
         samples = None if self.samples is None else self.samples * factor
-        covariance = self.covariance * np.multiply.outer(factor, factor)
+        covariance = self.known_covariance
+        if covariance is not None:
+            covariance = covariance * np.multiply.outer(factor, factor)
         scaled = Nominal(self.mean * factor, covariance, samples)._frozen()
         # What is known need not be computed again.
-        for name, degree in (("factor", 1), ("second_moment", 2)):
+        for name, degree in (("factor", 1), ("covariance", 2), ("second_moment", 2)):
             if name in self.__dict__ and np.ndim(factor) == 0:
                 known = self.__dict__[name] * factor**degree
                 known.flags.writeable = False

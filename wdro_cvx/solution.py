@@ -7,10 +7,15 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
+from scipy import sparse
 
 from wdro_cvx.errors import ProblemError
+from wdro_cvx.large.edge_list import EdgeList
 from wdro_cvx.moment import Moment, as_moment
 from wdro_cvx.validation import Array, finite_array, real_number
+
+#: Laplacians of more vertices than this are sparse arrays.
+SPARSE_FROM = 2000
 
 
 class Status(Enum):
@@ -95,7 +100,8 @@ class Solution:
 
     Attributes
     ----------
-    laplacian : array (d, d)
+    laplacian : array (d, d), or sparse array
+        Sparse from more than ``SPARSE_FROM`` vertices on, or as the method made it.
     value : float
         The objective as the method computed it.
     status : Status
@@ -120,7 +126,7 @@ class Solution:
         convexity: ``√((value - bound)/η)`` for the paper's prior. Infinite where nothing is proved.
     """
 
-    laplacian: Array
+    laplacian: Array | sparse.csr_array
     value: float
     status: Status
     bound: float = -np.inf
@@ -134,6 +140,11 @@ class Solution:
     constant: float = 0.0
     floor: float = 0.0
     distance: float = np.inf
+
+    @property
+    def edges(self) -> EdgeList:
+        """The edges of the graph with their weights: heads, tails, weights."""
+        return EdgeList.from_laplacian(self.laplacian)
 
     @property
     def gap(self) -> float:

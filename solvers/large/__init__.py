@@ -1,0 +1,5 @@
+"""Sparse graphs of many vertices, certified over all pairs: what the large solver is made of."""
+
+from solvers.large.solve import SparseSolver
+
+__all__ = ["SparseSolver"]

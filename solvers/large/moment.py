@@ -1,0 +1,54 @@
+"""The moment ball of p = 2 at scale: a sample average with another η.
+
+``ε‖L‖_F = min_t ε‖L‖²/2t + εt/2``, so that the optimal graph is the sample average's for
+``η' = η + ε/2t`` with ``t = ‖L‖_F``: one equation in t, which the secant method solves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from scipy import sparse
+
+from wdro_cvx import Certificate, GraphProblem, Singleton, Solution, Status
+from wdro_cvx.moment import TransportedMoment
+
+_CLOSE = 1e-5  # relative error of t: the value is off by its square
+_MAX_STEPS = 12
+
+#: Solves a sample-average problem; its answer has a sparse Laplacian.
+Average = Callable[[GraphProblem], Solution]
+
+
+def solve_moment_ball(problem: GraphProblem, average: Average) -> Solution:
+    """Return the graph of a moment ball of p = 2, not yet judged."""
+    radius, eta = problem.ambiguity.radius, problem.eta
+    size = np.inf  # the sample average itself
+    known: list[tuple[float, float]] = []
+    for _ in range(_MAX_STEPS):
+        raised = eta + radius / (2 * size)
+        answer = average(GraphProblem(problem.nominal, Singleton(), raised, problem.trace))
+        found = float(np.linalg.norm(sparse.csr_array(answer.laplacian).data))
+        miss = found - size
+        if answer.status is not Status.SOLVED or radius == 0.0 or abs(miss) <= _CLOSE * found:
+            break
+        known.append((size, miss))
+        size = _next_size(known, found)
+    certificate = answer.certificate
+    assert certificate is not None
+    nu = certificate.degree_multipliers
+    assert nu is not None
+    # Both multipliers are 2η·deg, each with the η of its problem.
+    offered = Certificate(TransportedMoment(problem.nominal.factor), nu * (eta / raised))
+    return replace(answer, certificate=offered, multiplier=found, bound=-np.inf)
+
+
+def _next_size(known: list[tuple[float, float]], found: float) -> float:
+    """Return the secant's root, or what was found where there is no secant yet."""
+    if len(known) < 2 or not np.isfinite(known[-2][0]):
+        return found
+    (before, miss_before), (size, miss) = known[-2:]
+    root = size - miss * (size - before) / (miss - miss_before) if miss != miss_before else found
+    return float(np.clip(root, found / 2, 2 * found))

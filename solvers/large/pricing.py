@@ -1,0 +1,175 @@
+"""Which of all d(d-1)/2 pairs pay: exact pricing in blocks of single precision.
+
+A pair pays where ``τ - ‖g_i - g_j‖² - ν_i - ν_j > 0``. One matrix product of columns with two more
+entries gives this price for a block of pairs, with an error of at most ``e_i + e_j``; what exceeds
+minus that is computed again in double precision. So no pair is missed, and which are kept does not
+depend on who computed the blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Future
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers.large.neighbours import Cell
+from solvers.large.structure import Vertices, squared_distances
+from wdro_cvx.validation import Array
+
+Single = NDArray[np.float32]
+
+_BLOCK = 2048
+_UNIT = 2.0**-24  # of rounding in single precision
+_SAMPLE = 256
+_ABROAD = 64  # blocks that an executor is given ahead
+
+
+class Executor(Protocol):
+    """What computes blocks: a ``concurrent.futures`` executor or a Dask client."""
+
+    def submit(self, function: Any, /, *args: Any) -> Any:
+        """Start a call and return its future."""
+
+
+def paying_pairs(
+    points: Array, nu: Array, tau: float, margin: float = 0.0, executor: Executor | None = None
+) -> tuple[Vertices, Vertices, Array]:
+    """Return all pairs whose price exceeds ``-margin``, with their prices.
+
+    Parameters
+    ----------
+    points : array (d, r)
+        A row per vertex.
+    nu : array (d,)
+    tau : float
+    margin : float ≥ 0
+    executor : optional
+        Computes the blocks; without one they are computed here, one after the other.
+    """
+    columns = _columns(points, nu, tau + margin)
+    heads, tails = [], []
+    for first, second, found in _blocks(columns, executor):
+        rows, others = np.divmod(found, min(_BLOCK, columns.shape[0] - second))
+        heads.append(first + rows)
+        tails.append(second + others)
+    return _priced(points, nu, tau, margin, np.concatenate(heads), np.concatenate(tails))
+
+
+def paying_within(
+    points: Array, nu: Array, tau: float, margin: float, cells: list[Cell]
+) -> tuple[Vertices, Vertices, Array]:
+    """Return the same of the pairs within cells only; a pair may be named several times."""
+    columns = _columns(points, nu, tau + margin)
+    heads, tails = [], []
+    for cell in cells:
+        members = columns[cell]
+        rows, others = np.divmod(price_block(members, members, True), cell.size)
+        heads.append(cell[rows])
+        tails.append(cell[others])
+    return _priced(points, nu, tau, margin, np.concatenate(heads), np.concatenate(tails))
+
+
+def crowding(
+    points: Array, nu: Array, tau: float, margin: float, most: float, rng: np.random.Generator
+) -> float:
+    """Return the least price above ``-margin`` that about ``most`` pairs exceed.
+
+    Far from the optimum nearly all pairs may seem to pay. A sample of the vertices tells.
+    """
+    d = points.shape[0]
+    chosen = rng.choice(d, min(_SAMPLE, d), replace=False)
+    columns = _columns(points, nu, tau)
+    left = np.column_stack([2 * columns[chosen, :-2], columns[chosen, -1], columns[chosen, -2]])
+    prices = np.concatenate(
+        [(left @ part.T).ravel() for part in np.array_split(columns, -(-d // _BLOCK))]
+    )
+    paying = prices[prices > -margin]
+    allowed = int(2 * most * chosen.size / d) + chosen.size  # its price with itself pays
+    if paying.size <= allowed:
+        return -margin
+    return float(-np.partition(-paying, allowed)[allowed])
+
+
+def _priced(
+    points: Array,
+    nu: Array,
+    tau: float,
+    margin: float,
+    heads: NDArray[np.intp],
+    tails: NDArray[np.intp],
+) -> tuple[Vertices, Vertices, Array]:
+    """Return the pairs that pay in double precision, sorted."""
+    low, high = np.minimum(heads, tails), np.maximum(heads, tails)
+    order = np.argsort(low.astype(np.int64) * points.shape[0] + high, kind="stable")
+    head, tail = low[order].astype(np.int32), high[order].astype(np.int32)
+    prices = tau - squared_distances(points, head, tail) - nu[head] - nu[tail]
+    kept = prices > -margin
+    return head[kept], tail[kept], prices[kept]
+
+
+def _columns(points: Array, nu: Array, tau: float) -> Single:
+    """Return ``(g, 1, τ/2 - ‖g‖² - ν + e)``: the price is a product of two of them.
+
+    The error of a sum of k products of rounded numbers is at most ``(k + 2)·unit`` of the sum of
+    their sizes, in any order of summation, up to terms of second order.
+    """
+    d, r = points.shape
+    columns, sizes = np.empty((d, r + 2), dtype=np.float32), np.empty(d)
+    middle = points.mean(axis=0)
+    for first in range(0, d, _BLOCK):
+        part = slice(first, first + _BLOCK)
+        centred = points[part] - middle
+        columns[part, :-2] = centred
+        sizes[part] = np.einsum("ij,ij->i", centred, centred)
+    levels = tau / 2 - sizes - nu
+    allowed = (r + 8) * 1.01 * _UNIT * (sizes + np.abs(levels)) + 1e-30
+    columns[:, -2] = 1.0
+    columns[:, -1] = levels + allowed
+    return columns
+
+
+def price_block(rows: Single, others: Single, diagonal: bool) -> NDArray[np.intp]:
+    """Return the flat indices of the pairs that may pay, in a block of rows by others."""
+    left = np.empty_like(rows)
+    np.multiply(rows[:, :-2], 2.0, out=left[:, :-2])
+    left[:, -2], left[:, -1] = rows[:, -1], rows[:, -2]
+    paying = (left @ others.T) > 0.0
+    found = np.flatnonzero(paying)
+    if diagonal:  # each pair once, and no vertex with itself
+        row, other = np.divmod(found, others.shape[0])
+        found = found[row < other]
+    return found
+
+
+def _blocks(
+    columns: Single, executor: Executor | None
+) -> Iterator[tuple[int, int, NDArray[np.intp]]]:
+    """Yield the first row, the first other row and the findings of every block."""
+    starts = range(0, columns.shape[0], _BLOCK)
+    tasks = [(first, second) for first in starts for second in starts if second >= first]
+    parts = {first: columns[first : first + _BLOCK] for first in starts}
+    if executor is None:
+        for first, second in tasks:
+            yield first, second, price_block(parts[first], parts[second], first == second)
+        return
+    # A cluster is sent every part once; its tasks then name the parts.
+    scatter = getattr(executor, "scatter", None)
+    sent: dict[int, Any] = (
+        dict(parts) if scatter is None else {key: scatter(part) for key, part in parts.items()}
+    )
+    waiting: list[tuple[int, int, Future[NDArray[np.intp]]]] = []
+    for first, second in tasks:
+        future = executor.submit(price_block, sent[first], sent[second], first == second)
+        waiting.append((first, second, future))
+        if len(waiting) >= _ABROAD:
+            yield _finished(waiting.pop(0))
+    yield from map(_finished, waiting)
+
+
+def _finished(
+    task: tuple[int, int, Future[NDArray[np.intp]]],
+) -> tuple[int, int, NDArray[np.intp]]:
+    return task[0], task[1], task[2].result()

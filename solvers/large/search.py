@@ -1,0 +1,220 @@
+"""The problem on candidate edges: spectral proximal gradient with the sparse QP as its step.
+
+The method of solvers/proximal.py, where nothing is d × d: a Laplacian is the weights of the
+candidates, a second moment is the transported rows of the data, and a gradient is what these cost
+on the candidates.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy import sparse
+
+from solvers.large.sparse_qp import Point, SparseQP, solve_sparse_qp
+from solvers.large.structure import Candidates, squared_distances
+from solvers.large.worst_case import WorstTransport, worst_transport
+from solvers.limits import Clock
+from wdro_cvx.solution import relative_gap
+from wdro_cvx.validation import Array
+
+_MEMORY = 5
+_DECREASE = 1e-4
+_NEGLIGIBLE = 1e-2  # curvature below this share of η is not worth a second QP
+_MAX_DOUBLINGS = 30
+_MAX_STEPS = 60
+# What is found inexactly is found to this share of the gap that it should close.
+_SHARE = 0.03
+_FINEST, _COARSEST = 1e-12, 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """A problem in its own unit, a row per vertex.
+
+    Attributes
+    ----------
+    points : array (d, r)
+        The columns of the nominal factor.
+    scales : array (d,) or None
+        Of the sensors, for a Mahalanobis ball.
+    """
+
+    points: Array
+    scales: Array | None
+    radius: float
+    eta: float
+    trace: float
+
+    def worst(
+        self, laplacian: sparse.csr_array, accuracy: float, start: WorstTransport | None
+    ) -> WorstTransport:
+        """Return the worst transport, its moves in the coordinates of the sensors."""
+        points = self.points
+        if self.scales is not None:
+            stretch = sparse.diags_array(self.scales, format="csr")
+            laplacian = sparse.csr_array(stretch @ laplacian @ stretch)
+            points = points / self.scales[:, np.newaxis]
+        guess = None if start is None else (start.multiplier, start.moves)
+        return worst_transport(laplacian, points, self.radius, accuracy, guess)
+
+    def moved(self, worst: WorstTransport) -> Array:
+        """Return where the rows go."""
+        if self.scales is None:
+            return np.asarray(self.points + worst.moves)
+        return np.asarray(self.points + worst.moves * self.scales[:, np.newaxis])
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """A worst case with the multipliers of its QP, and the bound over the candidates."""
+
+    worst: WorstTransport
+    nu: Array
+    tau: float
+    bound: float
+
+
+@dataclass
+class Search:
+    """What is known of the optimum: the best weights, and the best bound over the candidates."""
+
+    data: Data
+    edges: Candidates
+    clock: Clock
+    weights: Array = field(init=False)
+    value: float = np.inf
+    evidence: Evidence | None = None
+    worst: WorstTransport | None = None  # at the weights
+    steps: int = 0
+    rho: float = 0.0
+    nominal_costs: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.weights = np.zeros(self.edges.size)
+        self.nominal_costs = self._costs(self.data.points)
+
+    @property
+    def gap(self) -> float:
+        """The relative gap over the candidates."""
+        bound = -np.inf if self.evidence is None else self.evidence.bound
+        return relative_gap(self.value, bound)
+
+    def admit(self, edges: Candidates) -> None:
+        """Go on with other candidates, among which are all pairs in use."""
+        used = self.weights > 0.0
+        old = Candidates(self.edges.d, self.edges.heads[used], self.edges.tails[used])
+        self.weights = edges.carried(self.weights[used], old)
+        self.edges = edges
+        self.nominal_costs = self._costs(self.data.points)
+        if self.evidence is not None:
+            self.evidence = replace(self.evidence, bound=-np.inf)
+
+    def prune(self, margin: float) -> None:
+        """Drop candidates whose price is below ``-margin`` and that have no weight."""
+        evidence, edges = self.evidence, self.edges
+        assert evidence is not None
+        costs = self._costs(self.data.moved(evidence.worst))
+        prices = evidence.tau - costs - evidence.nu[edges.heads] - evidence.nu[edges.tails]
+        kept = (prices > -margin) | (self.weights > 0.0)
+        self.edges = Candidates(edges.d, edges.heads[kept], edges.tails[kept])
+        self.weights, self.nominal_costs = self.weights[kept], self.nominal_costs[kept]
+
+    def average(self, start: tuple[Array, float] | None) -> Point:
+        """Solve the sample-average problem over the candidates, roughly."""
+        self.check_clock()
+        return self._quadratic(self.nominal_costs, 0.0, start, tol=_COARSEST)
+
+    def start(self, weights: Array) -> None:
+        """Take these weights for a start."""
+        self._evaluate(weights)
+
+    def descend(self, tol: float) -> None:
+        """Run until the gap over the candidates is ``tol``, or no descent is left."""
+        data = self.data
+        assert self.worst is not None
+        weights, worst = self.weights, self.worst
+        recent: deque[float] = deque([self.value], maxlen=_MEMORY)
+        costs = self._costs(data.moved(worst))
+        for _ in range(_MAX_STEPS):
+            point = self._bounded(worst, costs)
+            self.steps += 1
+            if self.gap <= tol:
+                return
+            moved = point.feasible
+            for _ in range(_MAX_DOUBLINGS):
+                if self.rho > _NEGLIGIBLE * data.eta:
+                    start = (point.nu, point.tau)
+                    near = self._quadratic(costs, self.rho, start, self._accuracy(), weights)
+                    moved = near.feasible
+                change = moved - weights
+                length = 2 * float(change @ change) + float(np.sum(self.edges.degrees(change) ** 2))
+                moved_worst, value = self._evaluate(moved, worst)
+                if value <= max(recent) - _DECREASE * (data.eta + self.rho / 2) * length:
+                    break
+                if self.gap <= tol:
+                    return
+                self.rho = max(2 * self.rho, data.eta)
+            else:
+                return
+            if length == 0.0:
+                return
+            moved_costs = self._costs(data.moved(moved_worst))
+            self.rho = max(float(change @ (moved_costs - costs)) / length, 0.0)
+            weights, worst, costs = moved, moved_worst, moved_costs
+            recent.append(value)
+
+    def check_clock(self) -> None:
+        """Raise OutOfTime if the limit has passed and there is an answer to end with."""
+        if np.isfinite(self.value):
+            self.clock.check()
+
+    def _costs(self, points: Array) -> Array:
+        return squared_distances(points, self.edges.heads, self.edges.tails)
+
+    def _accuracy(self) -> float:
+        gap = self.gap
+        return (
+            _COARSEST if not np.isfinite(gap) else float(np.clip(_SHARE * gap, _FINEST, _COARSEST))
+        )
+
+    def _evaluate(
+        self, weights: Array, near: WorstTransport | None = None
+    ) -> tuple[WorstTransport, float]:
+        """Return worst case and objective; keep the weights if they are the best."""
+        self.check_clock()
+        laplacian = self.edges.laplacian(weights)
+        worst = self.data.worst(laplacian, self._accuracy(), near)
+        degrees = laplacian.diagonal()
+        square = 2 * float(weights @ weights) + float(degrees @ degrees)
+        value = float(self.nominal_costs @ weights) + worst.premium + self.data.eta * square
+        if value < self.value:
+            self.weights, self.value, self.worst = weights, value, worst
+        return worst, value
+
+    def _bounded(self, worst: WorstTransport, costs: Array) -> Point:
+        """Solve the sample-average problem of a worst case; keep its bound if it is the best."""
+        self.check_clock()
+        start = None if self.evidence is None else (self.evidence.nu, self.evidence.tau)
+        point = self._quadratic(costs, 0.0, start, self._accuracy())
+        if self.evidence is None or point.value > self.evidence.bound:
+            self.evidence = Evidence(worst, point.nu, point.tau, point.value)
+        return point
+
+    def _quadratic(
+        self,
+        costs: Array,
+        rho: float,
+        start: tuple[Array, float] | None,
+        tol: float,
+        centre: Array | None = None,
+    ) -> Point:
+        """Solve ``cᵀw + η‖L‖² + ρ/2‖L - centre‖²``, up to a constant."""
+        edges, data = self.edges, self.data
+        if centre is not None and rho > 0.0:
+            degrees = edges.degrees(centre)
+            costs = costs - rho * (2 * centre + degrees[edges.heads] + degrees[edges.tails])
+        qp = SparseQP(edges, costs, data.eta + rho / 2, data.trace)
+        return solve_sparse_qp(qp, start, tol)

@@ -1,0 +1,130 @@
+"""The sparse solver: certified graphs of many vertices, over all pairs of them.
+
+Rounds of a problem on candidate edges (solvers/large/search.py) and of pricing all pairs
+(solvers/large/pricing.py): pairs that would pay join the candidates, until the bound over *all*
+pairs meets the value (solvers/large/rounds.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from scipy import sparse
+
+from solvers.base import register
+from solvers.display import progress_display
+from solvers.incumbent import Callback
+from solvers.large.moment import solve_moment_ball
+from solvers.large.pricing import Executor
+from solvers.large.rounds import NotWorthwhileError, Run
+from solvers.limits import MARGIN, Clock, judged
+from wdro_cvx import (
+    GaussianBall,
+    GraphProblem,
+    MahalanobisBall,
+    MomentBall,
+    ProblemError,
+    Singleton,
+    Solution,
+    Status,
+    WassersteinBall,
+)
+from wdro_cvx.priors import Frobenius
+from wdro_cvx.solution import SPARSE_FROM
+from wdro_cvx.validation import real_number
+
+_SETS = (Singleton, GaussianBall, WassersteinBall, MahalanobisBall)
+_FASTER_FROM = 300  # vertices; measured against the dense path (docs/scale.md)
+
+
+@register
+@dataclass(frozen=True)
+class SparseSolver:
+    """Sparse Newton, conjugate gradients and exact pricing in place of d × d matrices.
+
+    Parameters
+    ----------
+    tol : float
+        The relative gap between value and lower bound at which to stop.
+    callback : callable, optional
+        Called with a :class:`solvers.incumbent.Progress` after every round.
+    progress : bool
+        Show the gap as it closes, on standard error.
+    time_limit : float
+        Seconds after which to stop, looked at between steps.
+    executor : optional
+        A ``concurrent.futures`` executor or a Dask client that computes the blocks of prices.
+    """
+
+    tol: float = 1e-6
+    callback: Callback | None = None
+    progress: bool = False
+    time_limit: float = float("inf")
+    executor: Executor | None = None
+
+    def __post_init__(self) -> None:
+        real_number("tol", self.tol, 0.0, strict=True)
+        Clock(self.time_limit)
+
+    def check_claim(self, problem: GraphProblem) -> None:
+        """Accept transport balls and the sample average, with the trace fixed and edges free."""
+        ambiguity = problem.ambiguity
+        square = isinstance(ambiguity, MomentBall) and ambiguity.p == 2.0
+        if not square and not isinstance(ambiguity, _SETS):
+            names = ", ".join(cls.__name__ for cls in _SETS)
+            raise ProblemError(
+                f"SparseSolver solves {names} and MomentBall with p = 2; the set is {ambiguity!r}. "
+                "Use CertifiedSolver."
+            )
+        prior = problem.prior
+        plain = isinstance(prior, Frobenius) and prior.trace.fixed and prior.bounds is None
+        if not plain:
+            raise ProblemError(
+                f"SparseSolver takes the prior of eta alone, no trace_penalty and no bounds; the "
+                f"problem is {problem!r}. Use CertifiedSolver."
+            )
+
+    def solve(self, problem: GraphProblem) -> Solution:
+        """Solve the problem."""
+        self.check_claim(problem)
+        found = self._solve(problem, patient=True)
+        assert found is not None
+        return found
+
+    def attempt(self, problem: GraphProblem) -> Solution | None:
+        """Solve the problem if it is of the kind that this solver is the fastest for, else stop.
+
+        Of which kind it is shows on the way: the graph may turn out not to be sparse, and the worst
+        case not to be unique (the hard case, where its bounds are loose).
+        """
+        try:
+            self.check_claim(problem)
+        except ProblemError:
+            return None
+        dense = isinstance(problem.ambiguity, MomentBall) and problem.d <= SPARSE_FROM
+        if problem.d < _FASTER_FROM or dense:  # MomentNewton is one solve, this one several
+            return None
+        return self._solve(problem, patient=problem.d > SPARSE_FROM)
+
+    def _solve(self, problem: GraphProblem, patient: bool) -> Solution | None:
+        clock = Clock(self.time_limit)
+        with progress_display(self.progress, self.tol, self.callback) as callback:
+            special = isinstance(problem.ambiguity, MomentBall)
+            # The multipliers of an average are those of the ball at its optimum only.
+            tol = MARGIN * self.tol * (0.1 if special else 1.0)
+
+            def run(step: GraphProblem) -> Solution:
+                found = Run(step, tol, clock, callback, self.executor, patient)
+                status = Status.SOLVED if found.finish() else found.status
+                return found.solution(status)
+
+            try:
+                answer = solve_moment_ball(problem, run) if special else run(problem)
+            except NotWorthwhileError:
+                return None
+        answer = judged(problem, answer, self.tol)
+        if not patient and answer.status is Status.ITERATION_LIMIT:
+            return None
+        if problem.d <= SPARSE_FROM:
+            answer = replace(answer, laplacian=sparse.csr_array(answer.laplacian).toarray())
+        return replace(answer, solve_s=clock.seconds)

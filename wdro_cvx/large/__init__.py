@@ -1,0 +1,1 @@
+"""Graphs of many vertices: edge lists, generators, and a judge that never forms d × d."""

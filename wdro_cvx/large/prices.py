@@ -1,0 +1,89 @@
+"""The judge's prices at scale: every pair that may pay, found among all of them.
+
+A pair pays where ``‖g_i - g_j‖² + ν_i + ν_j < τ``, that is where ``g_i·g_j > h_i + h_j`` with
+``h = (‖g‖² + ν - τ/2)/2``. Products in single precision decide which pairs are worth double
+precision: with u the unit of rounding, their error is at most ``(r + 8)u(‖g‖² + |h|)`` of the one
+vertex plus that of the other, and h is lowered by it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wdro_cvx.ambiguity.smoothness import accumulation
+from wdro_cvx.nominal import Nominal
+from wdro_cvx.validation import Array
+
+_EPS = float(np.finfo(float).eps)
+_SINGLE = float(np.finfo(np.float32).eps) / 2
+_SIDE = 1024
+_GATHERED = 1 << 15  # numbers at a time, which stay in the cache
+
+Indices = NDArray[np.int32]
+
+
+class TooManyError(Exception):
+    """More pairs pay than any sparse graph needs; the multipliers prove little."""
+
+
+def pairs_below(columns: Array, nu: Array, tau: float, most: int) -> tuple[Indices, Indices]:
+    """Return all pairs ``i < j`` with ``‖g_i - g_j‖² + ν_i + ν_j < τ``, and a few others.
+
+    Parameters
+    ----------
+    columns : array (d, r)
+        A row per vertex.
+    nu : array (d,)
+    tau : float
+    most : int
+        Raise TooManyError beyond this number.
+    """
+    d = columns.shape[0]
+    single, sizes = np.empty(columns.shape, dtype=np.float32), np.empty(d)
+    middle = columns.mean(axis=0)
+    for first in range(0, d, _SIDE):
+        centred = columns[first : first + _SIDE] - middle
+        single[first : first + _SIDE] = centred
+        sizes[first : first + _SIDE] = np.einsum("ij,ij->i", centred, centred)
+    levels = (sizes + nu - tau / 2) / 2
+    # The smallest numbers of single precision have errors of their own.
+    levels -= (columns.shape[1] + 8) * 1.01 * _SINGLE * (sizes + np.abs(levels)) + 1e-30
+    limits = levels.astype(np.float32)
+    heads: list[NDArray[np.intp]] = []
+    tails: list[NDArray[np.intp]] = []
+    count = 0
+    for first in range(0, d, _SIDE):
+        rows, row_limits = single[first : first + _SIDE], limits[first : first + _SIDE, np.newaxis]
+        for second in range(first, d, _SIDE):
+            block = rows @ single[second : second + _SIDE].T
+            block -= limits[second : second + _SIDE]
+            head, tail = np.divmod(np.flatnonzero(block > row_limits), block.shape[1])
+            if second == first:
+                head, tail = head[head < tail], tail[head < tail]
+            count += head.size
+            if count > most:
+                raise TooManyError
+            heads.append(head + first)
+            tails.append(tail + second)
+    return np.concatenate(heads).astype(np.int32), np.concatenate(tails).astype(np.int32)
+
+
+def least_costs(
+    nominal: Nominal, unit: float, columns: Array, heads: Indices, tails: Indices
+) -> Array:
+    """Return ``‖g_i - g_j‖²`` of pairs, lowered by all that rounding may have added.
+
+    That is rounding here, and of the data when they were levelled and factored, as in
+    wdro_cvx/edge_costs.py.
+    """
+    costs = np.empty(heads.size)
+    step = max(_GATHERED // columns.shape[1], 1)
+    for first in range(0, heads.size, step):
+        part = slice(first, first + step)
+        costs[part] = np.sum((columns[heads[part]] - columns[tails[part]]) ** 2, axis=1)
+    slack = (columns.shape[1] + 4) * _EPS * costs
+    sizes = np.linalg.norm(nominal.factor, axis=0) / unit, np.linalg.norm(columns, axis=1)
+    moved = accumulation(nominal) * np.maximum(*sizes)
+    shaken = moved[heads] + moved[tails]
+    return np.asarray(costs - slack - shaken * (2 * np.sqrt(costs + slack) + shaken))
