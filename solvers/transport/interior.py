@@ -3,10 +3,13 @@
 Exact whatever the scales of data and metric, since a change of scales changes nothing of it; for
 a limited number of edges, since its systems have that size (solvers/transport/system.py).
 Predictor and corrector after Mehrotra (SIAM J. Optim. 1992). Moves and spread are unknowns of
-their own; tied to L and γ by their equations they would blow up where the path bends.
+their own, since as functions of L and γ they blow up where the path bends; a step that leaves them
+behind is shortened, and followed by one that only centres.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 from scipy import linalg
@@ -20,6 +23,8 @@ from wdro_cvx.ambiguity import TransportForm
 
 MAX_EDGES = 2500  # a system takes 50 MB and a third of a second
 _BOUNDARY = 0.95  # of the way to where something vanishes
+_BEHIND = 0.5  # of the budget: how far the coupling may be from that of L and γ
+_SHORTEN, _SHORTENINGS = 0.7, 10
 _SHORT, _LEAST_CENTRING = 0.1, 0.3  # a first step this short calls for that much centring
 _CLOSE = 10.0  # times the tolerance: from there every iteration is certified
 _CHECK_EVERY = 5
@@ -45,6 +50,7 @@ def follow_path(incumbent: Incumbent, form: TransportForm, tol: float, max_itera
 def _follow(
     incumbent: Incumbent, form: TransportForm, system: NewtonSystem, tol: float, limit: int
 ) -> None:
+    centring = False
     size = max(abs(incumbent.value), incumbent.problem.floor)
     for iteration in range(1, min(limit, _MAX_STEPS) + 1):
         close = system.complementarity() * form.radius**2 <= _CLOSE * tol * size
@@ -53,22 +59,38 @@ def _follow(
         incumbent.record()
         if incumbent.gap <= tol:
             return
-        at, length = _advance(system)
+        at, length, centring = _advance(system, centring)
         if length < _LEAST:
             return
         system = NewtonSystem(system.lmi, system.edges, at)
 
 
-def _advance(system: NewtonSystem) -> tuple[Iterate, float]:
-    """Return the next point and the length of the step to it."""
+def _advance(system: NewtonSystem, centring: bool) -> tuple[Iterate, float, bool]:
+    """Return the next point, the length of the step to it and whether that was shortened."""
+    step = _centring(system) if centring else _descent(system)
+    length = min(1.0, _BOUNDARY * system.longest(step))
+    allowed = max(_BEHIND, 0.95 * system.error)
+    shortened = False
+    for _ in range(_SHORTENINGS):
+        if replace(system, at=system.at.moved(step, length)).error <= allowed:
+            break
+        length, shortened = _SHORTEN * length, True
+    return system.at.moved(step, length), length, shortened
+
+
+def _centring(system: NewtonSystem) -> Iterate:
+    """Return the direction to the path, at the products of the point itself."""
+    return system.direction(system.complementarity() / system.count)
+
+
+def _descent(system: NewtonSystem) -> Iterate:
+    """Return the direction along the path, as far as a first one says that it is straight."""
     gap = system.complementarity()
     first = system.direction(0.0)
     reach = min(1.0, system.longest(first))
     left = max(system.complementarity(system.at.moved(first, reach)), 0.0) / gap
     sigma = max(left**3, _LEAST_CENTRING if reach < _SHORT else 0.0)
-    step = system.direction(sigma * gap / system.count, first)
-    length = min(1.0, _BOUNDARY * system.longest(step))
-    return system.at.moved(step, length), length
+    return system.direction(sigma * gap / system.count, first)
 
 
 def _start(lmi: TransportLMI, edges: FreeEdges) -> Iterate:

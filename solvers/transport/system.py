@@ -115,6 +115,11 @@ class NewtonSystem:
         """What the coupling leaves of the budget."""
         return 1.0 - float(np.sum(self.at.moves**2)) - float(np.trace(self.at.spread))
 
+    @property
+    def error(self) -> float:
+        """How far the coupling is from that of L and γ; the budget, 1, is its unit."""
+        return max(float(np.linalg.norm(self.missed)), abs(self.budget))
+
     @cached_property
     def _reach(self) -> float:
         """The curvature of ``reach‖L‖`` across L."""

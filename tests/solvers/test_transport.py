@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from instances import dimensions, random_laplacian, random_nominal, seeds
 
 from formulations import MahalanobisPremium, MomentPremium, RobustPremium
-from solvers import solve
 from solvers.certified import CertifiedSolver
 from solvers.incumbent import Incumbent
 from solvers.laplacian_qp.ascent import maximise
@@ -256,18 +255,15 @@ def test_a_coupling_is_in_the_set(seed, d, kind, radius):
 def test_the_interior_point_solves_from_anywhere(
     seed, kind, bounds, penalty, trace, n, radius, eta
 ):
-    """Without any help of the proximal phase, or with ADMM's where rounding ends its path."""
+    """Judged, without any help of the proximal phase or the ADMM."""
     trace = None if trace is None else 7 * trace
     problem = make(
         kind, 7, n, radius, eta, seed % 1000, trace=trace, penalty=penalty, bounds=bounds
-    )
-    incumbent = started(problem.normalised)
-    solve_transport(incumbent, 1e-6, 3000)
-    if incumbent.gap > 1e-6:
-        assert solve(problem).status is Status.SOLVED
-        return
-    verdict = judge(problem.normalised, incumbent.laplacian, incumbent.certificate)
-    assert verdict.solved(1.1e-6)
+    ).normalised
+    incumbent = started(problem)
+    follow_path(incumbent, form_of(problem), 1e-6, 100)
+    assert incumbent.gap <= 1e-6
+    assert judge(problem, incumbent.laplacian, incumbent.certificate).solved(1.1e-6)
 
 
 @pytest.mark.parametrize("bounds", ["", "mask", "pins", "caps"])
