@@ -20,7 +20,7 @@ from wdro_cvx.dual_bound import DualBound, dual_bound
 from wdro_cvx.edge_costs import nuclear_size, safe_costs
 from wdro_cvx.edges import EdgeBrackets, edge_brackets
 from wdro_cvx.errors import ProblemError
-from wdro_cvx.laplacian import Residuals, inner, weights_from_laplacian
+from wdro_cvx.laplacian import Residuals, graph_size, inner, weights_from_laplacian
 from wdro_cvx.large.judge import judge_large
 from wdro_cvx.moment import DenseMoment, Moment, TransportedMoment, checked_copy
 from wdro_cvx.problem import GraphProblem
@@ -165,7 +165,7 @@ def _judge(problem: GraphProblem, matrix: Array, certificate: Certificate | None
     value, oracle_error = _value(problem, feasible, worst)
 
     notes: list[str] = []
-    repair = float(np.linalg.norm(matrix - feasible))
+    repair, rule = float(np.linalg.norm(matrix - feasible)), problem.prior.trace
     moments = [("the worst case", worst.moment)]
     degrees = np.diagonal(feasible)
     # Any multipliers will do; those of an isolated vertex would be infinite under logarithms.
@@ -190,7 +190,7 @@ def _judge(problem: GraphProblem, matrix: Array, certificate: Certificate | None
     return Verdict(
         value,
         best.value,
-        replace(found, repair=repair / max(float(np.linalg.norm(feasible)), _TINY)),
+        replace(found, repair=repair / graph_size(np.linalg.norm(feasible), rule.target)),
         oracle_error,
         problem.constant,
         problem.floor,

@@ -19,6 +19,7 @@ from wdro_cvx.bounds import EdgeBounds, project_box
 from wdro_cvx.laplacian import (
     Residuals,
     complete_graph,
+    graph_size,
     laplacian_from_weights,
     nearest_feasible,
     residuals,
@@ -123,12 +124,12 @@ class DegreePrior:
     def infeasibility(self, laplacian: Array) -> Residuals:
         """Measure by how much a matrix violates each constraint."""
         rule = self.trace
-        found = residuals(laplacian, rule.target or 1.0, fixed_trace=rule.fixed)
+        found = residuals(laplacian, rule.target, fixed_trace=rule.fixed)
         if self.bounds is None:
             return found
         weights = weights_from_laplacian(laplacian / 2 + laplacian.T / 2)
         miss = np.maximum(self.bounds.lower - weights, weights - self.bounds.upper)
-        scale = rule.target if rule.fixed else max(float(np.abs(laplacian).max()), 1e-300)
+        scale = rule.target if rule.fixed else graph_size(laplacian, rule.target)
         return replace(found, bounds=max(float(miss.max()), 0.0) / scale)
 
     def repaired(self, laplacian: Array) -> Array:
