@@ -190,7 +190,7 @@ def _judge(problem: GraphProblem, matrix: Array, certificate: Certificate | None
     return Verdict(
         value,
         best.value,
-        replace(found, repair=repair / graph_size(np.linalg.norm(feasible), rule.target)),
+        replace(found, repair=repair / graph_size(float(np.linalg.norm(feasible)), rule.target)),
         oracle_error,
         problem.constant,
         problem.floor,

@@ -163,20 +163,20 @@ class Residuals:
         return max(found)
 
 
-def graph_size(matrix: Array, target: float) -> float:
+def graph_size(size: float, target: float) -> float:
     """Return the size that a graph's errors are relative to where its trace is free.
 
     A graph of less than a millionth of the trace that was aimed at counts as empty, and an empty
     one has no size of its own.
     """
-    return max(float(np.abs(matrix).max()), 1e-6 * target, float(np.finfo(float).tiny))
+    return max(size, 1e-6 * target, float(np.finfo(float).tiny))
 
 
 def residuals(laplacian: ArrayLike, trace: float, *, fixed_trace: bool = True) -> Residuals:
     """Measure by how much each Laplacian constraint is violated."""
     matrix = square_matrix("laplacian", laplacian, error=ProblemError)
     # Where the trace is free the graph may be far smaller than the trace that was aimed at.
-    scale = trace if fixed_trace else graph_size(matrix, trace)
+    scale = trace if fixed_trace else graph_size(float(np.abs(matrix).max()), trace)
     off_diagonal = matrix.copy()
     np.fill_diagonal(off_diagonal, 0.0)
     with np.errstate(over="ignore"):  # entries may be as large as numbers get

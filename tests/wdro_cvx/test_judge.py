@@ -174,4 +174,5 @@ def test_a_weak_penalty_with_bounds(penalty):
     bounded = replace(free, bounds=EdgeBounds(np.zeros(1), np.full(1, np.inf)))
     verdict = judge(bounded, laplacian)
     assert verdict.bound == pytest.approx(value, rel=1e-6)  # the accuracy of the reference
-    assert verdict.solved(1e-6)
+    # Which is off the empty graph by 3e-12, and that relative to a millionth of the trace.
+    assert verdict.solved(1e-5)

@@ -129,7 +129,9 @@ class DegreePrior:
             return found
         weights = weights_from_laplacian(laplacian / 2 + laplacian.T / 2)
         miss = np.maximum(self.bounds.lower - weights, weights - self.bounds.upper)
-        scale = rule.target if rule.fixed else graph_size(laplacian, rule.target)
+        scale = (
+            rule.target if rule.fixed else graph_size(float(np.abs(laplacian).max()), rule.target)
+        )
         return replace(found, bounds=max(float(miss.max()), 0.0) / scale)
 
     def repaired(self, laplacian: Array) -> Array:
