@@ -172,6 +172,13 @@ def test_it_finds_what_the_dense_solver_finds(ambiguity, dimensions, eta):
     assert found.laplacian.shape == (60, 60)
 
 
+def test_the_multiplier_of_a_moment_ball_is_that_of_its_worst_case():
+    problem = smooth_problem(60, 40, MomentBall(0.8, alpha=2.0))
+    found = SparseSolver().solve(problem)
+    worst = problem.ambiguity.worst_case(problem.nominal, found.laplacian)
+    assert found.multiplier == pytest.approx(worst.multiplier, rel=1e-9)
+
+
 def test_cells_lead_to_the_same_answer(monkeypatch):
     problem = smooth_problem(120, 30, WassersteinBall(1.0))
     exact = SparseSolver(1e-8).solve(problem)
