@@ -267,7 +267,8 @@ class _System:
         matrix = np.zeros((d + model.K + 1, d + model.K + 1))  # its lower triangle
         matrix[model.tails, model.heads] = omega
         matrix[d:-1, :d] = np.asarray(A @ bent.T).T
-        matrix[d:-1, d:-1] = bent @ Z.T
+        root = Z * np.sqrt(omega)
+        matrix[d:-1, d:-1] = root @ root.T  # half of the work of any other product
         matrix[-1, :d] = -met
         matrix[-1, d:-1] = -bent.sum(axis=1)
         diagonal = np.diagonal(matrix).copy()
