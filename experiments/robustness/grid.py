@@ -162,6 +162,7 @@ def _graph(rng: np.random.Generator, d: int, eta: float) -> tuple[dict[str, Any]
         upper[rng.integers(m)] = np.inf
     elif bounds == "pins":
         pinned = rng.random(m) < 0.3
+        pinned[0] &= not pinned.all()  # something has to be left to choose
         lower = np.where(pinned, rng.uniform(0.1, 1.0, m) * trace / (4 * m), 0.0)
         upper = np.where(pinned & (m > 1), lower, np.inf)
     elif bounds == "caps":
