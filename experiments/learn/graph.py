@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import networkx as nx
 import numpy as np
+from scipy import sparse
 
 from experiments.drawing.graphs import communities
 from experiments.learn.loading import SignalTable
@@ -169,8 +170,10 @@ def learn_graph(table: SignalTable, options: LearnOptions) -> LearnedGraph:
     solution = solve(problem, tol=TOLERANCE)
     if solution.status is Status.INTERRUPTED:  # half a graph is not what was asked for
         raise KeyboardInterrupt
+    # Of many columns it is a sparse array; files and pictures want all of it.
+    dense = sparse.csr_array(solution.laplacian).toarray()
     return LearnedGraph(
-        table.names, solution.laplacian, solution, options, radius, unit, len(signals),
+        table.names, dense, solution, options, radius, unit, len(signals),
         judge(problem, solution),
     )  # fmt: skip
 
