@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from solvers.atoms import solve_atoms
 from solvers.base import register
 from solvers.bundle import bundle_ascent
@@ -102,7 +104,11 @@ class CertifiedSolver:
         if start is None:
             centre = problem.ambiguity.centre(problem.nominal)
             laplacian = incumbent.bound_by(centre, None).laplacian
-            if problem.ambiguity.radius == 0.0:  # then the sample average is the problem
+            if not np.isfinite(problem.regularisation(laplacian)):
+                # Under logarithms a QP that ends early may leave a vertex alone; step by step from
+                # a graph that does not is easier.
+                laplacian = problem.prior.start(problem.d)
+            elif problem.ambiguity.radius == 0.0:  # then the sample average is the problem
                 incumbent.evaluate(laplacian)
                 incumbent.record()
                 return

@@ -115,6 +115,14 @@ class EdgeBounds:
             found.append(matrix)
         return found[0], found[1]
 
+    def most_degrees(self) -> Array:
+        """Return the largest degree that every vertex may have."""
+        heads, tails = edge_index(self.d)
+        found = np.zeros(self.d)
+        np.add.at(found, heads, self.upper)
+        np.add.at(found, tails, self.upper)
+        return found
+
     def check_total(self, total: float) -> None:
         """Raise ProblemError unless weights that sum to ``total`` exist."""
         least, most = float(self.lower.sum()), float(self.upper.sum())

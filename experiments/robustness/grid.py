@@ -25,7 +25,7 @@ from wdro_cvx import (
     registered_ambiguities,
 )
 from wdro_cvx.generators import rbf_graph, smooth_signals
-from wdro_cvx.laplacian import complete_graph
+from wdro_cvx.laplacian import complete_graph, edge_index
 from wdro_cvx.priors import LogDegree
 from wdro_cvx.validation import Array
 
@@ -160,6 +160,9 @@ def _graph(rng: np.random.Generator, d: int, eta: float) -> tuple[dict[str, Any]
     if bounds == "mask":
         upper[rng.random(m) < 0.3] = 0.0
         upper[rng.integers(m)] = np.inf
+        for vertex in np.flatnonzero(EdgeBounds(lower, upper).most_degrees() == 0.0):
+            heads, tails = edge_index(d)  # a prior with logarithms has no graph otherwise
+            upper[np.flatnonzero((heads == vertex) | (tails == vertex))[0]] = np.inf
     elif bounds == "pins":
         pinned = rng.random(m) < 0.3
         pinned[0] &= not pinned.all()  # something has to be left to choose

@@ -112,3 +112,12 @@ def test_one_prior_is_to_be_given(options, message):
     nominal = random_nominal(np.random.default_rng(0), 4, 5)
     with pytest.raises(ProblemError, match=message):
         GraphProblem(nominal, Singleton(), **options)
+
+
+def test_a_product_so_small_that_the_qp_alone_leaves_a_vertex_alone():
+    from experiments.robustness.grid import Corner, build
+
+    problem, _ = build(Corner("Singleton", "log-degree", 60, 18))
+    answer = solve(problem)
+    assert answer.status is Status.SOLVED
+    assert np.diagonal(answer.laplacian).min() > 0.0

@@ -132,6 +132,10 @@ def test_the_paper_s_algorithms_know_one_prior():
     [
         (lambda: LogDegree(0.0, 1.0), "alpha must be finite and > 0"),
         (lambda: LogDegree(1.0, -1.0), "beta must be finite and > 0"),
+        (
+            lambda: LogDegree(1.0, 1.0, EdgeBounds.from_edges(3, absent=[(0, 1), (0, 2)])),
+            "vertex 0",
+        ),
         (lambda: Frobenius(0.0, 1.0), "eta must be finite and > 0"),
         (lambda: Frobenius(1.0, 0.0), "trace must be finite and > 0"),
         (lambda: Frobenius(1.0, 2.0, 0.0), "trace_penalty"),

@@ -6,7 +6,10 @@ product αβ alone decides the shape of the graph, ``L*(α, β) = α L*(1, αβ)
 
 from __future__ import annotations
 
+import numpy as np
+
 from wdro_cvx.bounds import EdgeBounds
+from wdro_cvx.errors import ProblemError
 from wdro_cvx.priors.base import DegreePrior
 from wdro_cvx.priors.trace import TraceRule
 from wdro_cvx.validation import real_number
@@ -28,6 +31,13 @@ class LogDegree(DegreePrior):
     def __init__(self, alpha: float, beta: float, bounds: EdgeBounds | None = None) -> None:
         alpha = real_number("alpha", alpha, 0.0, strict=True, sized=True)
         beta = real_number("beta", beta, 0.0, strict=True, sized=True)
+        if bounds is not None:
+            lonely = np.flatnonzero(bounds.most_degrees() == 0.0)
+            if lonely.size:
+                raise ProblemError(
+                    f"bounds leave vertex {int(lonely[0])} without an edge, and under LogDegree "
+                    "every vertex must have one. Allow it some, or use eta."
+                )
         super().__init__(beta, 0.0, alpha, TraceRule(0.0, 0.0), bounds)
 
     def scaled(self, factor: float) -> LogDegree:
