@@ -20,7 +20,7 @@ from solvers.incumbent import Callback, Incumbent
 from solvers.limits import MARGIN, Clock, OutOfTime, judged
 from solvers.proximal import proximal_descent
 from solvers.transport import solve_transport
-from wdro_cvx import GraphProblem, Solution, Status
+from wdro_cvx import GraphProblem, Solution, Status, WorstCase
 from wdro_cvx.validation import real_number, whole_number
 
 # Where the risk is smooth at the optimum a few steps suffice (measured: 2 to 40); a run that needs
@@ -102,8 +102,7 @@ class CertifiedSolver:
     def _run(self, incumbent: Incumbent, start: Solution | None, tol: float) -> None:
         problem = incumbent.problem
         if start is None:
-            centre = problem.ambiguity.centre(problem.nominal)
-            laplacian = incumbent.bound_by(centre, None).laplacian
+            laplacian = incumbent.bound_by(_centre(problem), None).laplacian
             if not np.isfinite(problem.regularisation(laplacian)):
                 # Under logarithms a QP that ends early may leave a vertex alone; step by step from
                 # a graph that does not is easier.
@@ -121,3 +120,11 @@ class CertifiedSolver:
         solve_transport(incumbent, tol, min(limit - incumbent.iterations, _TRANSPORT_ITERATIONS))
         solve_atoms(incumbent, tol, limit - incumbent.iterations)
         bundle_ascent(incumbent, tol, limit - incumbent.iterations)
+
+
+def _centre(problem: GraphProblem) -> WorstCase:
+    """Return the nominal moment as if it were the worst; its matrix is known already."""
+    nominal, ambiguity = problem.nominal, problem.ambiguity
+    return WorstCase(
+        np.nan, nominal.second_moment, np.inf, build_moment=lambda: ambiguity.centre(nominal)
+    )

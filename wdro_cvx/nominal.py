@@ -23,6 +23,7 @@ _EPS = float(np.finfo(float).eps)
 # A vertex whose variance exceeds the typical one by more than this has no say in the level of a
 # covariance: taking its share off the others would cost them digits.
 _ORDINARY = 1e4
+_MANY = 4  # samples per vertex, from which a triangular factor is smaller by enough
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +122,30 @@ class Nominal:
         factor.flags.writeable = False
         return factor
 
+    @cached_property
+    def rows(self) -> Array:
+        """A matrix ``R`` with ``RᵀR = Θ`` that costs nothing to make.
+
+        The samples themselves, over ``√N``, unless there are so many that triangular ones are worth
+        their price; for sets that only ever look at ``Θ``.
+        """
+        if self.samples is None or not self.d < len(self.samples) <= _MANY * self.d:
+            return self.factor
+        rows = self.samples / np.sqrt(len(self.samples))
+        rows.flags.writeable = False
+        return rows
+
+    def holds(self, rows: Array) -> bool:
+        """Say whether these are the :attr:`rows` or the :attr:`factor` of this distribution."""
+        if rows.shape == self.rows.shape and np.array_equal(rows, self.rows):
+            return True
+        return len(rows) <= self.d and np.array_equal(rows, self.factor)
+
+    @cached_property
+    def lengths(self) -> Array:
+        """The root of ``Θ_ii``, for every vertex."""
+        return np.asarray(np.linalg.norm(self.rows, axis=0))
+
     def scaled(self, factor: float | Array) -> Nominal:
         """Return the distribution of ``factor·x``, with one factor or one per vertex."""
         samples = None if self.samples is None else self.samples * factor
@@ -129,7 +154,7 @@ class Nominal:
             covariance = covariance * np.multiply.outer(factor, factor)
         scaled = Nominal(self.mean * factor, covariance, samples)._frozen()
         # What is known need not be computed again.
-        for name, degree in (("factor", 1), ("covariance", 2), ("second_moment", 2)):
+        for name, degree in (("factor", 1), ("rows", 1), ("covariance", 2), ("second_moment", 2)):
             if name in self.__dict__ and np.ndim(factor) == 0:
                 known = self.__dict__[name] * factor**degree
                 known.flags.writeable = False

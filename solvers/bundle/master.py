@@ -164,7 +164,8 @@ class _Model:
         nu = prior.slope(self.degrees(w))
         levels = self.Z @ w + self.constants
         # A tenth of the levels' spread, or of the objective's hundredth, keeps them apart from t.
-        t = float(levels.max()) + max(0.1 * float(np.ptp(levels)), 1e-3)
+        apart = max(0.1 * float(np.ptp(levels)), 1e-3, 1e-9 * float(np.abs(levels).max()))
+        t = float(levels.max()) + apart
         slope = q @ self.Z + 4 * prior.beta * w + master.joins.T @ nu
         tau = float(slope.mean())
         low, up = self.room(w)

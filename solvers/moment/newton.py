@@ -120,7 +120,7 @@ class MomentNewton:
         if relative_gap(value, bound, problem.constant) <= self.tol:
             status = Status.SOLVED
         moment = TransportedMoment(
-            problem.nominal.factor, shift=evidence.moment - problem.nominal.second_moment
+            problem.nominal.rows, shift=evidence.moment - problem.nominal.second_moment
         )
         return Solution(
             laplacian=laplacian,
