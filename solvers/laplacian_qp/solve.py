@@ -6,9 +6,11 @@ from solvers.laplacian_qp.ascent import Ascent, maximise
 from solvers.laplacian_qp.bounded import BoundedPoint, bounded_point
 from solvers.laplacian_qp.dense import QuadraticPoint, quadratic_point
 from solvers.laplacian_qp.qp import LaplacianQP, QPSolution
+from solvers.laplacian_qp.start import easier_priors
 from wdro_cvx.validation import Array
 
 _MAX_STEPS = 200
+_EASIER = 1e-4  # the gap at which an easier problem has shown the way
 
 
 def solve_laplacian_qp(
@@ -36,4 +38,11 @@ def climb(
     """Climb a QP's dual from ``start``, or from a guess."""
     if qp.prior.bounds is not None:
         return maximise(bounded_point(qp, qp.prior.bounds, start), tol, max_steps)
-    return maximise(quadratic_point(qp, start), tol, max_steps)
+    point = quadratic_point(qp, start)
+    if start is None:
+        for easier in easier_priors(qp.prior, point.gains):
+            wider = quadratic_point(LaplacianQP(qp.moment, easier), start)
+            found = maximise(wider, _EASIER, max_steps)
+            start = found.last.nu, 0.0
+        point = point if start is None else point.moved(*start)
+    return maximise(point, tol, max_steps)

@@ -44,7 +44,8 @@ def test_every_set_has_about_so_many_neighbours(name, prior):
     problem = problem_with(registered_ambiguities()[name].example(0.1, 16), prior)
     for k in (6.0, 9.5):
         fit = solve_for_neighbours(problem, k)
-        assert fit.neighbours == pytest.approx(k, abs=max(0.01 * k, 1 / 16))
+        # At a gap of 1e-6 an edge about the threshold may come or go: two edges of 48.
+        assert fit.neighbours == pytest.approx(k, abs=2 * 2 / 16)
         assert counted(fit.solution.laplacian) == fit.neighbours
         assert fit.solution.status is Status.SOLVED
         assert judge(fit.problem, fit.solution).solved(1e-6)

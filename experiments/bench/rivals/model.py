@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from wdro_cvx import Certificate, GraphProblem, LogDegree, ProblemError, Singleton, Solution, Status
+from wdro_cvx.moment import as_moment
 from wdro_cvx.validation import Array
 
 _LOOK = 5  # iterations between two looks at the gap
@@ -138,7 +139,7 @@ def run(problem: GraphProblem, model: Model, iteration: Iteration, tol: float) -
         status=Status.SOLVED if solved else Status.ITERATION_LIMIT,
         bound=best.bound,
         iterations=iterations,
-        certificate=Certificate(problem.nominal.second_moment, best.nu),
+        certificate=Certificate(as_moment(problem.nominal.second_moment), best.nu),
         solve_s=time.perf_counter() - started,
         floor=floor,
     )

@@ -1,8 +1,8 @@
 """The primal-dual method of Kalofolias (AISTATS 2016, algorithm 1), which GSPBox runs.
 
-Forward, backward, forward (Komodakis and Pesquet, 2015): with ``K = A`` and a step below
-``1/(4β + ‖A‖)`` for weights and multipliers alike. Whether that suits a problem depends on its unit;
-``balance`` makes the one step longer and the other shorter, as a change of unit would.
+Forward, backward, forward (Komodakis and Pesquet, 2015), with a step below ``1/(4β + ‖A‖)`` for
+weights and multipliers alike. That suits some units of the data and not others: ``balance`` makes
+the one step longer and the other shorter, as a change of unit would.
 """
 
 from __future__ import annotations
