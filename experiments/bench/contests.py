@@ -83,7 +83,7 @@ CONTESTS: tuple[Contest, ...] = (
 
 def _log_degree(shape: float, sizes: tuple[int, ...]) -> Contest:
     """Return the sample average under the log-degree prior, where the field has its own methods."""
-    rivals = ("GSPBox", "PlainFDPG", "RestartedFDPG", "LocalFDPG")
+    rivals = ("PrimalDual", "FDPG", "RestartedFDPG", "LocalFDPG")
     return Contest(
         f"log-degree, αβ = {shape:g}, gap ≤ 1e-6",
         Instance("average", 0, 0, 0.0, _ETA, seed=0, shape=shape),

@@ -34,7 +34,7 @@ _FAMILIES = {
          "MomentPremium": "v"},
     ),
     "the field's algorithms": (
-        SKY, {"GSPBox": "s", "PlainFDPG": "^", "RestartedFDPG": "v", "LocalFDPG": "D"},
+        SKY, {"PrimalDual": "s", "FDPG": "^", "RestartedFDPG": "v", "LocalFDPG": "D"},
     ),
     "quadratic and norm programs": (
         ORANGE, {"GeneralRegularized": "v", "SampleAverage": "P", "PIQP": "X"},

@@ -21,7 +21,7 @@ from wdro_cvx import GraphProblem, LogDegree, ProblemError, Singleton, Status, j
 
 RIVALRY = [
     PrimalDual(),
-    PrimalDual(balance=3.0),
+    PrimalDual(balance=1.0, share=0.5),
     FDPG(),
     FDPG(restart=True),
     FDPG(restart=True, local=True),
@@ -99,7 +99,7 @@ def test_rivals_refuse_what_they_do_not_know(rival):
 
 def test_rivals_are_measured_by_name_and_are_not_among_our_solvers():
     planned = LOG_DEGREE[0].plan(Limits(60.0, 4096.0))
-    for name in ("GSPBox", "PlainFDPG", "RestartedFDPG", "LocalFDPG"):
+    for name in ("PrimalDual", "FDPG", "RestartedFDPG", "LocalFDPG"):
         item = next(item for item in planned if item.cell.method == name)
         assignment = Assignment(Cell(item.cell.instance, name), (RIVALS,))
         answer = run_isolated(carry_out, assignment, Limits(60.0, 4096.0))

@@ -2,7 +2,9 @@
 
 Forward, backward, forward (Komodakis and Pesquet, 2015), with a step below ``1/(4β + ‖A‖)`` for
 weights and multipliers alike. That suits some units of the data and not others: ``balance`` makes
-the one step longer and the other shorter, as a change of unit would.
+the one step longer and the other shorter, as a change of unit would. Of balances from 0.03 to 10
+and steps up to four times that long, ``√(0.1 α/β)`` and the longest that is known to converge were
+the best on the bench's instances.
 """
 
 from __future__ import annotations
@@ -61,14 +63,14 @@ class PrimalDual:
     ----------
     tol : float
         The relative duality gap at which to stop.
-    balance : float > 0
-        The step of the weights over that of the multipliers, a square root of it each.
+    balance : float > 0, optional
+        What the step of the weights is multiplied by, and that of the multipliers divided by.
     share : float
         Of the longest step that is known to converge.
     """
 
     tol: float = 1e-6
-    balance: float = 1.0
+    balance: float | None = None
     share: float = 0.99
 
     def check_claim(self, problem: GraphProblem) -> None:
@@ -78,5 +80,7 @@ class PrimalDual:
     def solve(self, problem: GraphProblem) -> Solution:
         """Solve the problem."""
         check_log_degree(problem)
-        model = Model.of(problem)
-        return run(problem, model, _Iteration(model, self.balance, self.share), self.tol)
+        model, balance = Model.of(problem), self.balance
+        if balance is None:
+            balance = float(np.sqrt(0.1 * model.alpha / model.beta))
+        return run(problem, model, _Iteration(model, balance, self.share), self.tol)
