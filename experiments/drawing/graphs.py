@@ -3,39 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import networkx as nx
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
+from scipy import sparse
 
 from experiments.drawing.style import COLOURS
+from solvers.edge_table import edge_arrays
 from wdro_cvx.edges import EDGE_THRESHOLD
+from wdro_cvx.solution import above, network
 from wdro_cvx.validation import Array
 
+Weights: TypeAlias = Array | sparse.csr_array
 
-def communities(adjacency: Array, seed: int = 0) -> Array:
+
+def communities(adjacency: Weights, seed: int = 0) -> Array:
     """Return Louvain's community of every vertex; without any edge, each is its own."""
-    kept = np.where(adjacency >= EDGE_THRESHOLD, adjacency, 0.0)
-    labels = np.arange(len(adjacency), dtype=float)
-    if kept.any():
-        graph = nx.from_numpy_array(kept)
+    graph = network(above(adjacency, EDGE_THRESHOLD))
+    labels = np.arange(float(adjacency.shape[0]))
+    if graph.number_of_edges():
         for label, members in enumerate(nx.community.louvain_communities(graph, seed=seed)):
             labels[list(members)] = label
     return labels
 
 
-def spread_out(adjacency: Array) -> Array:
+def spread_out(adjacency: Weights) -> Array:
     """Return a place for every vertex, by the forces of the edges."""
-    network = nx.from_numpy_array(adjacency)
-    layout = nx.spring_layout(network, seed=1, k=2.0 / np.sqrt(len(adjacency)))
-    return np.array([layout[vertex] for vertex in range(len(adjacency))])
+    d = adjacency.shape[0]
+    layout = nx.spring_layout(network(adjacency), seed=1, k=2.0 / np.sqrt(d))
+    return np.array([layout[vertex] for vertex in range(d)])
 
 
-def draw_edges(axes: Axes, adjacency: Array, labels: Array, points: Array) -> None:
+def draw_edges(axes: Axes, adjacency: Weights, labels: Array, points: Array) -> None:
     """Draw edges by weight and vertices by community; isolated vertices are hollow."""
-    rows, columns = np.nonzero(np.triu(adjacency))
-    weights = adjacency[rows, columns]
+    rows, columns, weights = edge_arrays(adjacency)
     segments = np.stack([points[rows], points[columns]], axis=1)
     order = np.argsort(weights)
     strength = weights[order] / weights.max() if weights.size else weights
@@ -45,7 +49,7 @@ def draw_edges(axes: Axes, adjacency: Array, labels: Array, points: Array) -> No
             alpha=0.25 + 0.6 * strength, zorder=2,
         )  # fmt: skip
         axes.add_collection(lines)
-    alone = ~adjacency.any(axis=1)
+    alone = np.bincount(np.concatenate([rows, columns]), minlength=len(points)) == 0
     colours = np.array([COLOURS[int(label) % len(COLOURS)] for label in labels])
     x, y = points.T
     axes.scatter(x[~alone], y[~alone], s=26, c=colours[~alone], zorder=3, linewidths=0)

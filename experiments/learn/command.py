@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING
 
 from experiments.running.folder import RUNS
 from experiments.running.options import number, parse_number
+from wdro_cvx import ProblemError
 
 if TYPE_CHECKING:
     from experiments.running.options import Commands
 
 NAME = "learn"
+DEFAULT_RADIUS = (
+    "bootstrap"  # of RobustGraph; a test holds them together, importing it takes a second
+)
 
 
 def add(commands: Commands) -> None:
@@ -33,19 +37,35 @@ def add(commands: Commands) -> None:
         help="a table with name, lat, lon (degrees) for every vertex: draws a map",
     )  # fmt: skip
     parser.add_argument(
-        "--model", choices=("gaussian", "general", "saa"), default="gaussian",
-        help="gaussian: worst case over a Wasserstein ball of signals; general: the paper's "
-        "Theorem 3 with p = 2; saa: trust the data (default: gaussian)",
+        "--ambiguity", default="wasserstein", metavar="SET",
+        help="around which the worst case is taken: wasserstein, gaussian (the same graph), moment "
+        "(the paper's Theorem 3), mahalanobis, kl, chi-square, moment-uncertainty, singleton "
+        "(trust the data), or an installed one (default: wasserstein)",
     )  # fmt: skip
     parser.add_argument(
-        "--radius", type=_radius, default="cv", metavar="R",
-        help="how far the truth may be from the data: a number; cv: the radius with the least risk "
-        "on held-out signals; reliability: the least whose worst case covers 95 %% of them "
-        "(default: cv)",
+        "--parameter", action="append", default=[], metavar="NAME=VALUE",
+        help="a parameter of the set, as p=1 or scales=1,2,0.5; may be repeated",
     )  # fmt: skip
     parser.add_argument(
-        "--eta", type=number(), default=0.3, metavar="E",
-        help="larger values give more, and more even, edges (default: 0.3)",
+        "--radius", type=_number_or_word, default=DEFAULT_RADIUS, metavar="R",
+        help="how far the truth may be from the data: a number; bootstrap: as far as 95 %% of "
+        "resampled tables; prediction: where neighbours predict held-out signals best; "
+        "reliability: the least whose worst case covers 95 %% of held-out signals; cv: the least "
+        f"risk on them, which tends to choose little (default: {DEFAULT_RADIUS})",
+    )  # fmt: skip
+    parser.add_argument(
+        "--eta", type=_number_or_word, default=0.3, metavar="E",
+        help="larger values give more, and more even, edges; auto: where neighbours predict "
+        "held-out signals best (default: 0.3)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--block", type=int, default=1, metavar="ROWS",
+        help="resampling draws runs of so many rows: for time series, longer than what a value "
+        "remembers (default: 1)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--stability", type=int, default=0, metavar="REFITS",
+        help="add to every edge the share of so many refits to resampled signals that have it",
     )  # fmt: skip
     parser.add_argument(
         "--signals", choices=("raw", "centred", "standardised"), default="raw",
@@ -79,8 +99,9 @@ def run(options: argparse.Namespace) -> int:
 
     output = options.output or RUNS / NAME / options.table.stem
     how = LearnOptions(
-        options.model, options.radius, options.eta, options.signals, options.threshold
-    )
+        options.ambiguity, tuple(map(_parameter, options.parameter)), options.radius, options.eta,
+        options.signals, options.threshold, options.block, options.stability,
+    )  # fmt: skip
     graph, summary = run_learn(
         options.table, how, output, options.coordinates, options.ignore, options.missing,
         options.force,
@@ -95,6 +116,17 @@ def run(options: argparse.Namespace) -> int:
     return 0 if graph.solved else 1
 
 
-def _radius(text: str) -> float | str:
+def _number_or_word(text: str) -> float | str:
     value = parse_number(text)
     return text if value is None else value
+
+
+def _parameter(text: str) -> tuple[str, object]:
+    """Return the name and the value, a number or several, of a set's parameter."""
+    name, equals, value = text.partition("=")
+    numbers = [parse_number(part) for part in value.split(",")]
+    if not (name and equals) or any(number is None for number in numbers):
+        raise ProblemError(
+            f"--parameter must be NAME=NUMBER or NAME=NUMBER,NUMBER,…; it is {text!r}."
+        )
+    return name, numbers[0] if len(numbers) == 1 else tuple(numbers)

@@ -35,4 +35,5 @@ def run_learn(
         notes.append(f"Columns that are no vertices: {ignored}.")
     if table.note:
         notes.append(f"{table.note[0].upper()}{table.note[1:]}.")
+    notes.extend(graph.notes)
     return graph, write_graph(output, graph, draw_graph(graph, places, outlines), notes)

@@ -7,9 +7,11 @@ import pytest
 
 from experiments import cli
 from experiments.drawing.outlines import nearby_outlines
+from experiments.learn.command import DEFAULT_RADIUS
 from experiments.learn.graph import LearnOptions, learn_graph, prepare
 from experiments.learn.loading import SignalTable, load_places, load_signals
 from experiments.learn.output import FILES
+from solvers import RobustGraph
 from wdro_cvx import DataError, GaussianBall, GraphProblem, Nominal, ProblemError, judge
 from wdro_cvx.generators import rbf_graph, smooth_signals
 
@@ -161,26 +163,32 @@ def test_bad_places_are_named(tmp_path, text, message):
 
 def test_preparations(signals):
     table = SignalTable(tuple(NAMES), signals + np.arange(6.0))
-    raw, unit = prepare(table, "raw")
-    np.testing.assert_allclose(raw * unit, table.signals)
-    centred = raw - raw.mean(axis=1, keepdims=True)
-    assert np.mean(centred**2) == pytest.approx(1.0)
-    without_mean, _ = prepare(table, "centred")
-    np.testing.assert_allclose(without_mean.mean(axis=0), 0.0, atol=1e-12)
-    even, _ = prepare(table, "standardised")
-    np.testing.assert_allclose(even.std(axis=0) / even.std(axis=0)[0], 1.0)
+    np.testing.assert_array_equal(prepare(table, "raw"), table.signals)
+    np.testing.assert_allclose(prepare(table, "centred").mean(axis=0), 0.0, atol=1e-12)
+    even = prepare(table, "standardised")
+    np.testing.assert_allclose(even.mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(even.std(axis=0), 1.0)
 
 
 @pytest.mark.parametrize("factor", [1e-3, 1e3])
-@pytest.mark.parametrize("model", ["gaussian", "general", "saa"])
-def test_the_graph_does_not_depend_on_the_unit(signals, factor, model):
-    options = LearnOptions(model=model)
+@pytest.mark.parametrize("ambiguity", ["gaussian", "moment", "singleton"])
+def test_the_graph_does_not_depend_on_the_unit(signals, factor, ambiguity):
+    options = LearnOptions(ambiguity)
     first = learn_graph(SignalTable(tuple(NAMES), signals), options)
     second = learn_graph(SignalTable(tuple(NAMES), factor * signals), options)
     assert first.solved
     assert second.radius == pytest.approx(first.radius)
     assert second.unit == pytest.approx(factor * first.unit)
     np.testing.assert_allclose(second.laplacian, first.laplacian, atol=5e-3)
+
+
+@pytest.mark.parametrize("factor", [1.0, 1e4])
+def test_command_and_estimator_give_one_answer(signals, factor):
+    graph = learn_graph(SignalTable(tuple(NAMES), factor * signals), LearnOptions())
+    alone = RobustGraph().fit(factor * signals)
+    np.testing.assert_array_equal(graph.laplacian, alone.laplacian_)
+    assert (graph.radius, graph.unit, graph.eta) == (alone.radius_, alone.unit_, alone.eta_)
+    assert alone.radius == DEFAULT_RADIUS
 
 
 def test_the_graph_is_the_certified_optimum(signals):
@@ -209,8 +217,13 @@ def test_isolated_vertices_and_communities():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"model": "magic"}, "gaussian, general, saa"),
-        ({"radius": "best"}, "cv, reliability; it is 'best'"),
+        ({"ambiguity": "magic"}, "one of .*wasserstein.*it is 'magic'"),
+        ({"ambiguity": "mahalanobis"}, "needs scales"),
+        ({"ambiguity": "kl", "parameters": (("p", 1.0),)}, "no parameter 'p'; it has none"),
+        ({"radius": "best"}, "reliability, cv; it is 'best'"),
+        ({"eta": "best"}, "eta must be a number or 'auto'"),
+        ({"block": 0}, "block"),
+        ({"stability": -1}, "stability"),
         ({"radius": -1.0}, "radius"),
         ({"eta": 0.0}, "eta"),
         ({"signals": "clean"}, "raw, centred, standardised"),
@@ -241,7 +254,13 @@ def test_command_writes_everything(table, tmp_path, capsys):
     arguments = ["learn", str(table), "--coordinates", str(coordinates), "--output", str(output)]
     assert cli.main(arguments) == 0
     text = capsys.readouterr().out
-    for label in ("vertices d | 6", "observations N | 20", "chosen by cv", "certified gap", "date"):
+    for label in (
+        "vertices d | 6",
+        "observations N | 20",
+        "chosen by bootstrap",
+        "certified gap",
+        "date",
+    ):
         assert label in text
     assert sorted(path.name for path in output.iterdir()) == sorted(FILES)
     with np.load(output / "laplacian.npz") as saved:
@@ -251,7 +270,8 @@ def test_command_writes_everything(table, tmp_path, capsys):
     network = nx.read_graphml(output / "graph.graphml")
     assert set(network) == set(NAMES)
     assert network.number_of_edges() == len(edges)
-    for source, target, weight in edges.itertuples(index=False):
+    for source, target, weight, certain in edges.itertuples(index=False):
+        assert network[source][target]["certain"] == certain
         expected = -laplacian[names.index(source), names.index(target)]
         assert weight == pytest.approx(expected, rel=1e-8)
         assert network[source][target]["weight"] == pytest.approx(expected)
@@ -261,7 +281,7 @@ def test_command_writes_everything(table, tmp_path, capsys):
     assert cli.main(arguments) == 2
     assert "--force" in capsys.readouterr().err
     assert (output / "edges.csv").read_bytes() == before
-    assert cli.main([*arguments, "--force", "--model", "saa"]) == 0
+    assert cli.main([*arguments, "--force", "--ambiguity", "singleton"]) == 0
     assert (output / "edges.csv").read_bytes() != before
 
 
