@@ -19,9 +19,10 @@ from experiments.learn import command as learn
 from experiments.propositions import command as propositions
 from experiments.robustness import command as robustness
 from experiments.temperature import command as temperature
+from experiments.validate import command as validate
 from wdro_cvx import WdroError
 
-COMMANDS = (compare, bench, robustness, propositions, figures, learn, temperature)
+COMMANDS = (compare, bench, robustness, propositions, figures, learn, temperature, validate)
 
 #: Exit codes: something claimed does not hold is 1, an error of the user's or the machine's 2, a
 #: defect of ours 3, and a signal 128 plus its number, as the shell has it.
