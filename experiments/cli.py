@@ -10,6 +10,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Iterator, Sequence
+from importlib.metadata import version
 from types import FrameType
 
 from experiments.bench import command as bench
@@ -35,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="wdro",
         description="Robust graph learning under Wasserstein uncertainty: comparisons and benches.",
     )
+    parser.add_argument("--version", action="version", version=f"wdro-cvx {version('wdro-cvx')}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for command in COMMANDS:
         command.add(commands)

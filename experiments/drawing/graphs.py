@@ -37,18 +37,28 @@ def spread_out(adjacency: Weights) -> Array:
     return np.array([layout[vertex] for vertex in range(d)])
 
 
-def draw_edges(axes: Axes, adjacency: Weights, labels: Array, points: Array) -> None:
-    """Draw edges by weight and vertices by community; isolated vertices are hollow."""
+def draw_edges(
+    axes: Axes, adjacency: Weights, labels: Array, points: Array, unsure: Weights | None = None
+) -> None:
+    """Draw edges by weight and vertices by community; isolated vertices are hollow.
+
+    Edges that are marked in ``unsure`` are dashed.
+    """
     rows, columns, weights = edge_arrays(adjacency)
-    segments = np.stack([points[rows], points[columns]], axis=1)
     order = np.argsort(weights)
-    strength = weights[order] / weights.max() if weights.size else weights
-    if weights.size:
-        lines = LineCollection(
-            list(segments[order]), linewidths=0.3 + 2.2 * strength, colors="#555555",
-            alpha=0.25 + 0.6 * strength, zorder=2,
-        )  # fmt: skip
-        axes.add_collection(lines)
+    rows, columns, weights = rows[order], columns[order], weights[order]
+    segments = np.stack([points[rows], points[columns]], axis=1)
+    strength = weights / weights.max() if weights.size else weights
+    dashed = np.zeros(weights.size, dtype=bool)
+    if unsure is not None and weights.size:
+        dashed = np.asarray(unsure[rows, columns]).ravel() != 0.0
+    for kind, style in ((~dashed, "solid"), (dashed, "dashed")):
+        if kind.any():
+            lines = LineCollection(
+                list(segments[kind]), linewidths=0.3 + 2.2 * strength[kind], colors="#555555",
+                alpha=0.25 + 0.6 * strength[kind], zorder=2, linestyles=style,
+            )  # fmt: skip
+            axes.add_collection(lines)
     alone = np.bincount(np.concatenate([rows, columns]), minlength=len(points)) == 0
     colours = np.array([COLOURS[int(label) % len(COLOURS)] for label in labels])
     x, y = points.T
@@ -61,16 +71,22 @@ def draw_edges(axes: Axes, adjacency: Weights, labels: Array, points: Array) -> 
         axes.legend(frameon=False, loc="lower left", fontsize=8)
 
 
-def frame_map(axes: Axes, points: Array, outlines: Sequence[Array] = ()) -> None:
-    """Set up a map around the points, in the equirectangular projection of its middle latitude."""
-    margin = 0.06 * np.ptp(points, axis=0).max() + 0.5
+def frame_map(
+    axes: Axes, points: Array, outlines: Sequence[Array] = (), degrees: bool = True
+) -> None:
+    """Set up a map around the points, in the equirectangular projection of its middle latitude.
+
+    Points that are not in degrees are x and y of a plane.
+    """
+    margin = 0.06 * np.ptp(points, axis=0).max() + (0.5 if degrees else 0.0)
     low, high = points.min(axis=0) - margin, points.max(axis=0) + margin
     for outline in outlines:
         axes.plot(*outline.T, color="#BBBBBB", linewidth=0.6, zorder=1)
-    axes.set(
-        xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="longitude (degrees)",
-        ylabel="latitude (degrees)",
-    )  # fmt: skip
+    words = ("longitude (degrees)", "latitude (degrees)") if degrees else ("x", "y")
+    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel=words[0], ylabel=words[1])
+    if not degrees:
+        axes.set_aspect("equal")
+        return
     # At the poles themselves a degree of longitude has no length.
     middle = np.radians(np.clip((low[1] + high[1]) / 2, -85.0, 85.0))
     axes.set_aspect(1.0 / np.cos(middle))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from experiments.running.folder import RUNS
-from experiments.running.options import number, parse_number
-from wdro_cvx import ProblemError
+from experiments.running.options import number, parse_number, whole
+from wdro_cvx import DataError, ProblemError
 
 if TYPE_CHECKING:
     from experiments.running.options import Commands
@@ -25,16 +26,19 @@ def add(commands: Commands) -> None:
     parser = commands.add_parser(
         NAME,
         help="learn a graph from your own table",
-        description="Learn a graph from a CSV table: one observation per row, one vertex per "
-        "column, names in the header; columns with dates are left out. Writes edge list, "
-        "Laplacian, GraphML, picture and summary. Signals are divided by one number, their root "
-        "mean square (less the mean over the vertices), so that radius and eta have no unit.",
+        description="Learn a graph from a table (CSV, Parquet, Excel): one observation per row, "
+        "one vertex per column, names in the header; columns with dates are left out. Writes edge "
+        "list, Laplacian, GraphML, picture and summary. Signals are divided by one number, their "
+        "root mean square (less the mean over the vertices), so that radius and eta have no unit.",
     )
     parser.set_defaults(command=run)
-    parser.add_argument("table", type=Path, metavar="TABLE.csv", help="the signals")
     parser.add_argument(
-        "--coordinates", type=Path, metavar="FILE.csv",
-        help="a table with name, lat, lon (degrees) for every vertex: draws a map",
+        "tables", type=Path, nargs="+", metavar="TABLE",
+        help="the signals; of several tables each is learned by itself",
+    )  # fmt: skip
+    parser.add_argument(
+        "--coordinates", type=Path, metavar="FILE",
+        help="a table with name, lat, lon (degrees), or name, x, y, for every vertex: draws a map",
     )  # fmt: skip
     parser.add_argument(
         "--ambiguity", default="wasserstein", metavar="SET",
@@ -59,12 +63,12 @@ def add(commands: Commands) -> None:
         "held-out signals best (default: 0.3)",
     )  # fmt: skip
     parser.add_argument(
-        "--block", type=int, default=1, metavar="ROWS",
+        "--block", type=whole(1, 1_000_000), default=1, metavar="ROWS",
         help="resampling draws runs of so many rows: for time series, longer than what a value "
         "remembers (default: 1)",
     )  # fmt: skip
     parser.add_argument(
-        "--stability", type=int, default=0, metavar="REFITS",
+        "--stability", type=whole(0, 100_000), default=0, metavar="REFITS",
         help="add to every edge the share of so many refits to resampled signals that have it",
     )  # fmt: skip
     parser.add_argument(
@@ -77,43 +81,73 @@ def add(commands: Commands) -> None:
         "--threshold", type=number(), default=1e-4, metavar="W",
         help="leave out edges with less weight (default: 1e-4; all weights together are d/2)",
     )  # fmt: skip
-    parser.add_argument(
-        "--missing", choices=("error", "drop", "interpolate"), default="error",
-        help="missing values: stop, drop their rows, or interpolate down the column",
-    )  # fmt: skip
-    parser.add_argument(
-        "--ignore", action="append", default=[], metavar="COLUMN",
-        help="a column that is no vertex; may be repeated",
-    )  # fmt: skip
+    _add_layout(parser)
     parser.add_argument(
         "--output", type=Path, metavar="DIR", help=f"where to write (default: {RUNS}/learn/TABLE)"
     )
     parser.add_argument("--force", action="store_true", help="replace earlier results")
 
 
+def _add_layout(parser: argparse.ArgumentParser) -> None:
+    """Add what says how a table is to be read."""
+    parser.add_argument(
+        "--missing", choices=("pairs", "error", "drop", "interpolate"), default="pairs",
+        help="missing values: compare columns where both are present, stop, drop their rows, or "
+        "interpolate down the column (default: pairs)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--na", action="append", default=[], metavar="CODE",
+        help="what stands for a missing value, as -9999; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--decimal", choices=(".", ","), default=".", help="the decimal mark (default: .)"
+    )
+    parser.add_argument(
+        "--vertices", choices=("columns", "rows"), default="columns",
+        help="rows: every row is a vertex, with its name first (default: columns)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--ignore", action="append", default=[], metavar="NAME",
+        help="a column (or row) that is no vertex; may be repeated",
+    )  # fmt: skip
+
+
 def run(options: argparse.Namespace) -> int:
     """Carry out the command."""
     from experiments.learn.graph import LearnOptions
+    from experiments.learn.loading import Layout
     from experiments.learn.output import FILES
     from experiments.learn.run import run_learn
 
-    output = options.output or RUNS / NAME / options.table.stem
     how = LearnOptions(
         options.ambiguity, tuple(map(_parameter, options.parameter)), options.radius, options.eta,
         options.signals, options.threshold, options.block, options.stability,
     )  # fmt: skip
-    graph, summary = run_learn(
-        options.table, how, output, options.coordinates, options.ignore, options.missing,
-        options.force,
-    )  # fmt: skip
-    print(summary)
-    print(f"wrote {output}/: {', '.join(FILES)}")
-    if not graph.solved:
-        print(
-            f"wdro: the graph is within {graph.gap:.0e} of the optimum, not within 1e-6.",
-            file=sys.stderr,
-        )
-    return 0 if graph.solved else 1
+    layout = Layout(
+        tuple(options.ignore), options.missing, options.vertices, options.decimal, tuple(options.na)
+    )
+    unsolved = 0
+    for table, output in _outputs(options.tables, options.output).items():
+        graph, summary = run_learn(table, how, output, options.coordinates, layout, options.force)
+        print(summary)
+        print(f"wrote {output}/: {', '.join(FILES)}")
+        if not graph.solved:
+            unsolved += 1
+            print(
+                f"wdro: the graph is within {graph.gap:.0e} of the optimum, not within 1e-6.",
+                file=sys.stderr,
+            )
+    return 1 if unsolved else 0
+
+
+def _outputs(tables: Sequence[Path], output: Path | None) -> dict[Path, Path]:
+    """Return where each table's graph goes; several below one folder, by their names."""
+    if len(tables) == 1 and output is not None:
+        return {tables[0]: output}
+    folders = {table: (output or RUNS / NAME) / table.stem for table in tables}
+    if len(set(folders.values())) < len(tables):
+        raise DataError("Two tables have the same name; learn them one by one, with --output.")
+    return folders
 
 
 def _number_or_word(text: str) -> float | str:

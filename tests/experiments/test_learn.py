@@ -9,8 +9,9 @@ from experiments import cli
 from experiments.drawing.outlines import nearby_outlines
 from experiments.learn.command import DEFAULT_RADIUS
 from experiments.learn.graph import LearnOptions, learn_graph, prepare
-from experiments.learn.loading import SignalTable, load_places, load_signals
+from experiments.learn.loading import Layout, SignalTable, load_signals
 from experiments.learn.output import FILES
+from experiments.learn.places import load_places
 from solvers import RobustGraph
 from wdro_cvx import DataError, GaussianBall, GraphProblem, Nominal, ProblemError, judge
 from wdro_cvx.generators import rbf_graph, smooth_signals
@@ -70,7 +71,7 @@ def test_dates_are_known_by_their_form(tmp_path, dates):
 def test_years_and_months_are_known_by_name_and_others_on_request(tmp_path):
     path = written(tmp_path / "t.csv", "year,Month,a,b,c\n2000,1,1,2,3\n2000,2,3,4,5\n")
     assert load_signals(path).ignored == ("year", "Month")
-    assert load_signals(path, ignore=["b"]).names == ("a", "c")
+    assert load_signals(path, Layout(ignore=("b",))).names == ("a", "c")
 
 
 @pytest.mark.parametrize(
@@ -92,7 +93,7 @@ def test_years_and_months_are_known_by_name_and_others_on_request(tmp_path):
         ("1,2\n3,4\n5,6\n", "must hold the vertex names"),
         ("date,a\n2024-01-01,1\n2024-01-02,2\n", "1 vertex column"),
         ("a,b\n1,2\n", "1 observation"),
-        ("a,b\n1,\n,4\n5,6\n", r"2 missing values in 2 of 3 rows.*--missing drop"),
+        ("a,b\n1,\n,4\n5,6\n", r"2 missing values in 2 of 3 rows.*--missing pairs"),
         ("a,b\n1,\n2,NaN\n5,\n", "no value at all for b"),
         (b"a,b\n1,2\n3,\xe94\n", r"not UTF-8 \(byte 0xe9 in line 3\)"),
         (b"PK\x03\x04\0\0\0", "not a text file"),
@@ -103,7 +104,7 @@ def test_years_and_months_are_known_by_name_and_others_on_request(tmp_path):
 def test_bad_tables_are_named(tmp_path, text, message):
     path = written(tmp_path / "t.csv", text)
     with pytest.raises(DataError, match=message):
-        load_signals(path)
+        load_signals(path, Layout(missing="error"))
 
 
 def test_files_that_are_none(tmp_path):
@@ -113,8 +114,8 @@ def test_files_that_are_none(tmp_path):
         load_signals(tmp_path)
     huge = tmp_path / "huge.csv"
     with huge.open("wb") as file:
-        file.truncate(201 * 1024**2)
-    with pytest.raises(DataError, match="201 MB"):
+        file.truncate(501 * 1024**2)
+    with pytest.raises(DataError, match="501 MB"):
         load_signals(huge)
 
 
@@ -126,10 +127,10 @@ def test_one_enormous_cell_is_an_error(tmp_path):
 
 def test_missing_values_are_dropped_or_interpolated(tmp_path):
     path = written(tmp_path / "t.csv", "a,b\n1,2\n,4\n3,6\n4,NA\n")
-    dropped = load_signals(path, missing="drop")
+    dropped = load_signals(path, Layout(missing="drop"))
     np.testing.assert_array_equal(dropped.signals, [[1, 2], [3, 6]])
     assert "2 rows" in dropped.note
-    filled = load_signals(path, missing="interpolate")
+    filled = load_signals(path, Layout(missing="interpolate"))
     np.testing.assert_array_equal(filled.signals, [[1, 2], [2, 4], [3, 6], [4, 6]])
     assert "2 missing values" in filled.note
 
@@ -149,7 +150,7 @@ def test_places(tmp_path):
         ("name,lat,lon\nA,1,2\nA,1,2\nB,1,1\n", "two rows for 'A'"),
         ("name,lat,lon\nA,1,2\nB,91,1\n", "beyond"),
         ("name,lat,lon\nA,1,x\nB,9,1\n", "'x' in row 2"),
-        ("name,lat,lon\nA,1,\nB,9,1\n", "lacks a latitude or longitude"),
+        ("name,lat,lon\nA,1,\nB,9,1\n", "lacks a coordinate"),
     ],
 )
 def test_bad_places_are_named(tmp_path, text, message):

@@ -119,7 +119,10 @@ OPTIONS = st.fixed_dictionaries(
         "--stability": numbers(0, 2),
         "--block": numbers(1, 2),
         "--signals": st.sampled_from(["raw", "centred", "standardised"]),
-        "--missing": st.sampled_from(["error", "drop", "interpolate"]),
+        "--missing": st.sampled_from(["pairs", "error", "drop", "interpolate"]),
+        "--vertices": st.sampled_from(["columns", "rows"]),
+        "--decimal": st.sampled_from([".", ","]),
+        "--na": st.sampled_from(["0", "-9999", "x", ""]),
     },
 )
 BAD_OPTIONS = st.fixed_dictionaries(
