@@ -120,7 +120,7 @@ def candidate_radii(
     signals: Signals, ambiguity: AmbiguitySet, shares: Sequence[float] = _CANDIDATES
 ) -> list[float]:
     """Return radii to choose from, relative to the length of a signal."""
-    length = signals.unit() * np.sqrt(signals.d)
+    length = signals.unit() * float(np.sqrt(signals.d))
     return [length**ambiguity.radius_degree * share for share in shares]
 
 
