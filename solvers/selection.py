@@ -248,11 +248,11 @@ def choose_radius(
             scores.append(next(tried))
             bar.update()
             if rule == "reliability" and scores[-1].reliability >= CONFIDENCE:
-                return radius
+                break
             if rule == "cv" and scores[-1].risk > _HOPELESS * min(s.risk for s in scores):
                 break
     if rule == "reliability":
-        best = candidates[-1]
+        best = candidates[len(scores) - 1]
     else:
         best = candidates[int(np.argmin([score.risk for score in scores]))]
     _warn_at_ends("radius", best, candidates)

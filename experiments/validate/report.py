@@ -37,6 +37,8 @@ def _methods(rows: pd.DataFrame) -> list[str]:
 
 
 def _interval(row: pd.Series, score: str) -> str:
+    if row["failure"]:
+        return "fails"
     return f"{row[score]:.3f} ({row[f'{score}_low']:.2f}–{row[f'{score}_high']:.2f})"
 
 

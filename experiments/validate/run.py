@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from experiments.validate.coverage import cover, coverage_tasks
 from experiments.validate.methods import METHODS
 from experiments.validate.report import describe
 from experiments.validate.rules import learn_by_rule, rule_tasks
-from experiments.validate.scoring import score
+from experiments.validate.scoring import SCORES, score
 from experiments.validate.sources import NETWORKS, RANDOM, load_source
 
 
@@ -37,8 +38,12 @@ def method_tasks() -> list[MethodTask]:
 def learn_by_method(task: MethodTask) -> Row:
     """Learn the graph, and compare it with the known one."""
     source = load_source(task.source)
-    row = score(source, METHODS[task.method](source))
-    return {"d": len(source.truth), "n": len(source.table), "chance": source.chance, **row}
+    known = {"d": len(source.truth), "n": len(source.table), "chance": source.chance}
+    try:
+        learned = METHODS[task.method](source)
+    except FloatingPointError as error:  # the graphical lasso on data of nearly deficient rank
+        return {**known, **dict.fromkeys(SCORES, math.nan), "failure": str(error)}
+    return {**known, **score(source, learned), "failure": ""}
 
 
 _PARTS: dict[str, tuple[Callable[[], list[Any]], Callable[[Any], Row]]] = {

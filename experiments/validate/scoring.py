@@ -10,6 +10,11 @@ from experiments.validate.sources import Source
 from wdro_cvx.validation import Array
 
 _RESAMPLES = 200
+#: What a row of scores has.
+SCORES = (
+    "average_precision", "f1", "edges", "average_precision_low", "average_precision_high", "f1_low",
+    "f1_high",
+)  # fmt: skip
 
 
 def average_precision(scores: Array, truth: NDArray[np.bool_]) -> float:
