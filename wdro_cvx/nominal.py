@@ -41,14 +41,14 @@ class Nominal:
         many vertices no array of d × d numbers should be made that nobody needs.
     samples : array (N, d) or None
         The samples less the median of each, one per row; None where only moments are known.
-    rows : array (r, d) or None
+    known_rows : array (r, d) or None
         ``R`` with ``RᵀR = Θ`` where the second moment was given so.
     """
 
     mean: Array
     known_covariance: Array | None = None
     samples: Array | None = None
-    rows: Array | None = None
+    known_rows: Array | None = None
 
     @classmethod
     def from_samples(cls, samples: ArrayLike, weights: ArrayLike | None = None) -> Nominal:
@@ -96,7 +96,7 @@ class Nominal:
         return cls(centre - np.median(centre), _levelled(matrix))._frozen()
 
     def _frozen(self) -> Nominal:
-        for array in (self.mean, self.known_covariance, self.samples, self.rows):
+        for array in (self.mean, self.known_covariance, self.samples, self.known_rows):
             if array is not None:
                 array.flags.writeable = False
         return self
@@ -144,8 +144,8 @@ class Nominal:
         have no mass are exactly that, which rounding in ``Θ`` would blur. Of moments it is a root,
         less what is rounding in a covariance; it *is* the distribution that is meant.
         """
-        if self.rows is not None:
-            return self.rows
+        if self.known_rows is not None:
+            return self.known_rows
         if self.samples is not None:
             rows = self.samples / np.sqrt(self.samples.shape[0])
             factor = rows if rows.shape[0] <= self.d else np.asarray(np.linalg.qr(rows, mode="r"))
@@ -184,7 +184,7 @@ class Nominal:
         covariance = self.known_covariance
         if covariance is not None:
             covariance = covariance * np.multiply.outer(factor, factor)
-        rows = None if self.rows is None else self.rows * factor
+        rows = None if self.known_rows is None else self.known_rows * factor
         scaled = Nominal(self.mean * factor, covariance, samples, rows)._frozen()
         # What is known need not be computed again.
         for name, degree in (("factor", 1), ("rows", 1), ("covariance", 2), ("second_moment", 2)):
