@@ -20,19 +20,24 @@ from solvers.learned import LearnedGraph
 from solvers.path import solve
 from solvers.selection import choose
 from solvers.signals import Signals
+from solvers.target_degree import of_mean_degree_one, solve_for_neighbours
 from wdro_cvx import (
     AmbiguitySet,
     DataError,
     EdgeBounds,
     GraphProblem,
+    LogDegree,
     Nominal,
     ProblemError,
+    Solution,
     Status,
 )
 from wdro_cvx.ambiguity import ambiguity_names, named_ambiguity
 from wdro_cvx.edges import EDGE_THRESHOLD
 from wdro_cvx.solution import above
 from wdro_cvx.validation import finite_array, real_number
+
+PRIORS = ("frobenius", "log-degree")
 
 
 class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
@@ -45,7 +50,8 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
         chooses it from the data, see :func:`solvers.selection.choose`.
     eta : float > 0 or "auto"
         The weight of ``‖L‖²`` in the squared ``unit``; larger values give more and more even edges.
-        ``"auto"`` takes the one whose neighbours predict each other best on held-out signals.
+        ``"auto"`` takes the one whose neighbours predict each other best on held-out signals. Of
+        the log-degree prior it is the root of ``alpha·beta``.
     ambiguity : str or AmbiguitySet
         The name of a set, such as "wasserstein", "gaussian", "moment". One with other parameters is
         given with radius 0, as ``MomentBall(0.0, p=1.0)``; ``radius`` replaces it.
@@ -56,6 +62,12 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
         every signal, so that nothing depends on the unit of measurement; 1 takes them as they are.
     bounds : EdgeBounds, optional
         What is known of the edges; their vertices may have the names of the columns.
+    prior : "frobenius" or "log-degree"
+        What a graph costs by itself: the paper's ``eta·‖L‖²``, or the model of Kalofolias, under
+        which every vertex keeps an edge.
+    neighbours : float, optional
+        How many neighbours a vertex should have on average: chooses eta, see
+        :func:`solvers.solve_for_neighbours`.
     block : int
         The length of the runs of rows that resampling draws; more than 1 for time series.
     random_state : int, RandomState or None
@@ -66,7 +78,7 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
     Attributes
     ----------
     laplacian_ : array (d, d), or sparse array of more than 2000 vertices
-        Its trace is d.
+        Its trace is d, unless the log-degree prior has ``bounds``.
     adjacency_ : array (d, d), or sparse array of more than 2000 vertices
         The edge weights; those below ``wdro_cvx.metrics.EDGE_THRESHOLD`` are left out.
     radius_, eta_, unit_ : float
@@ -104,6 +116,8 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
         *,
         unit: float | str = "auto",
         bounds: EdgeBounds | None = None,
+        prior: str = "frobenius",
+        neighbours: float | None = None,
         block: int = 1,
         random_state: int | np.random.RandomState | None = 0,
         progress: bool = False,
@@ -114,6 +128,8 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
         self.tol = tol
         self.unit = unit
         self.bounds = bounds
+        self.prior = prior
+        self.neighbours = neighbours
         self.block = block
         self.random_state = random_state
         self.progress = progress
@@ -130,6 +146,7 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
             How much every signal counts.
         """
         kind = self._kind()
+        self._check_prior()
         signals = self._signals(X, sample_weight, reset=True)
         self.unit_ = self._unit(signals)
         signals = signals.divided(self.unit_)
@@ -138,10 +155,9 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
             signals, kind, self.radius, self.eta, self._problem,
             block=self.block, seed=self.random_state, progress=self.progress,
         )  # fmt: skip
-        self.problem_ = self._problem(nominal, chosen.radius, chosen.eta)
+        self.problem_, answer = self._solved(self._problem(nominal, chosen.radius, chosen.eta))
         self.ambiguity_ = self.problem_.ambiguity
-        self.radius_, self.eta_ = self.ambiguity_.radius, chosen.eta
-        answer = solve(self.problem_, self.tol)
+        self.radius_, self.eta_ = self.ambiguity_.radius, _strength(self.problem_)
         if answer.status is not Status.SOLVED:
             warnings.warn(
                 f"The solver stopped at a relative gap of {answer.gap:.1e} "
@@ -208,7 +224,36 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
 
     def _problem(self, nominal: Nominal, radius: float, eta: float) -> GraphProblem:
         ball = replace(self._kind(), radius=radius)
+        if self.prior == "log-degree":
+            return GraphProblem(nominal, ball, prior=LogDegree(eta, eta, self.bounds))
         return GraphProblem(nominal, ball, eta, bounds=self.bounds)
+
+    def _solved(self, problem: GraphProblem) -> tuple[GraphProblem, Solution]:
+        """Return the answer, and the problem with the strength and scale that it ended up with."""
+        if self.neighbours is not None:
+            fit = solve_for_neighbours(problem, self.neighbours, self.tol)
+            return fit.problem, fit.solution
+        answer = solve(problem, self.tol)
+        finished = answer.status is not Status.INTERRUPTED
+        if finished and isinstance(problem.prior, LogDegree) and problem.bounds is None:
+            return of_mean_degree_one(problem, answer, self.tol)
+        return problem, answer
+
+    def _check_prior(self) -> None:
+        if self.prior not in PRIORS:
+            raise ProblemError(f"prior must be one of {', '.join(PRIORS)}; it is {self.prior!r}.")
+        if self.prior == "log-degree" and self.radius in ("cv", "reliability"):
+            raise ProblemError(
+                f"radius={self.radius!r} compares risks that contain eta·‖L‖², which the "
+                "log-degree prior has not; use radius='bootstrap', 'prediction' or a number."
+            )
+        chosen = isinstance(self.radius, str) and self.radius != "bootstrap"
+        if self.neighbours is not None and (chosen or isinstance(self.eta, str)):
+            name, value = ("radius", self.radius) if chosen else ("eta", self.eta)
+            raise ProblemError(
+                f"neighbours chooses eta, and {name}={value!r} compares graphs of given etas; use "
+                "radius='bootstrap' or a number, and no eta."
+            )
 
     def _kind(self) -> AmbiguitySet:
         """Return the set without its radius."""
@@ -226,3 +271,11 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
                 "give it as radius alone, and the set with radius 0."
             )
         return kind
+
+
+def _strength(problem: GraphProblem) -> float:
+    """Return eta, or the root of alpha·beta."""
+    prior = problem.prior
+    if isinstance(prior, LogDegree):
+        return float(np.sqrt(prior.alpha * prior.beta))
+    return prior.beta

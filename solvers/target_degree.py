@@ -92,7 +92,7 @@ def solve_for_neighbours(
             raise KeyboardInterrupt
         if isinstance(trial.prior, LogDegree) and trial.bounds is None:
             # The next graph gets this alpha too, so that there is little left to scale.
-            trial, answer = _of_mean_degree_one(trial, answer, tol)
+            trial, answer = of_mean_degree_one(trial, answer, tol)
             problem = replace(problem, prior=trial.prior)
         count = average_neighbours(answer)
         if best is None or abs(count - target) < abs(best[2] - target):
@@ -198,12 +198,20 @@ def _at_strength(problem: GraphProblem, strength: float) -> GraphProblem:
     return replace(problem, prior=LogDegree(alpha, strength / alpha, problem.bounds))
 
 
-def _of_mean_degree_one(
+def of_mean_degree_one(
     problem: GraphProblem, solution: Solution, tol: float
 ) -> tuple[GraphProblem, Solution]:
-    """Return problem and answer with alpha such that the mean degree is 1.
+    """Return a log-degree problem and its answer with alpha such that the mean degree is 1.
 
-    ``L → cL`` with ``α → cα, β → β/c`` keeps stationarity, multipliers and worst case.
+    ``L → cL`` with ``α → cα, β → β/c`` keeps stationarity, multipliers and worst case, unless the
+    weights have bounds.
+
+    Parameters
+    ----------
+    problem : GraphProblem
+    solution : Solution
+    tol : float
+        The relative gap of the answer.
     """
     prior = problem.prior
     scale = problem.d / float(solution.laplacian.diagonal().sum())

@@ -63,6 +63,15 @@ def add(commands: Commands) -> None:
         "held-out signals best (default: 0.3)",
     )  # fmt: skip
     parser.add_argument(
+        "--prior", choices=("frobenius", "log-degree"), default="frobenius",
+        help="frobenius: the paper's; log-degree: Kalofolias', under which every vertex keeps an "
+        "edge, with eta the root of alpha times beta (default: frobenius)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--neighbours", type=number(0.0, above=True), metavar="K",
+        help="choose eta so that a vertex has about so many neighbours on average",
+    )  # fmt: skip
+    parser.add_argument(
         "--block", type=whole(1, 1_000_000), default=1, metavar="ROWS",
         help="resampling draws runs of so many rows: for time series, longer than what a value "
         "remembers (default: 1)",
@@ -121,7 +130,8 @@ def run(options: argparse.Namespace) -> int:
 
     how = LearnOptions(
         options.ambiguity, tuple(map(_parameter, options.parameter)), options.radius, options.eta,
-        options.signals, options.threshold, options.block, options.stability,
+        options.signals, options.threshold, options.block, options.stability, options.prior,
+        options.neighbours,
     )  # fmt: skip
     layout = Layout(
         tuple(options.ignore), options.missing, options.vertices, options.decimal, tuple(options.na)

@@ -60,6 +60,10 @@ class LearnOptions:
         The length of the runs of rows that resampling draws; more than 1 for time series.
     stability : int
         Refits to resampled signals, for the share of them that have an edge; 0 for none.
+    prior : str
+        ``frobenius`` or ``log-degree``.
+    neighbours : float, optional
+        How many neighbours a vertex should have on average; chooses eta.
     """
 
     ambiguity: str = str(_DEFAULT.ambiguity)
@@ -70,6 +74,8 @@ class LearnOptions:
     threshold: float = EDGE_THRESHOLD
     block: int = 1
     stability: int = 0
+    prior: str = str(_DEFAULT.prior)
+    neighbours: float | None = None
 
     def __post_init__(self) -> None:
         named_ambiguity(self.ambiguity, dict(self.parameters))
@@ -104,7 +110,8 @@ class LearnOptions:
         """Return the estimator that these options describe."""
         return RobustGraph(
             self.radius, self.eta, named_ambiguity(self.ambiguity, dict(self.parameters)),
-            TOLERANCE, block=self.block, progress=sys.stderr.isatty(),
+            TOLERANCE, prior=self.prior, neighbours=self.neighbours, block=self.block,
+            progress=sys.stderr.isatty(),
         )  # fmt: skip
 
 

@@ -61,6 +61,13 @@ def _laplacian_arrays(graph: LearnedGraph) -> dict[str, Any]:
     return {"heads": edges.heads, "tails": edges.tails, "weights": edges.weights}
 
 
+def _how_eta(graph: LearnedGraph) -> str:
+    """Say how eta was chosen where it was."""
+    if graph.options.neighbours is not None:
+        return f" (chosen for about {graph.options.neighbours:g} neighbours)"
+    return " (chosen by prediction)" if graph.options.eta == "auto" else ""
+
+
 def _certain(graph: LearnedGraph) -> str:
     """Say how many edges of the exact optimum are decided by the certificate."""
     if graph.options.threshold == 0.0:
@@ -84,7 +91,8 @@ def summarise(graph: LearnedGraph, notes: list[str]) -> str:
         ["ambiguity", " ".join([options.ambiguity, *(f"{k}={v}" for k, v in options.parameters)])],
         ["signals", f"{options.signals}, divided by {graph.unit:.4g}"],
         ["radius", f"{graph.radius:.4g}{rule}"],
-        ["eta", f"{graph.eta:.4g}" + (" (chosen by prediction)" if options.eta == "auto" else "")],
+        ["prior", options.prior],
+        ["eta", f"{graph.eta:.4g}{_how_eta(graph)}"],
         ["worst-case value", f"{solution.value:.6g}"],
         ["certified gap", f"{graph.gap:.1e}" + ("" if graph.solved else " — not solved to 1e-6")],
         ["edges", f"{network.number_of_edges()} of weight ≥ {options.threshold:g}"],

@@ -310,3 +310,16 @@ def test_outlines_cross_the_box():
             assert shape.shape[1] == 2
             assert shape[:, 0].max() >= longitude[0]
             assert shape[:, 0].min() <= longitude[1]
+
+
+@pytest.mark.parametrize("prior", ["frobenius", "log-degree"])
+def test_about_so_many_neighbours(tmp_path, prior):
+    table = tmp_path / "signals.csv"
+    rng = np.random.default_rng(0)
+    signals = smooth_signals(rbf_graph(12, rng), 50, rng, noise=0.1)
+    pd.DataFrame(signals, columns=[f"v{i}" for i in range(12)]).to_csv(table, index=False)
+    output = tmp_path / "out"
+    options = ["--prior", prior, "--neighbours", "4", "--output", str(output)]
+    assert cli.main(["learn", str(table), *options]) == 0
+    edges = pd.read_csv(output / "edges.csv")
+    assert 2 * len(edges) / 12 == pytest.approx(4.0, abs=2 * 2 / 12)  # two edges
