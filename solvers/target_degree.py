@@ -80,7 +80,7 @@ def solve_for_neighbours(
         The relative gap of every graph on the way.
     """
     target = _reachable(problem, neighbours)
-    search = _Search(target, math.log(_first_guess(problem, target)), 1.0 / problem.d)
+    search = _Search(target, math.log(first_strength(problem, target)), 1.0 / problem.d)
     best: tuple[GraphProblem, Solution, float] | None = None
     answer: Solution | None = None
     while not search.done:
@@ -223,11 +223,18 @@ def of_mean_degree_one(
     return scaled, answer
 
 
-def _first_guess(problem: GraphProblem, target: float) -> float:
+def first_strength(problem: GraphProblem, target: float) -> float:
     """Return the strength at which vertices that chose alone would take so many neighbours.
 
     With costs ``c_1 ≤ c_2 ≤ …`` and ``C_k`` their sums, a vertex takes its k-th neighbour from
     ``η = (kc_k - C_k)/4u`` on, u its degree, or from ``αβ = c_k(kc_k - C_k)/8`` on.
+
+    Parameters
+    ----------
+    problem : GraphProblem
+        Its data, and the kind of its prior.
+    target : float
+        The number of neighbours.
     """
     costs = _nearest_costs(problem)
     k = min(max(round(target), 1), problem.d - 1)

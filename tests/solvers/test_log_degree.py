@@ -93,6 +93,12 @@ def test_an_isolated_vertex_is_infinitely_far_from_optimal():
     assert not verdict.solved(1e-6)
 
 
+def test_a_graph_without_edges_is_infinitely_far_from_optimal_too():
+    verdict = judge(problem_with(Singleton(), d=5), np.zeros((5, 5)))
+    assert verdict.value == np.inf
+    assert np.isfinite(verdict.bound)
+
+
 def test_the_paper_s_algorithms_say_that_they_know_no_other_prior():
     problem = problem_with(WassersteinBall(0.5))
     for solver in (ProjectedGradient(), BlockDescent(), MomentNewton()):
