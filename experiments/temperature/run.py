@@ -18,7 +18,8 @@ from experiments.temperature.reading import Reading, read_graph
 from experiments.temperature.report import describe
 from experiments.temperature.stations import COUNTRIES, load_stations
 
-MODELS = ("gaussian", "general")
+#: The paper's scenarios, and their sets.
+MODELS = {"gaussian": "gaussian", "general": "moment"}
 #: Small enough for a vertex that resembles no other to stay alone, as in the paper's maps.
 ETA = 0.03
 
@@ -34,7 +35,7 @@ def run_temperature(output: Path, seed: int) -> list[Reading]:
         readings.append(
             read_graph(
                 title, stations.table, stations.places, stations.elevation,
-                LearnOptions(model=model, eta=ETA), seed,
+                LearnOptions(MODELS[model], radius="cv", eta=ETA), seed,
             )
         )  # fmt: skip
     for place, country in enumerate(COUNTRIES):

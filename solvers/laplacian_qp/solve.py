@@ -9,6 +9,7 @@ from solvers.laplacian_qp.bounded import BoundedPoint, bounded_point
 from solvers.laplacian_qp.dense import QuadraticPoint, quadratic_point
 from solvers.laplacian_qp.minimax import Master
 from solvers.laplacian_qp.qp import LaplacianQP, QPSolution
+from solvers.laplacian_qp.start import easier_priors
 from wdro_cvx.laplacian import adjoint
 from wdro_cvx.validation import Array
 
@@ -19,6 +20,7 @@ Climb = Ascent[QuadraticPoint] | Ascent[BoundedPoint]
 _MAX_STEPS = 40
 _LAST_STEPS = 200
 _INSIDE = 1e-10  # the accuracy, relative to the value, to which the interior point goes
+_EASIER = 1e-4  # the gap at which an easier problem has shown the way
 
 
 def solve_laplacian_qp(
@@ -48,7 +50,14 @@ def climb(qp: LaplacianQP, start: tuple[Array, float] | None, tol: float, max_st
     """Climb a QP's dual from ``start``, or from a guess."""
     if qp.prior.bounds is not None:
         return maximise(bounded_point(qp, qp.prior.bounds, start), tol, max_steps)
-    return maximise(quadratic_point(qp, start), tol, max_steps)
+    point = quadratic_point(qp, start)
+    if start is None:
+        for easier in easier_priors(qp.prior, point.gains):
+            wider = quadratic_point(LaplacianQP(qp.moment, easier), start)
+            found = maximise(wider, _EASIER, max_steps)
+            start = found.last.nu, 0.0
+        point = point if start is None else point.moved(*start)
+    return maximise(point, tol, max_steps)
 
 
 def _from_inside(qp: LaplacianQP, found: Climb) -> tuple[Array, float]:

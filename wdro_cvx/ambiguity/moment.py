@@ -99,6 +99,11 @@ class MomentBall(AmbiguitySet):
         return self.p
 
     @property
+    def isotropic(self) -> bool:
+        """Only the Frobenius norm has no preferred axes."""
+        return self.p == 2.0
+
+    @property
     def multiplier_degree(self) -> float:
         """That of the risk over that of the radius to the power α."""
         return 2.0 - 2.0 * self.alpha
