@@ -18,6 +18,7 @@ from solvers.display import progress_display
 from solvers.feasible import feasible_start
 from solvers.incumbent import Callback, Incumbent
 from solvers.limits import MARGIN, Clock, OutOfTime, judged
+from solvers.moment.interior import solve_norm_ball
 from solvers.proximal import proximal_descent
 from solvers.transport import MAX_EDGES, solve_transport
 from wdro_cvx import GraphProblem, Solution, Status, WorstCase
@@ -120,13 +121,14 @@ class CertifiedSolver:
         proximal_descent(incumbent, laplacian, tol, smooth, patience)
         solve_transport(incumbent, tol, min(limit - incumbent.iterations, _TRANSPORT_ITERATIONS))
         solve_atoms(incumbent, tol, limit - incumbent.iterations)
+        solve_norm_ball(incumbent, tol, limit - incumbent.iterations)
         bundle_ascent(incumbent, tol, limit - incumbent.iterations)
 
 
 def _patience(problem: GraphProblem) -> int | None:
     """Return for how many trials the smooth phase may stall, None where nothing better follows."""
     ambiguity, edges = problem.ambiguity, problem.d * (problem.d - 1) // 2
-    if ambiguity.atoms(problem.nominal) is not None:
+    if ambiguity.atoms(problem.nominal) is not None or ambiguity.norm_order is not None:
         return _PATIENCE
     if ambiguity.transport_form(problem.nominal) is None or edges > MAX_EDGES:
         return None
