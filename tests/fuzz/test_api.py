@@ -3,6 +3,7 @@
 Each case of ``CALLS`` is a function of drawn arguments; a new part of the API is one more entry.
 """
 
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -14,19 +15,28 @@ from hypothesis import strategies as st
 
 from solvers import solve
 from wdro_cvx import (
+    EdgeBounds,
     GaussianBall,
     GraphProblem,
+    LogDegree,
     MomentBall,
     Nominal,
     Singleton,
     WassersteinBall,
     WdroError,
     judge,
+    registered_ambiguities,
 )
 
 NUMBERS = st.sampled_from([
     0.3, 1, 0, 0.0, -1.0, 1e-3, 1e3, float("nan"), float("inf"), -float("inf"), None, "0.3", True,
-    [0.3], (), 1j, b"1", {}, Fraction(1, 3), np.float32(0.5), np.int64(2), object(),
+    [0.3], (), 1j, b"1", {}, Fraction(1, 3), np.float32(0.5), np.int64(2), object(), Decimal("0.2"),
+    np.True_, pd.NA, 10**400, 1e300, 1e-300, 1e150, 1e-150, np.array(0.4), np.array([0.4]),
+])  # fmt: skip
+#: From the smallest to the largest that a number can be, and what people use most.
+SIZES = st.sampled_from([
+    1.0, 0.3, 0.0, 1e-6, 1e6, 1e-30, 1e30, 1e-60, 1e60, 1e-114, 1e-150, 1e150, 1e-300, 1e300,
+    5e-324, 1e307,
 ])  # fmt: skip
 ARRAYS = st.sampled_from([
     np.eye(3), np.ones((4, 3)), np.zeros((4, 3)), np.ones((1, 3)), np.ones((3, 1)), np.ones(3),
@@ -35,6 +45,10 @@ ARRAYS = st.sampled_from([
     np.array([[1, None], [2, 3]], dtype=object), pd.DataFrame({"a": [1.0, 2.0], "b": [2.0, 0.0]}),
     np.random.default_rng(0).standard_normal((5, 3)), np.arange(12).reshape(4, 3),
 ])  # fmt: skip
+EDGES = st.sampled_from([
+    [], [(0, 1)], [(0, 0)], [(0, 3)], [(-1, 2)], [(0, 1, 2)], [0, 1], "ab", None, [("a", "b")],
+    [(0, 1), (1, 0)], [(0.0, 1.0)], [(0, 1), (0, 2), (1, 2)], np.array([[0, 1]]), 5,
+])  # fmt: skip
 GOOD = np.random.default_rng(1).standard_normal((6, 3))
 
 
@@ -42,7 +56,36 @@ def problem(ball=GaussianBall, radius=0.3, eta=0.3, **options):
     return GraphProblem(Nominal.from_samples(GOOD), ball(radius), eta, **options)
 
 
+def solved(name, scale, radius, eta):
+    """Solve a problem with numbers of any size."""
+    ambiguity = registered_ambiguities()[name].example(radius, 3)
+    return solve(GraphProblem(Nominal.from_samples(GOOD * scale), ambiguity, eta), time_limit=2.0)
+
+
+def solved_with_logarithms(name, alpha, beta, radius):
+    ambiguity = registered_ambiguities()[name].example(radius, 3)
+    prior = LogDegree(alpha, beta)
+    return solve(GraphProblem(Nominal.from_samples(GOOD), ambiguity, prior=prior), time_limit=2.0)
+
+
+SETS = st.sampled_from(sorted(set(registered_ambiguities()) - {"Singleton"}))
+
 CALLS = {
+    "solve any size": (solved, [SETS, SIZES, SIZES, SIZES]),
+    "solve with logarithms of any size": (solved_with_logarithms, [SETS, SIZES, SIZES, SIZES]),
+    "every set": (lambda name, r: registered_ambiguities()[name].example(r, 3), [SETS, NUMBERS]),
+    "EdgeBounds": (EdgeBounds, [ARRAYS, ARRAYS]),
+    "EdgeBounds.from_edges": (
+        lambda d, edges: EdgeBounds.from_edges(d, absent=edges),
+        [st.one_of(st.just(3), NUMBERS), EDGES],
+    ),
+    "bounds": (
+        lambda edges: solve(problem(bounds=EdgeBounds.from_edges(3, absent=edges))),
+        [EDGES],
+    ),
+    "LogDegree": (LogDegree, [NUMBERS, NUMBERS]),
+    "tol": (lambda tol: solve(problem(), tol), [NUMBERS]),
+    "time_limit": (lambda limit: solve(problem(), time_limit=limit), [NUMBERS]),
     "Nominal.from_samples": (Nominal.from_samples, [ARRAYS]),
     "Nominal.from_moments": (Nominal.from_moments, [ARRAYS, ARRAYS]),
     "GaussianBall": (GaussianBall, [NUMBERS]),
