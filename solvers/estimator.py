@@ -45,7 +45,7 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
 
     Parameters
     ----------
-    radius : float ≥ 0, "bootstrap", "prediction", "reliability" or "cv"
+    radius : float ≥ 0, "prediction", "bootstrap", "reliability" or "cv"
         The radius of the set in ``unit``, squared for a moment ball; 0 trusts the data. A rule
         chooses it from the data, see :func:`solvers.selection.choose`.
     eta : float > 0 or "auto"
@@ -109,7 +109,7 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
 
     def __init__(
         self,
-        radius: float | str = "bootstrap",
+        radius: float | str = "prediction",
         eta: float | str = 0.3,
         ambiguity: str | AmbiguitySet = "wasserstein",
         tol: float = 1e-6,
