@@ -153,3 +153,10 @@ def test_the_command_writes_tables_and_report(tmp_path, monkeypatch, capsys):
     assert "nominally 95 %" in capsys.readouterr().out
     assert len(pd.read_csv(tmp_path / "out" / "coverage.csv")) == 1
     assert (tmp_path / "out" / "report.md").exists()
+    # A part that is there already stays in the report of the next.
+    rules = [RuleTask("rbf-20", 0, "moment", 0.3, rule) for rule in RULES]
+    monkeypatch.setitem(run._PARTS, "rules", (lambda: rules, learn_by_rule))
+    assert cli.main(["validate", "--part", "rules", "--output", str(tmp_path / "out")]) == 0
+    text = capsys.readouterr().out
+    assert "nominally 95 %" in text
+    assert "in 1 cells" in text
