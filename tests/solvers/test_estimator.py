@@ -1,4 +1,5 @@
 import pickle
+import warnings
 
 import networkx as nx
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from solvers import RobustGraph, solve
-from solvers.selection import choose_radius
+from solvers.selection import ChoiceWarning, choose_radius
 from wdro_cvx import (
     DataError,
     EdgeBounds,
@@ -219,7 +220,7 @@ def test_equal_names_are_refused_not_merged():
         ({"ambiguity": "ball"}, ProblemError, "one of .*wasserstein.*; it is 'ball'"),
         ({"ambiguity": MomentBall}, ProblemError, "ambiguity must be one of"),
         ({"ambiguity": ["moment"]}, ProblemError, "ambiguity must be one of"),
-        ({"ambiguity": MomentBall(0.5)}, ProblemError, "radius 0.5, but radius is 'prediction'"),
+        ({"ambiguity": MomentBall(0.5)}, ProblemError, "radius 0.5, but radius is 'auto'"),
         ({"ambiguity": Singleton(), "radius": 0.1}, ProblemError, "radius must be 0 for Singleton"),
         ({"ambiguity": "mahalanobis"}, ProblemError, "needs scales; .*MahalanobisBall.0.0, scales"),
         ({"eta": "best"}, ProblemError, "eta must be a number or 'auto'; it is 'best'"),
@@ -453,3 +454,12 @@ def test_small_problems_are_solved_on_one_thread(monkeypatch):
         monkeypatch.setattr("solvers.threads.ONE_THREAD_UP_TO", 5)
         RobustGraph(0.1).fit(signals())
         assert set(seen) == {2}
+
+
+def test_the_default_rule_is_prediction_or_the_bootstrap_with_neighbours():
+    samples = signals(40)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ChoiceWarning)
+        assert RobustGraph().fit(samples).radius_ == RobustGraph("prediction").fit(samples).radius_
+    few = RobustGraph(neighbours=3).fit(samples)
+    assert few.radius_ == RobustGraph("bootstrap", neighbours=3).fit(samples).radius_

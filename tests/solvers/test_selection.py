@@ -96,6 +96,7 @@ def test_the_largest_radius_is_taken_if_none_is_reliable():
     assert chosen == 2e-4
 
 
+@pytest.mark.filterwarnings("ignore::solvers.selection.ChoiceWarning")
 @pytest.mark.parametrize("ball", [GaussianBall(0.0), MomentBall(0.0)])
 def test_choice_follows_the_unit_of_the_data(ball):
     samples = signals(20)
