@@ -45,9 +45,10 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
 
     Parameters
     ----------
-    radius : float ≥ 0, "bootstrap", "prediction", "reliability" or "cv"
+    radius : float ≥ 0, "auto", "prediction", "bootstrap", "reliability" or "cv"
         The radius of the set in ``unit``, squared for a moment ball; 0 trusts the data. A rule
-        chooses it from the data, see :func:`solvers.selection.choose`.
+        chooses it from the data, see :func:`solvers.selection.choose`; ``"auto"`` is prediction,
+        or the bootstrap where ``neighbours`` leaves no eta to predict with.
     eta : float > 0 or "auto"
         The weight of ``‖L‖²`` in the squared ``unit``; larger values give more and more even edges.
         ``"auto"`` takes the one whose neighbours predict each other best on held-out signals. Of
@@ -109,7 +110,7 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
 
     def __init__(
         self,
-        radius: float | str = "bootstrap",
+        radius: float | str = "auto",
         eta: float | str = 0.3,
         ambiguity: str | AmbiguitySet = "wasserstein",
         tol: float = 1e-6,
@@ -152,7 +153,7 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
         signals = signals.divided(self.unit_)
         nominal, self.moved_ = signals.nominal()
         chosen = choose(
-            signals, kind, self.radius, self.eta, self._problem,
+            signals, kind, self._rule(), self.eta, self._problem,
             block=self.block, seed=self.random_state, progress=self.progress,
         )  # fmt: skip
         self.problem_, answer = self._solved(self._problem(nominal, chosen.radius, chosen.eta))
@@ -239,6 +240,11 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
             return of_mean_degree_one(problem, answer, self.tol)
         return problem, answer
 
+    def _rule(self) -> float | str:
+        if self.radius == "auto":
+            return "prediction" if self.neighbours is None else "bootstrap"
+        return self.radius
+
     def _check_prior(self) -> None:
         if self.prior not in PRIORS:
             raise ProblemError(f"prior must be one of {', '.join(PRIORS)}; it is {self.prior!r}.")
@@ -247,7 +253,8 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
                 f"radius={self.radius!r} compares risks that contain eta·‖L‖², which the "
                 "log-degree prior has not; use radius='bootstrap', 'prediction' or a number."
             )
-        chosen = isinstance(self.radius, str) and self.radius != "bootstrap"
+        rule = self._rule()
+        chosen = isinstance(rule, str) and rule != "bootstrap"
         if self.neighbours is not None and (chosen or isinstance(self.eta, str)):
             name, value = ("radius", self.radius) if chosen else ("eta", self.eta)
             raise ProblemError(

@@ -47,7 +47,7 @@ def best_prediction(
     """
     if len(signals) < 2:
         raise DataError(
-            "1 sample cannot be held out and learned from at once; give radius and eta as numbers."
+            "1 sample cannot be held out and learned from at once; give the radius as a number."
         )
     from sklearn.model_selection import KFold  # slow to import, and only needed here
     from tqdm import tqdm

@@ -184,8 +184,7 @@ def choose(
         )
         etas = list(ETAS) if isinstance(eta, str) else [eta]
         radius, eta = best_prediction(signals, build, radii, etas, _TOLERANCE, progress)
-        # Radius 0 is no end: there is nothing beyond it.
-        _warn_at_ends("radius", radius, radii[1:])
+        _warn_at_ends("radius", radius, radii)
         _warn_at_ends("eta", eta, etas)
     elif isinstance(radius, str):
         radius = choose_radius(signals, ambiguity, eta, radius, build=build, progress=progress)
@@ -267,8 +266,11 @@ def _plain(ambiguity: AmbiguitySet) -> BuildBoth:
 
 
 def _warn_at_ends(name: str, chosen: float, candidates: Sequence[float]) -> None:
-    """Say so where the best of several candidates is the first or the last."""
-    if len(candidates) > 1 and chosen in (candidates[0], candidates[-1]):
+    """Say so where the best of several candidates is the first or the last.
+
+    Zero is no end: there is nothing beyond it.
+    """
+    if len(candidates) > 1 and chosen != 0.0 and chosen in (candidates[0], candidates[-1]):
         end = "smallest" if chosen == candidates[0] else "largest"
         warnings.warn(
             f"{name} {chosen:.3g} is the {end} of {len(candidates)} candidates; a better one may "

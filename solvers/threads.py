@@ -1,8 +1,8 @@
 """BLAS on one thread where more of them only wait for each other.
 
-The matrices of graphs of a few hundred vertices are too small to be shared: on a two-core machine
-with other work, two threads took 1.7 to 80 times as long as one at every size from 100 to 5000
-vertices.
+The matrices of graphs of a few hundred vertices are too small to be shared. On a two-core machine
+that others used as well, one run each, two threads took 1.8 to 78 times as long as one in ten
+problems of 100 to 5000 vertices; on an idle machine it was not measured.
 """
 
 from __future__ import annotations

@@ -73,8 +73,6 @@ class Nominal:
             return cls(_column_means(table), None, table)._frozen()
         counted = shares > 0.0
         rows = table[counted] * np.sqrt(shares[counted])[:, np.newaxis]
-        if len(rows) > table.shape[1]:
-            rows = np.asarray(np.linalg.qr(rows, mode="r"))
         return cls.from_rows(shares @ table, rows)
 
     @classmethod
@@ -84,6 +82,8 @@ class Nominal:
         if factor.shape[1] != centre.size:
             raise DataError(f"rows must have {centre.size} columns; they have {factor.shape[1]}.")
         _check_vertices("mean", centre.size)
+        if len(factor) > centre.size:
+            factor = np.asarray(np.linalg.qr(factor, mode="r"))
         return cls(centre, None, None, factor)._frozen()
 
     @classmethod

@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from experiments.running.options import Commands
 
 NAME = "learn"
-DEFAULT_RADIUS = (
-    "bootstrap"  # of RobustGraph; a test holds them together, importing it takes a second
-)
+#: That of RobustGraph, which takes a second to import; a test holds the two together.
+DEFAULT_RADIUS = "auto"
 
 
 def add(commands: Commands) -> None:
@@ -55,7 +54,8 @@ def add(commands: Commands) -> None:
         help="how far the truth may be from the data: a number; bootstrap: as far as 95 %% of "
         "resampled tables; prediction: where neighbours predict held-out signals best; "
         "reliability: the least whose worst case covers 95 %% of held-out signals; cv: the least "
-        f"risk on them, which tends to choose little (default: {DEFAULT_RADIUS})",
+        "risk on them, which tends to choose little; auto: prediction, or bootstrap with "
+        f"--neighbours (default: {DEFAULT_RADIUS})",
     )  # fmt: skip
     parser.add_argument(
         "--eta", type=_number_or_word, default=0.3, metavar="E",

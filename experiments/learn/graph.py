@@ -84,9 +84,10 @@ class LearnOptions:
                 f"signals must be one of {', '.join(PREPARATIONS)}; it is {self.signals!r}."
             )
         if isinstance(self.radius, str):
-            if self.radius not in RULES:
+            known = ("auto", *RULES)
+            if self.radius not in known:
                 raise ProblemError(
-                    f"radius must be a number or one of {', '.join(RULES)}; it is {self.radius!r}."
+                    f"radius must be a number or one of {', '.join(known)}; it is {self.radius!r}."
                 )
         elif not (real_number("radius", self.radius, 0.0) == 0.0 or _within(self.radius)):
             raise ProblemError(
@@ -154,6 +155,13 @@ class LearnedGraph:
     def radius(self) -> float:
         """The radius, in ``unit``."""
         return self.estimator.radius_
+
+    @property
+    def rule(self) -> float | str:
+        """How the radius was chosen, or its number."""
+        if self.options.radius != "auto":
+            return self.options.radius
+        return "prediction" if self.options.neighbours is None else "bootstrap"
 
     @property
     def eta(self) -> float:

@@ -83,7 +83,7 @@ def summarise(graph: LearnedGraph, notes: list[str]) -> str:
     """Return what was learned, as Markdown."""
     options, solution = graph.options, graph.solution
     network = graph.to_networkx()
-    rule = f" (chosen by {options.radius})" if isinstance(options.radius, str) else ""
+    rule = f" (chosen by {graph.rule})" if isinstance(graph.rule, str) else ""
     labels, alone = graph.communities, set(graph.isolated)
     rows: list[list[object]] = [
         ["vertices d", len(graph.names)],

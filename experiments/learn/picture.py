@@ -60,7 +60,7 @@ def _title(graph: LearnedGraph) -> str:
     merged = " (communities drawn)" if len(graph.names) > _MOST_DRAWN else ""
     return (
         f"{len(graph.names)} vertices{merged}, {len(graph.edges)} edges, "
-        f"{graph.options.ambiguity} ball of radius {graph.radius:.3g}, eta {graph.eta:.3g}"
+        f"{graph.options.ambiguity}, radius {graph.radius:.3g}, eta {graph.eta:.3g}"
     )
 
 

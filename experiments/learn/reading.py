@@ -63,8 +63,10 @@ def _checked(path: Path, header: list[str], first: tuple[int, list[str]], others
 
 
 def _separated(path: Path, decimal: str) -> Rows:
-    text = _read_text(path)
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(path, text, decimal))
+    raw, first = _read_text(path)
+    # Decoded line by line: as one string it would take four times its size.
+    text = io.TextIOWrapper(io.BytesIO(raw), "utf-8-sig", newline="")
+    rows = csv.reader(text, delimiter=_separator(path, first, decimal))
     try:
         for number, row in enumerate(rows, start=1):
             # Blank lines are no rows; a row of empty cells is one, with all of its values missing.
@@ -122,7 +124,8 @@ def _check_file(path: Path) -> None:
         )
 
 
-def _read_text(path: Path) -> str:
+def _read_text(path: Path) -> tuple[bytes, str]:
+    """Return the bytes of a text in UTF-8, and its first line."""
     try:
         raw = path.read_bytes()
     except OSError as error:
@@ -141,12 +144,11 @@ def _read_text(path: Path) -> str:
         ) from None
     if not text.strip():
         raise DataError(f"{path} is empty.")
-    return text
+    return raw, re.split("[\r\n]", text.lstrip("\r\n "), maxsplit=1)[0]
 
 
-def _separator(path: Path, text: str, decimal: str) -> str:
+def _separator(path: Path, first: str, decimal: str) -> str:
     """Return the separator that occurs in the header."""
-    first = re.split("[\r\n]", text.lstrip("\r\n "), maxsplit=1)[0]
     counts = {mark: first.count(mark) for mark in (",", ";", "\t", "|")}
     if decimal == "," and sum(counts.values()) > counts[","]:
         counts[","] = 0

@@ -15,10 +15,10 @@ from solvers.signals import Signals
 from wdro_cvx import AmbiguitySet, MahalanobisBall, MomentBall, Nominal, WassersteinBall
 from wdro_cvx.generators import rbf_graph
 
-#: Vertices and signals; in the last two there are no more signals than vertices.
-SIZES = ((10, 50), (10, 200), (20, 50), (20, 200), (20, 20), (40, 20))
+#: Vertices and signals; in the last there are no more signals than vertices.
+SIZES = ((10, 50), (20, 50), (20, 200), (20, 20))
 SETS = ("wasserstein", "moment", "mahalanobis")
-BATCHES, BATCH = 10, 100
+BATCHES, BATCH = 4, 100
 _NOISE = 0.1
 
 

@@ -86,6 +86,7 @@ def robust(radius: str | float, eta: str | float, ambiguity: str) -> Callable[[S
 METHODS: dict[str, Callable[[Source], Learned]] = {
     "RobustGraph": robust(RobustGraph().radius, 0.3, "wasserstein"),
     "RobustGraph, eta auto": robust(RobustGraph().radius, "auto", "wasserstein"),
+    "RobustGraph, bootstrap": robust("bootstrap", 0.3, "wasserstein"),
     "sample average": robust(0.0, 0.3, "singleton"),
     "sample average, eta auto": robust(0.0, "auto", "singleton"),
     "log-degree": log_degree,

@@ -46,6 +46,18 @@ def learn_by_method(task: MethodTask) -> Row:
     return {**known, **score(source, learned), "failure": ""}
 
 
+def read_parts(output: Path) -> dict[str, pd.DataFrame]:
+    """Return the tables that a folder holds, by part."""
+    paths = {part: output / f"{part}.csv" for part in _PARTS}
+    return {
+        part: pd.read_csv(
+            path, dtype={"failure": str}, keep_default_na=False, na_values=["nan", ""]
+        ).fillna({"failure": ""})
+        for part, path in paths.items()
+        if path.exists()
+    }
+
+
 _PARTS: dict[str, tuple[Callable[[], list[Any]], Callable[[Any], Row]]] = {
     "methods": (method_tasks, learn_by_method),
     "rules": (rule_tasks, learn_by_rule),
@@ -54,17 +66,15 @@ _PARTS: dict[str, tuple[Callable[[], list[Any]], Callable[[Any], Row]]] = {
 
 
 def run_validate(output: Path, parts: Sequence[str], fresh: bool) -> str:
-    """Run the parts and write them below ``output``; return the report."""
+    """Run the parts and write them below ``output``; return the report of all that is there."""
     store = Store(output, code_digest(), fresh)
-    tables: dict[str, pd.DataFrame] = {}
     for part in parts:
         list_tasks, carry_out = _PARTS[part]
         tasks = list_tasks()
         rows = run_trials(tasks, carry_out, store, part)
         table = pd.DataFrame([flat(task) | row for task, row in zip(tasks, rows, strict=True)])
         write_table(output / f"{part}.csv", table)
-        tables[part] = table
-    text = describe(tables)
+    text = describe(read_parts(output))
     write_atomically(output / "report.md", text)
     write_provenance(output, {"parts": ", ".join(parts)})
     return text

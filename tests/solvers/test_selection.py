@@ -1,10 +1,20 @@
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from solvers import solve, solve_path
-from solvers.selection import ChoiceWarning, candidate_radii, choose_radius, held_out
+from solvers.bootstrap import bootstrap_radius
+from solvers.prediction import best_prediction
+from solvers.selection import (
+    ETAS,
+    ChoiceWarning,
+    candidate_radii,
+    choose,
+    choose_radius,
+    held_out,
+)
 from solvers.signals import Signals
 from wdro_cvx import (
     DataError,
@@ -86,6 +96,7 @@ def test_the_largest_radius_is_taken_if_none_is_reliable():
     assert chosen == 2e-4
 
 
+@pytest.mark.filterwarnings("ignore::solvers.selection.ChoiceWarning")
 @pytest.mark.parametrize("ball", [GaussianBall(0.0), MomentBall(0.0)])
 def test_choice_follows_the_unit_of_the_data(ball):
     samples = signals(20)
@@ -135,3 +146,67 @@ def test_an_interrupt_ends_a_path(monkeypatch):
     problem = GraphProblem(Nominal.from_samples(signals()), GaussianBall(0.1), ETA)
     answers = solve_path(problem, [0.1, 0.2, 0.3])
     assert [answer.status for answer in answers] == [Status.INTERRUPTED]
+
+
+# --- Prediction ----------------------------------------------------------------------------------
+
+
+def test_prediction_is_the_best_of_all_candidates():
+    """Against the plain double loop, each fit from the start."""
+    rng = np.random.default_rng(0)
+    samples = smooth_signals(rbf_graph(6, rng), 20, rng, noise=0.3)
+    radii, etas = [0.0, 0.1, 0.4], [0.05, 0.5, 5.0]
+    scores = {}
+    for radius in radii:
+        for eta in etas:
+            found = []
+            for fold in np.split(np.arange(20), 5):
+                nominal = Nominal.from_samples(np.delete(samples, fold, axis=0))
+                answer = solve(GraphProblem(nominal, GaussianBall(radius), eta))
+                weights = np.where(answer.adjacency >= 1e-4, answer.adjacency, 0.0)
+                found.append(Signals(samples[fold]).prediction(weights))
+            scores[radius, eta] = np.mean(found)
+    best, second = sorted(scores.values())[:-3:-1]
+    assert best - second > 1e-3  # else tolerances would decide
+    chosen = best_prediction(
+        Signals(samples), lambda n, r, e: GraphProblem(n, GaussianBall(r), e), radii, etas, 1e-6
+    )
+    assert scores[chosen] == best
+
+
+def test_choices_join_rule_and_eta():
+    table = Signals(signals(30))
+    ball = GaussianBall(0.0)
+    given = choose(table, ball, 0.2, 0.7)
+    assert (given.radius, given.eta) == (0.2, 0.7)
+    boot = choose(table, ball, "bootstrap", 0.7)
+    assert boot.radius == bootstrap_radius(table, ball)
+    assert choose(table, Singleton(), "bootstrap", 0.7).radius == 0.0
+    at = choose(table, ball, 0.2, "auto")
+    assert at.radius == 0.2
+    assert at.eta in ETAS
+
+
+def test_radius_zero_is_no_end_and_the_largest_is():
+    table = Signals(signals(30))
+
+    def choosing(candidate):
+        def stand_in(*arguments):
+            return arguments[2][candidate], 0.3
+
+        return stand_in
+
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for candidate in (0, 1):
+            patch.setattr("solvers.selection.best_prediction", choosing(candidate))
+            choose(table, GaussianBall(0.0), "prediction", 0.3)
+        patch.setattr("solvers.selection.best_prediction", choosing(-1))
+        with pytest.raises(ChoiceWarning, match="largest of 8 candidates"):
+            choose(table, GaussianBall(0.0), "prediction", 0.3)
+
+
+def test_an_interrupt_ends_prediction_too(monkeypatch):
+    monkeypatch.setattr("solvers.prediction.solve", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        choose(Signals(signals()), GaussianBall(0.0), "prediction", ETA)

@@ -1,0 +1,162 @@
+"""``wdro validate``: its data, its scores, what it says of those who fail."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments import cli
+from experiments.validate import methods, run, sources
+from experiments.validate.coverage import CoverageTask, cover, coverage_tasks
+from experiments.validate.methods import METHODS, Learned, correlation, robust
+from experiments.validate.report import describe
+from experiments.validate.rules import (
+    RULES,
+    RuleTask,
+    learn_by_rule,
+    mean_ranks,
+    rule_cells,
+    rule_tasks,
+)
+from experiments.validate.scoring import SCORES, average_precision, f1, score
+from experiments.validate.sources import NETWORKS, RANDOM, Source, load_source
+from solvers import RobustGraph
+from wdro_cvx import DataError
+
+SIZES = {"us-growth": (80, 48, 107), "climate": (240, 130, 237), "power-57": (100, 57, 78),
+         "power-118": (100, 118, 179)}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NETWORKS + RANDOM)
+def test_sources_are_standardised_tables_with_a_graph(name):
+    source = load_source(name)
+    n, d = source.table.shape
+    if name in SIZES:
+        assert (n, d, int(source.truth.sum()) // 2) == SIZES[name]
+    np.testing.assert_allclose(source.table.mean(axis=0), 0.0, atol=1e-10)
+    np.testing.assert_allclose(source.table.std(axis=0), 1.0)
+    np.testing.assert_array_equal(source.truth, source.truth.T)
+    assert not np.diagonal(source.truth).any()
+    assert 0.0 < source.chance < 0.5
+    np.testing.assert_array_equal(load_source(name).table, source.table)
+
+
+def test_neighbours_are_neighbours():
+    climate = load_source("climate").truth
+    assert set(climate.sum(axis=1)) == {2, 3, 4}
+    assert climate[0, 1]
+    assert climate[0, 13]  # the row below
+    assert not climate[12, 13]  # the end of one row, the beginning of the next
+
+
+def test_a_package_that_is_not_there_is_named(monkeypatch):
+    monkeypatch.setattr(sources.importlib.util, "find_spec", lambda name: None)
+    for name in NETWORKS:
+        with pytest.raises(DataError, match="install wdro-cvx with the extra validate"):
+            load_source(name)
+    with pytest.raises(DataError, match="there is no source 'brain'"):
+        load_source("brain")
+
+
+def test_scores_by_hand():
+    truth = np.array([True, False, True, False])
+    assert average_precision(np.array([4.0, 3.0, 2.0, 1.0]), truth) == pytest.approx(5 / 6)
+    assert average_precision(np.zeros(4), truth) == pytest.approx(0.5)  # ties are chance
+    assert f1(np.array([True, True, False, False]), truth) == pytest.approx(0.5)
+    assert f1(np.zeros(4, dtype=bool), truth) == 0.0
+
+
+def test_intervals_hold_the_score():
+    source = load_source("rbf-200")
+    row = score(source, correlation(source))
+    assert set(row) == set(SCORES)
+    for name in ("average_precision", "f1"):
+        assert row[f"{name}_low"] <= row[name] <= row[f"{name}_high"]
+    perfect = score(source, Learned(source.truth.astype(float), source.truth))
+    assert perfect["average_precision"] == perfect["f1"] == perfect["f1_low"] == 1.0
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_learns_symmetric_scores(method):
+    source = load_source("rbf-50")
+    learned = METHODS[method](source)
+    np.testing.assert_allclose(learned.scores, learned.scores.T, atol=1e-8)
+    np.testing.assert_array_equal(learned.edges, learned.edges.T)
+    assert learned.scores.shape == source.truth.shape
+
+
+def test_tests_of_correlations_find_what_is_there():
+    rng = np.random.default_rng(0)
+    table = rng.standard_normal((200, 6))
+    table[:, 1] += table[:, 0]
+    source = Source("x", table, np.zeros((6, 6), dtype=bool))
+    expected = np.zeros((6, 6), dtype=bool)
+    expected[0, 1] = expected[1, 0] = True
+    np.testing.assert_array_equal(correlation(source).edges & ~np.eye(6, dtype=bool), expected)
+
+
+def test_ours_is_the_estimator():
+    source = load_source("rbf-50")
+    graph = RobustGraph("bootstrap", 0.3).fit(source.table)
+    np.testing.assert_array_equal(
+        robust("bootstrap", 0.3, "wasserstein")(source).scores, graph.adjacency_
+    )
+
+
+def test_the_comparison_is_as_it_was_fixed():
+    tasks = rule_tasks()
+    assert len({(t.source, t.ambiguity, t.eta) for t in tasks}) == 42
+    assert {t.rule for t in tasks} == set(RULES)
+    assert len(coverage_tasks()) == 48
+    row = learn_by_rule(RuleTask("rbf-20", 0, "moment", 0.3, "bootstrap"))
+    assert 0.0 < row["average_precision"] <= 1.0
+
+
+def test_ranks_share_and_wins_are_bold():
+    rows = pd.DataFrame(
+        [
+            ("a", "w", 0.1, rule, value)
+            for rule, value in zip(RULES, (0.5, 0.5, 0.2, 0.1), strict=True)
+        ],
+        columns=["source", "ambiguity", "eta", "rule", "average_precision"],
+    )
+    ranks = mean_ranks(rule_cells(rows))
+    assert list(ranks[list(RULES)]) == [1.5, 1.5, 3.0, 4.0]
+    text = describe({"rules": rows})
+    assert text.count("**0.500**") == 2
+
+
+def test_coverage_counts_tables(monkeypatch):
+    monkeypatch.setattr("experiments.validate.coverage.BATCH", 5)
+    assert 3 <= cover(CoverageTask("moment", 5, 30, 0))["covered"] <= 5
+    monkeypatch.setattr("experiments.validate.coverage.bootstrap_radius", lambda *_, **__: 0.0)
+    assert cover(CoverageTask("wasserstein", 5, 30, 0))["covered"] == 0
+
+
+def test_a_method_that_fails_is_said_to_fail(monkeypatch):
+    def failing(source):
+        raise FloatingPointError("not positive definite")
+
+    monkeypatch.setitem(methods.METHODS, "correlation", failing)
+    row = run.learn_by_method(run.MethodTask("rbf-20", "correlation"))
+    assert math.isnan(row["f1"])
+    rows = pd.DataFrame([{"source": "rbf-20", "method": "correlation", **row}])
+    assert "| correlation | fails |" in describe({"methods": rows})
+
+
+def test_the_command_writes_tables_and_report(tmp_path, monkeypatch, capsys):
+    few = [CoverageTask("moment", 4, 20, 0)]
+    monkeypatch.setitem(run._PARTS, "coverage", (lambda: few, cover))
+    arguments = ["validate", "--part", "coverage", "--output", str(tmp_path / "out")]
+    assert cli.main(arguments) == 0
+    assert "nominally 95 %" in capsys.readouterr().out
+    assert len(pd.read_csv(tmp_path / "out" / "coverage.csv")) == 1
+    assert (tmp_path / "out" / "report.md").exists()
+    # A part that is there already stays in the report of the next.
+    rules = [RuleTask("rbf-20", 0, "moment", 0.3, rule) for rule in RULES]
+    monkeypatch.setitem(run._PARTS, "rules", (lambda: rules, learn_by_rule))
+    assert cli.main(["validate", "--part", "rules", "--output", str(tmp_path / "out")]) == 0
+    text = capsys.readouterr().out
+    assert "nominally 95 %" in text
+    assert "in 1 cells" in text
