@@ -88,4 +88,4 @@ class Blind(Column):
         graphs = np.arange(stack.graphs)
         errors = stack.of(condition, model, "blind").reshape(stack.graphs, -1)
         found = stack.of(condition, model, _FAIR[metric]).reshape(stack.graphs, -1)
-        return np.asarray(found[graphs, errors.argmin(axis=1)])
+        return np.asarray(found[graphs, np.nanargmin(errors, axis=1)])

@@ -24,7 +24,7 @@ RADII = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 #: Small norms need larger radii for the same effect; the cap ``inf`` lets them have these too.
 _FURTHER = {"p = 1": (50.0, 100.0, 200.0), "p = 4/3": (50.0,), "p = 3/2": (50.0,)}
 #: Of signals, not of moments: beyond 5 the Gaussian scenario hardly looks at the data.
-_GAUSSIAN_RADII = RADII[:7]
+_GAUSSIAN_RADII = RADII[2:7]
 CAPS = (0.5, 1.0, 2.0, 5.0, 20.0, np.inf)
 THRESHOLDS = (1e-4, 1e-3, 1e-2)
 
@@ -62,8 +62,9 @@ class Job:
         ``similarity`` (RBF, 20 vertices) or ``blocks`` (45 vertices).
     trial, seed : int
     scale : str
-    norm_etas : tuple of float
-        The etas that norms other than 2 are tried with.
+    etas, norm_etas : tuple of float
+        The etas that the Gaussian scenario and p = 2, and the other norms, are tried with; SAA is
+        tried with all.
     blind : bool
         Whether to learn from two thirds of the signals too, for choices that see no truth.
     """
@@ -72,6 +73,7 @@ class Job:
     trial: int
     seed: int
     scale: str
+    etas: tuple[float, ...]
     norm_etas: tuple[float, ...]
     blind: bool
 

@@ -33,11 +33,17 @@ def run_explain(
     """Run both stages; write tables, figure and report below ``output``."""
     store = Store(output, code_digest(), fresh)
 
-    def trials(scales: Sequence[str], first: int, count: int, etas: tuple[float, ...],
-               blind: bool) -> Stacks:  # fmt: skip
+    def trials(
+        scales: Sequence[str],
+        first: int,
+        count: int,
+        etas: tuple[float, ...],
+        norm_etas: tuple[float, ...],
+        blind: bool,
+    ) -> Stacks:
         keys = [(kind, scale) for kind in KINDS for scale in scales]
         jobs = [
-            Job(kind, trial, seed, scale, etas, blind)
+            Job(kind, trial, seed, scale, etas, norm_etas, blind)
             for trial in range(first, first + count)
             for kind, scale in keys
         ]
@@ -47,13 +53,15 @@ def run_explain(
             by_key[job.kind, job.scale].append(row)
         return {key: Stack(found) for key, found in by_key.items()}
 
-    training = trials(SCALES, 0, searched, ETAS, False)
+    training = trials(SCALES, 0, searched, ETAS, ETAS, False)
     fits = search(training, np.random.default_rng(seed))
     near = [fit for fit in fits if fit.behind <= fit.doubt]
     held = {fit.setting: _held(training, fit.setting) for fit in fits}
     setting = max(near, key=lambda fit: len(held[fit.setting])).setting
     scale = setting.scale
-    stacks = trials((scale,), searched, graphs, (setting.eta,), True)
+    # The fitted eta and every other one from the largest: a factor of two to three apart.
+    etas = tuple(sorted({setting.eta, *ETAS[::-2]}))
+    stacks = trials((scale,), searched, graphs, etas, (setting.eta,), True)
     fresh_stacks = {kind: stacks[kind, scale] for kind in KINDS}
     columns = [
         Fitted(fresh_stacks, setting),

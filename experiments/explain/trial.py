@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from experiments.drawing.graphs import communities
 from experiments.explain.grid import (
@@ -15,6 +14,7 @@ from experiments.explain.grid import (
     ETAS,
     PLANTED,
     RELIABILITY_N,
+    SAA,
     THRESHOLDS,
     Condition,
     D,
@@ -29,7 +29,7 @@ from solvers import solve
 from wdro_cvx import GraphProblem, Nominal, Solution, judge
 from wdro_cvx.generators import rbf_graph, sbm_graph, scale_to_trace, smooth_signals
 from wdro_cvx.laplacian import weights_from_laplacian
-from wdro_cvx.metrics import dog, nmi, reliability
+from wdro_cvx.metrics import dog, edge_correlation, nmi, reliability
 from wdro_cvx.validation import Array
 
 #: By metric: one value for every eta and radius.
@@ -52,11 +52,11 @@ def run_job(job: Job) -> Row:
         here: dict[str, Scores] = {}
         kept = 2 * len(samples) // 3
         for model in models(job.kind, condition):
-            etas = ETAS if model in COMPARED else job.norm_etas
+            etas = ETAS if model == SAA else job.etas if model in COMPARED else job.norm_etas
             here[model], failed = _learn(samples, model, etas, score)
             unsolved += failed
             if job.blind and model in COMPARED:
-                blind, failed = _learn(samples[:kept], model, ETAS, _blind(samples[kept:]))
+                blind, failed = _learn(samples[:kept], model, etas, _blind(samples[kept:]))
                 here[model] |= blind
                 unsolved += failed
         scores[condition.key] = here
@@ -135,12 +135,3 @@ def neighbour_error(laplacian: Array, tests: Array) -> float:
     adjacency = np.diag(degrees) - laplacian
     guess = (tests @ adjacency) / np.where(degrees > 0.0, degrees, 1.0)
     return float(np.sum((tests - guess) ** 2) / np.sum(tests**2))
-
-
-def edge_correlation(learned: NDArray[np.bool_], truth: NDArray[np.bool_]) -> float:
-    """Return MCC; as ``wdro_cvx.metrics.mcc``, which spends most of a trial's time on checks."""
-    both = float(np.count_nonzero(learned & truth))
-    first, second = float(np.count_nonzero(learned)), float(np.count_nonzero(truth))
-    size = float(truth.size)
-    below = first * second * (size - first) * (size - second)
-    return (size * both - first * second) / float(np.sqrt(below)) if below > 0.0 else 0.0

@@ -25,8 +25,8 @@ _NORMS = {MIDDLE: 1.5, DEGREE: 1.0}
 D = 20
 NOISE = 0.1
 SIZES = (10, 30, 100, 300, 1000)
-#: Spoilt training signals are tried at these.
-SPOILT_SIZES = (10, 100, 1000)
+#: The other scale and spoilt training signals are tried at these.
+FEWER_SIZES = (10, 100, 1000)
 SCALES = ("scaled", "raw")
 CLEAN, NOISY, OUTLIERS = "clean", "noisy", "outliers"
 #: Spoilt signals: white noise as strong as the signal; one in twenty six times as large.
@@ -91,6 +91,7 @@ def tasks(trials: range, seed: int) -> list[ShiftTask]:
 
 def conditions() -> list[tuple[str, int, str]]:
     """Return scale, sample size and training signals of everything that is tried."""
-    clean = [(scale, n, CLEAN) for scale in SCALES for n in SIZES]
-    spoilt = [(SCALES[0], n, how) for how in (NOISY, OUTLIERS) for n in SPOILT_SIZES]
-    return clean + spoilt
+    clean = [(SCALES[0], n, CLEAN) for n in SIZES]
+    raw = [(SCALES[1], n, CLEAN) for n in FEWER_SIZES]
+    spoilt = [(SCALES[0], n, how) for how in (NOISY, OUTLIERS) for n in FEWER_SIZES]
+    return clean + raw + spoilt

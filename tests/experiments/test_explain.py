@@ -3,8 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from experiments import cli
 from experiments.explain import claims, grid, run, trial
@@ -31,11 +29,10 @@ from experiments.explain.settings import (
     table_2_cells,
     table_3_cells,
 )
-from experiments.explain.trial import edge_correlation, neighbour_error, run_job
+from experiments.explain.trial import neighbour_error, run_job
 from solvers import solve
 from wdro_cvx import GraphProblem, Nominal, Singleton
 from wdro_cvx.generators import rbf_graph, smooth_signals
-from wdro_cvx.laplacian import laplacian_from_weights
 from wdro_cvx.metrics import mcc, nmi
 
 PRINTED = {
@@ -76,15 +73,6 @@ def rows(kind, score, graphs=6, blind=True):
 # --- Scores --------------------------------------------------------------------------------------
 
 
-@settings(deadline=None)
-@given(st.integers(0, 2**32 - 1))
-def test_edge_correlation_is_mcc(seed):
-    rng = np.random.default_rng(seed)
-    first, second = (rng.random(15) < rng.random() for _ in range(2))
-    expected = mcc(laplacian_from_weights(1.0 * first), laplacian_from_weights(1.0 * second))
-    assert edge_correlation(first, second) == pytest.approx(expected, abs=1e-12)
-
-
 def test_neighbour_error_of_a_guess_by_hand():
     laplacian = np.array([[1.0, -1.0, 0.0], [-1.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
     tests = np.array([[1.0, 3.0, 2.0]])  # guesses 3, 1 and, alone, 0
@@ -94,7 +82,7 @@ def test_neighbour_error_of_a_guess_by_hand():
 def test_a_job_scores_the_graphs_of_the_solver(monkeypatch):
     monkeypatch.setattr(trial, "conditions", lambda kind: [Condition(20)])
     monkeypatch.setattr(trial, "models", lambda kind, condition: [SAA])
-    row = run_job(Job(SIMILARITY, 3, 5, "raw", ETAS, True))
+    row = run_job(Job(SIMILARITY, 3, 5, "raw", ETAS, ETAS, True))
     rng = np.random.default_rng([5, 3, False])
     truth = rbf_graph(grid.D, rng, scaled=False)
     assert np.trace(truth) > 2 * grid.D
@@ -113,7 +101,7 @@ def test_a_job_scores_the_graphs_of_the_solver(monkeypatch):
 def test_block_models_are_scored_by_their_planted_communities(monkeypatch):
     monkeypatch.setattr(trial, "conditions", lambda kind: [Condition(200)])
     monkeypatch.setattr(trial, "models", lambda kind, condition: [SAA])
-    row = run_job(Job(BLOCKS, 0, 0, "scaled", ETAS, False))
+    row = run_job(Job(BLOCKS, 0, 0, "scaled", ETAS, ETAS, False))
     found = [line[0] for line in row["scores"]["200/0.1"][SAA]["nmi"]]
     assert 0.3 < max(found) < 1.0
     assert nmi(np.zeros(45), np.repeat([0, 1, 2], 15)) < min(found)
@@ -122,7 +110,7 @@ def test_block_models_are_scored_by_their_planted_communities(monkeypatch):
 def test_norms_other_than_two_are_tried_with_the_etas_asked_for(monkeypatch):
     monkeypatch.setattr(trial, "conditions", lambda kind: [Condition(50)])
     monkeypatch.setattr(trial, "models", lambda kind, condition: [SAA, "p = 4"])
-    row = run_job(Job(SIMILARITY, 0, 0, "scaled", (0.2,), False))
+    row = run_job(Job(SIMILARITY, 0, 0, "scaled", (0.3,), (0.2,), False))
     tried = np.isfinite(row["scores"]["50/0.1"]["p = 4"]["mcc 0.0001"]).all(axis=1)
     assert [eta for eta, done in zip(ETAS, tried, strict=True) if done] == [0.2]
 
