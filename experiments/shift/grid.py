@@ -26,7 +26,7 @@ D = 20
 NOISE = 0.1
 SIZES = (10, 30, 100, 300, 1000)
 #: The other scale and spoilt training signals are tried at these.
-FEWER_SIZES = (10, 100, 1000)
+FEWER_SIZES = (30, 300)
 SCALES = ("scaled", "raw")
 CLEAN, NOISY, OUTLIERS = "clean", "noisy", "outliers"
 #: Spoilt signals: white noise as strong as the signal; one in twenty six times as large.
