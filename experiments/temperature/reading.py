@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from experiments.learn.graph import LearnedGraph, LearnOptions, learn_graph
 from experiments.learn.loading import Places, SignalTable
+from experiments.temperature.bands import Bands, measure_bands
 from experiments.temperature.directions import Permutation, matched_by_length, shuffled_vertices
 from wdro_cvx.validation import Array
 
@@ -23,6 +24,7 @@ class Reading:
     elevation: Array | None
     latitude: Permutation
     bearing: Permutation
+    bands: Bands
 
     @property
     def alone(self) -> NDArray[np.bool_]:
@@ -45,4 +47,5 @@ def read_graph(
         title, graph, places, elevation,
         shuffled_vertices(graph.adjacency, places, rng),
         matched_by_length(graph.adjacency, places, rng),
+        measure_bands(graph.adjacency, places),
     )  # fmt: skip
