@@ -18,6 +18,7 @@ from experiments.temperature.reading import Reading, read_graph
 from experiments.temperature.report import describe
 from experiments.temperature.states import load_states
 from experiments.temperature.stations import Stations, load_stations
+from experiments.temperature.story import draw_story
 
 MODELS = ("gaussian", "general")
 #: File → how its panels are called. The first is the paper's Figure 9.
@@ -43,6 +44,7 @@ def run_temperature(output: Path, seed: int) -> list[Reading]:
         first = place * len(MODELS)
         save_figure(draw_maps(readings[first : first + len(MODELS)]), output / name)
     save_figure(draw_directions(readings), output / "directions")
+    save_figure(draw_story(load_map("states").table, readings[0]), output / "story")
     write_table(output / "edges.csv", pd.concat([_edge_table(reading) for reading in readings]))
     write_atomically(output / "report.md", describe(readings, MAPS, ETA, seed))
     write_provenance(output, {"seed": seed, "eta": ETA})
