@@ -70,6 +70,10 @@ def _ball(axes: Axes, table: SignalTable, reading: Reading) -> None:
 def _moves(axes: Axes, start: Array, end: Array) -> None:
     for a, b in zip(start, end, strict=True):
         axes.plot(*zip(a, b, strict=True), color=GREY, linewidth=0.5, zorder=1)
-    axes.scatter(*start.T, s=7, color=BLUE, label="observed", zorder=2, linewidths=0)
-    axes.scatter(*end.T, s=7, color=VERMILION, label="worst case", zorder=2, linewidths=0)
+    axes.scatter(
+        start[:, 0], start[:, 1], s=7, color=BLUE, label="observed", zorder=2, linewidths=0
+    )
+    axes.scatter(
+        end[:, 0], end[:, 1], s=7, color=VERMILION, label="worst case", zorder=2, linewidths=0
+    )
     axes.legend(loc="upper left", handletextpad=0.1, borderpad=0.0)
