@@ -36,4 +36,8 @@ def claims(table: pd.DataFrame) -> list[ClaimFinding]:
     ]
 
 
-EXPERIMENT = Experiment("gamma", "Figure 2: g(γ)", [{}], trial, figure, claims)
+_CAPTION = (
+    "g(γ) of one similarity graph (d = 10, N = 40, ε = 0.5): a pole at λmax (dotted), a linear "
+    "asymptote (dashed), and one minimum between them."
+)
+EXPERIMENT = Experiment("gamma", "Figure 2: g(γ)", [{}], trial, figure, claims, _CAPTION)
