@@ -262,7 +262,7 @@ def one_value(rng: np.random.Generator, d: int) -> Trial:
 
 def general_by_scs(problem: GraphProblem) -> float:
     """Return the optimum of Proposition 3's SDP by a first-order conic solver."""
-    return GeneralSDP(problem).solve("SCS", tol=1e-6).value
+    return GeneralSDP(problem).solve("SCS", tol=1e-5).value
 
 
 @claim(
@@ -271,10 +271,11 @@ def general_by_scs(problem: GraphProblem) -> float:
     "It is, at sizes that interior-point methods take minutes for too.",
     "SCS on the printed SDP against the certified solver",
     "paper-like signals, N 2–6, ε 0.1–2, η 0.1–1",
-    1e-4,
-    "SCS stops at 1e-6 of its own residuals, and γ Tr Θ is many times the value",
-    dimensions=(10, 40),
-    most=10,
+    1e-3,
+    "SCS stops at 1e-5 of its own residuals, and γ Tr Θ is many times the value",
+    refuted=0.05,
+    dimensions=(10, 30),
+    most=6,
 )
 def proposition_3_larger(rng: np.random.Generator, d: int) -> Trial:
     """Compare the SDP's optimum with the certified one."""
