@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from experiments.explain.grid import COMPARED, THRESHOLDS, Condition
+from experiments.explain.grid import GENERAL, SAA, SIMILARITY, THRESHOLDS, Condition
 from experiments.explain.scores import Stack
 from experiments.explain.settings import Setting, chosen
 from wdro_cvx.validation import Array
@@ -25,10 +25,17 @@ class Column(ABC):
     """A way to choose; gives the score of every fresh graph."""
 
     name: ClassVar[str]
+    #: Whether SAA may have any eta. Then the general scenario (p = 2) *is* SAA, by the ledger's
+    #: claim "p = 2": its graphs are those of SAA with a larger eta.
+    any_eta: ClassVar[bool] = True
 
     @abstractmethod
-    def scores(self, kind: str, condition: Condition, model: str, metric: str) -> Array | None:
-        """Return one score for every graph, None where this way of choosing was not tried."""
+    def scores(self, kind: str, condition: Condition, model: str, metric: str) -> Array:
+        """Return one score for every graph."""
+
+    @abstractmethod
+    def by_norm(self, condition: Condition, model: str) -> Array | None:
+        """Return MCC where only the norm differs, as in Table 2; None if it was not tried."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +46,7 @@ class Fitted(Column):
     """
 
     name: ClassVar[str] = "fitted setting"
+    any_eta: ClassVar[bool] = False
     stacks: ByKind
     setting: Setting
 
@@ -47,30 +55,38 @@ class Fitted(Column):
         tuned = self.setting.tuned if metric == "nmi" else "mcc"
         return chosen(self.stacks[kind], self.setting, condition, model, metric, tuned)
 
+    def by_norm(self, condition: Condition, model: str) -> Array:
+        """Return MCC as Table 2 has it."""
+        return self.scores(SIMILARITY, condition, model, "mcc")
+
 
 @dataclass(frozen=True)
 class Tuned(Column):
-    """Eta and radius of every model tuned on other graphs, by the metric that is scored."""
+    """Eta and radius of every model tuned on other graphs, by the metric that is scored.
+
+    Norms are compared at one ``eta``, each at its own radius.
+    """
 
     name: ClassVar[str] = "tuned on other graphs"
     training: ByKind
     stacks: ByKind
+    eta: float
 
     def scores(self, kind: str, condition: Condition, model: str, metric: str) -> Array:
-        """Return the scores at the pair that was best on the training graphs."""
-        place, found = self.choose(kind, condition, model, metric)
-        return found[:, place[0], place[1]]
-
-    def choose(
-        self, kind: str, condition: Condition, model: str, metric: str
-    ) -> tuple[tuple[int, int], Array]:
-        """Return the places of eta and radius, and the scores that they are chosen from."""
+        """Return the scores at the candidate that was best on the training graphs."""
         name = _FAIR[metric]
-        found = self.stacks[kind].of(condition, model, name)
-        before = self.training[kind].of(condition, model, name).mean(axis=0)
-        signed = np.where(np.isnan(found[0]), -np.inf, _SIGN[metric] * before)
-        row, column = np.unravel_index(int(signed.argmax()), signed.shape)
-        return (int(row), int(column)), found
+        fresh = candidates(self.stacks[kind], condition, model, name)
+        before = candidates(self.training[kind], condition, model, name).mean(axis=0)
+        signed = np.where(np.isnan(fresh[0]), -np.inf, _SIGN[metric] * before)
+        return np.asarray(fresh[:, int(signed.argmax())])
+
+    def by_norm(self, condition: Condition, model: str) -> Array:
+        """Return MCC at the radius that was best on the training graphs, at one eta."""
+        fresh, before = (
+            group[SIMILARITY].at(condition, model, _FAIR["mcc"], self.eta)
+            for group in (self.stacks, self.training)
+        )
+        return np.asarray(fresh[:, int(before.mean(axis=0).argmax())])
 
 
 @dataclass(frozen=True)
@@ -80,12 +96,23 @@ class Blind(Column):
     name: ClassVar[str] = "without truth"
     stacks: ByKind
 
-    def scores(self, kind: str, condition: Condition, model: str, metric: str) -> Array | None:
-        """Return the scores at the pair with the smallest error."""
-        if model not in COMPARED:
-            return None
+    def scores(self, kind: str, condition: Condition, model: str, metric: str) -> Array:
+        """Return the scores at the candidate with the smallest error."""
         stack = self.stacks[kind]
-        graphs = np.arange(stack.graphs)
-        errors = stack.of(condition, model, "blind").reshape(stack.graphs, -1)
-        found = stack.of(condition, model, _FAIR[metric]).reshape(stack.graphs, -1)
-        return np.asarray(found[graphs, np.nanargmin(errors, axis=1)])
+        errors = candidates(stack, condition, model, "blind")
+        found = candidates(stack, condition, model, _FAIR[metric])
+        return np.asarray(found[np.arange(stack.graphs), np.nanargmin(errors, axis=1)])
+
+    def by_norm(self, condition: Condition, model: str) -> None:
+        """Return nothing: norms were not tried without truth."""
+        return
+
+
+def candidates(stack: Stack, condition: Condition, model: str, metric: str) -> Array:
+    """Return the scores of all etas and radii of a model, one row for every graph.
+
+    SAA's include those of p = 2, which are SAA's with larger etas than the list has.
+    """
+    models = (SAA, GENERAL) if model in (SAA, GENERAL) else (model,)
+    parts = [stack.of(condition, name, metric).reshape(stack.graphs, -1) for name in models]
+    return np.concatenate(parts, axis=1)

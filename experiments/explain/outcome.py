@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from experiments.explain.claims import Finding, Sentence
+from experiments.explain.claims import Sentence
 from experiments.explain.columns import Column
 from experiments.explain.settings import Fit, Setting
+from experiments.explain.verdicts import Finding
 
 
 @dataclass(frozen=True)

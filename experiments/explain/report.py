@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from experiments.explain.claims import FAILS, HOLDS, OPEN
 from experiments.explain.grid import CAPS, ETAS, RADII, SCALES, THRESHOLDS
 from experiments.explain.outcome import Explained
+from experiments.explain.verdicts import FAILS, HOLDS, OPEN, SAME
 from experiments.running.provenance import provenance_line
 from experiments.running.text import markdown_table
 
@@ -64,13 +64,14 @@ def describe(result: Explained, seed: int) -> str:
         "## Every sentence, three ways of choosing",
         f"On {result.graphs} fresh graphs of each kind. *{result.columns[0].name}*: as the paper "
         "may have done it, ε by the truth of the graphs that are scored, one eta for all. "
-        f"*{result.columns[1].name}*: eta and ε of every model, SAA's eta too, by the metric that "
-        f"is scored, on the {result.searched} graphs of the search (WDRO with every other "
-        "eta and the fitted one, SAA with all; norms other than 2 with the fitted one). "
+        f"*{result.columns[1].name}*: eta and ε of every model by the metric that is scored, on "
+        f"the {result.searched} graphs of the search; SAA has the graphs of p = 2 among its "
+        "candidates, which are its own with larger etas, and norms are compared at the fitted eta. "
         f"*{result.columns[2].name}*: both for every graph by how well its neighbours tell a "
         "vertex's signals that were left out. Differences are paired and in favour of the "
         "sentence where positive; ± is a standard error over graphs. *holds* and *fails* are "
-        f"beyond two standard errors, *{OPEN}* is not, – was not tried or does not apply. "
+        f"beyond two standard errors, *{OPEN}* is not; *{SAME}* is the same model; – was not tried "
+        "or does not apply. "
         f"{_tally(result)}",
         markdown_table(header, rows),
         "Under none of the three holds: " + ("; ".join(never) or "nothing") + ".",

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.drawing.style import save_figure
-from experiments.explain.claims import HOLDS, Sentence, sentences
+from experiments.explain.claims import Sentence, sentences
 from experiments.explain.columns import Blind, Fitted, Tuned
 from experiments.explain.drawing import draw
 from experiments.explain.grid import BLOCKS, ETAS, SCALES, SIMILARITY, Job
@@ -19,6 +19,7 @@ from experiments.explain.report import describe
 from experiments.explain.scores import Stack
 from experiments.explain.settings import Fit, Setting, Stacks, search
 from experiments.explain.trial import run_job
+from experiments.explain.verdicts import HOLDS
 from experiments.running.files import write_atomically, write_table
 from experiments.running.parallel import run_trials
 from experiments.running.provenance import code_digest, write_provenance
@@ -65,7 +66,7 @@ def run_explain(
     fresh_stacks = {kind: stacks[kind, scale] for kind in KINDS}
     columns = [
         Fitted(fresh_stacks, setting),
-        Tuned({kind: training[kind, scale] for kind in KINDS}, fresh_stacks),
+        Tuned({kind: training[kind, scale] for kind in KINDS}, fresh_stacks, setting.eta),
         Blind(fresh_stacks),
     ]
     found = [(sentence, [sentence.test(column) for column in columns]) for sentence in sentences()]
