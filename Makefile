@@ -10,8 +10,8 @@ GRAPHS ?= 8
 KILLS ?= 100
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test fuzz faults compare propositions figures explain shift temperature bench robustness \
-  check clean
+.PHONY: help setup test fuzz faults compare propositions figures explain shift temperature \
+  bench robustness validate check clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -59,6 +59,9 @@ bench: $(READY)  ## time the certified solver against the strongest opponents
 
 robustness: $(READY)  ## solve a grid of extreme problems and judge every answer
 	$(BIN)/wdro robustness
+
+validate: $(READY)  ## learn graphs that are known, by us and by others
+	$(BIN)/wdro validate
 
 check: $(READY)  ## run the linters: ruff, mypy, import-linter
 	$(BIN)/ruff check .

@@ -10,6 +10,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Iterator, Sequence
+from importlib.metadata import version
 from types import FrameType
 
 from experiments.bench import command as bench
@@ -21,9 +22,12 @@ from experiments.propositions import command as propositions
 from experiments.robustness import command as robustness
 from experiments.shift import command as shift
 from experiments.temperature import command as temperature
+from experiments.validate import command as validate
 from wdro_cvx import WdroError
 
-COMMANDS = (compare, bench, robustness, propositions, figures, explain, shift, learn, temperature)
+COMMANDS = (
+    compare, bench, robustness, propositions, figures, explain, shift, learn, temperature, validate,
+)  # fmt: skip
 
 #: Exit codes: something claimed does not hold is 1, an error of the user's or the machine's 2, a
 #: defect of ours 3, and a signal 128 plus its number, as the shell has it.
@@ -36,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="wdro",
         description="Robust graph learning under Wasserstein uncertainty: comparisons and benches.",
     )
+    parser.add_argument("--version", action="version", version=f"wdro-cvx {version('wdro-cvx')}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for command in COMMANDS:
         command.add(commands)

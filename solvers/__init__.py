@@ -13,6 +13,7 @@ from solvers.large import SparseSolver
 from solvers.moment import MomentNewton
 from solvers.path import solve, solve_path
 from solvers.projected_gradient import ProjectedGradient
+from solvers.target_degree import NeighbourFit, solve_for_neighbours
 
 if TYPE_CHECKING:
     from solvers.estimator import RobustGraph
@@ -30,6 +31,7 @@ __all__ = [
     "CertifiedSolver",
     "LaplacianQP",
     "MomentNewton",
+    "NeighbourFit",
     "ProjectedGradient",
     "RobustGraph",
     "Solver",
@@ -38,6 +40,7 @@ __all__ = [
     "register",
     "registered",
     "solve",
+    "solve_for_neighbours",
     "solve_laplacian_qp",
     "solve_path",
 ]

@@ -1,81 +1,106 @@
 """``RobustGraph``: the certified solver as a scikit-learn estimator.
 
-One column is one vertex and one row is one signal, used as it is: to compare variations rather than
-levels, put a ``StandardScaler`` before it.
+One column is one vertex and one row is one signal. To compare variations rather than levels, put a
+``StandardScaler`` before it.
 """
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from solvers.learned import LearnedGraph
 from solvers.path import solve
-from solvers.selection import choose_radius
+from solvers.selection import choose
+from solvers.signals import Signals
+from solvers.target_degree import of_mean_degree_one, solve_for_neighbours
 from wdro_cvx import (
     AmbiguitySet,
-    GaussianBall,
+    DataError,
+    EdgeBounds,
     GraphProblem,
-    MomentBall,
+    LogDegree,
     Nominal,
     ProblemError,
     Solution,
     Status,
-    WassersteinBall,
 )
+from wdro_cvx.ambiguity import ambiguity_names, named_ambiguity
 from wdro_cvx.edges import EDGE_THRESHOLD
-from wdro_cvx.validation import Array
+from wdro_cvx.solution import above
+from wdro_cvx.validation import finite_array, real_number
 
-if TYPE_CHECKING:
-    import networkx as nx
-
-_SETS: dict[str, AmbiguitySet] = {
-    "wasserstein": WassersteinBall(0.0),
-    "gaussian": GaussianBall(0.0),
-    "moment": MomentBall(0.0),
-}
-# Signals that vary less than this over the vertices, relative to their size, vary by rounding.
-_ROUNDING = 1e-12
+PRIORS = ("frobenius", "log-degree")
 
 
-class RobustGraph(BaseEstimator):  # type: ignore[misc]  # untyped
+class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
     """The graph with the least worst-case risk over an ambiguity set around the data.
 
     Parameters
     ----------
-    radius : float ≥ 0, "cv" or "reliability"
-        The radius of the set in the unit of the data, squared for a moment ball; 0 trusts the data.
-        A rule chooses it by cross-validation, see :func:`solvers.selection.choose_radius`.
-    eta : float > 0
-        The weight of ``‖L‖²`` in the squared unit of the data; larger values give more and more
-        even edges. The default suits signals of unit variance.
-    ambiguity : "wasserstein", "gaussian", "moment" or AmbiguitySet
-        The set. One with other parameters is given with radius 0, as ``MomentBall(0.0, p=1.0)``;
-        ``radius`` replaces it.
+    radius : float ≥ 0, "bootstrap", "prediction", "reliability" or "cv"
+        The radius of the set in ``unit``, squared for a moment ball; 0 trusts the data. A rule
+        chooses it from the data, see :func:`solvers.selection.choose`.
+    eta : float > 0 or "auto"
+        The weight of ``‖L‖²`` in the squared ``unit``; larger values give more and more even edges.
+        ``"auto"`` takes the one whose neighbours predict each other best on held-out signals. Of
+        the log-degree prior it is the root of ``alpha·beta``.
+    ambiguity : str or AmbiguitySet
+        The name of a set, such as "wasserstein", "gaussian", "moment". One with other parameters is
+        given with radius 0, as ``MomentBall(0.0, p=1.0)``; ``radius`` replaces it.
     tol : float > 0
         The relative gap between value and lower bound at which the solver stops.
+    unit : "auto" or float > 0
+        What the signals are divided by. ``"auto"`` is their root mean square, less the mean of
+        every signal, so that nothing depends on the unit of measurement; 1 takes them as they are.
+    bounds : EdgeBounds, optional
+        What is known of the edges; their vertices may have the names of the columns.
+    prior : "frobenius" or "log-degree"
+        What a graph costs by itself: the paper's ``eta·‖L‖²``, or the model of Kalofolias, under
+        which every vertex keeps an edge.
+    neighbours : float, optional
+        How many neighbours a vertex should have on average: chooses eta, see
+        :func:`solvers.solve_for_neighbours`.
+    block : int
+        The length of the runs of rows that resampling draws; more than 1 for time series.
+    random_state : int, RandomState or None
+        For resampling.
+    progress : bool
+        Show which candidates are tried, on standard error.
 
     Attributes
     ----------
     laplacian_ : array (d, d), or sparse array of more than 2000 vertices
-        Its trace is d.
+        Its trace is d, unless the log-degree prior has ``bounds``.
     adjacency_ : array (d, d), or sparse array of more than 2000 vertices
         The edge weights; those below ``wdro_cvx.metrics.EDGE_THRESHOLD`` are left out.
+    radius_, eta_, unit_ : float
+        What was used.
     ambiguity_ : AmbiguitySet
         The set that was used, with its radius.
-    radius_ : float
+    solution_ : Solution
+    problem_ : GraphProblem
+        What was solved; :func:`wdro_cvx.judge` takes it with ``laplacian_`` and ``certificate_``.
     value_, bound_, gap_ : float
         The optimum lies between ``bound_`` and ``value_``; ``gap_`` is their relative distance.
     certificate_ : Certificate
         The evidence for the bound, which :func:`wdro_cvx.judge` verifies.
     status_ : Status
+    moved_ : float
+        How far missing values moved the second moment to be one, relative to it; 0 without any.
+    edges_ : DataFrame
+        The edges by weight, with ``source``, ``target``, ``weight`` and ``certain``: whether the
+        optimal graph has the edge for certain.
+    brackets_ : EdgeBrackets
+        Between which weights every edge of the optimal graph lies: which are present, absent,
+        undecided.
     n_features_in_ : int
         The number of vertices.
     feature_names_in_ : array (d,)
@@ -84,31 +109,55 @@ class RobustGraph(BaseEstimator):  # type: ignore[misc]  # untyped
 
     def __init__(
         self,
-        radius: float | str = "cv",
-        eta: float = 0.3,
+        radius: float | str = "bootstrap",
+        eta: float | str = 0.3,
         ambiguity: str | AmbiguitySet = "wasserstein",
         tol: float = 1e-6,
+        *,
+        unit: float | str = "auto",
+        bounds: EdgeBounds | None = None,
+        prior: str = "frobenius",
+        neighbours: float | None = None,
+        block: int = 1,
+        random_state: int | np.random.RandomState | None = 0,
+        progress: bool = False,
     ) -> None:
         self.radius = radius
         self.eta = eta
         self.ambiguity = ambiguity
         self.tol = tol
+        self.unit = unit
+        self.bounds = bounds
+        self.prior = prior
+        self.neighbours = neighbours
+        self.block = block
+        self.random_state = random_state
+        self.progress = progress
 
-    def fit(self, X: ArrayLike, y: object = None) -> Self:
+    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the graph.
 
         Parameters
         ----------
         X : array or data frame (N, d)
+            NaN where a value is missing.
         y : ignored
+        sample_weight : array (N,), optional
+            How much every signal counts.
         """
         kind = self._kind()
-        samples = validate_data(self, X, dtype=np.float64, ensure_min_features=2)
-        radius = self.radius
-        if isinstance(radius, str):
-            radius = choose_radius(samples, kind, self.eta, radius)
-        ball = replace(kind, radius=radius)
-        answer = solve(GraphProblem(Nominal.from_samples(samples), ball, self.eta), self.tol)
+        self._check_prior()
+        signals = self._signals(X, sample_weight, reset=True)
+        self.unit_ = self._unit(signals)
+        signals = signals.divided(self.unit_)
+        nominal, self.moved_ = signals.nominal()
+        chosen = choose(
+            signals, kind, self.radius, self.eta, self._problem,
+            block=self.block, seed=self.random_state, progress=self.progress,
+        )  # fmt: skip
+        self.problem_, answer = self._solved(self._problem(nominal, chosen.radius, chosen.eta))
+        self.ambiguity_ = self.problem_.ambiguity
+        self.radius_, self.eta_ = self.ambiguity_.radius, _strength(self.problem_)
         if answer.status is not Status.SOLVED:
             warnings.warn(
                 f"The solver stopped at a relative gap of {answer.gap:.1e} "
@@ -116,16 +165,17 @@ class RobustGraph(BaseEstimator):  # type: ignore[misc]  # untyped
                 ConvergenceWarning,
                 stacklevel=2,
             )
+        self.solution_, self._brackets = answer, None
         self.laplacian_ = answer.laplacian
-        self.adjacency_ = _adjacency(answer)
-        self.ambiguity_ = ball
-        self.radius_ = ball.radius
+        self.adjacency_ = above(answer.adjacency, EDGE_THRESHOLD)
         self.value_, self.bound_, self.gap_ = answer.value, answer.bound, answer.gap
         self.certificate_ = answer.certificate
         self.status_ = answer.status
         return self
 
-    def score(self, X: ArrayLike, y: object = None) -> float:
+    def score(
+        self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None
+    ) -> float:
         """Return how well neighbours predict each other on X: at most 1; 0 if all are neighbours.
 
         Every entry of a signal is predicted by the weighted mean over the vertex's neighbours. The
@@ -138,38 +188,81 @@ class RobustGraph(BaseEstimator):  # type: ignore[misc]  # untyped
         Parameters
         ----------
         X : array or data frame (N, d)
+            NaN where a value is missing.
         y : ignored
+        sample_weight : array (N,), optional
+            How much every signal counts.
         """
         check_is_fitted(self)
-        samples: Array = validate_data(self, X, dtype=np.float64, reset=False)
-        centred = samples - samples.mean(axis=1, keepdims=True)
-        if np.linalg.norm(centred) <= _ROUNDING * np.linalg.norm(samples):
-            return 0.0  # every graph predicts such signals
-        d = samples.shape[1]
-        uninformed = centred * (d / (d - 1))
-        degrees = self.adjacency_.sum(axis=1)
-        means = centred @ self.adjacency_ / np.where(degrees > 0.0, degrees, 1.0)
-        errors = np.where(degrees > 0.0, centred - means, uninformed)
-        return 1.0 - float(np.sum(errors**2) / np.sum(uninformed**2))
+        return self._signals(X, sample_weight, reset=False).prediction(self.adjacency_)
 
-    def to_networkx(self) -> nx.Graph:
-        """Return the graph, its vertices under the names of the columns, its edges with weights."""
-        import networkx as nx  # a fifth of a second that nobody else who imports solvers needs
+    def __sklearn_tags__(self) -> Any:
+        """Say that values may be missing."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
-        check_is_fitted(self)
-        large = sparse.issparse(self.adjacency_)
-        convert = nx.from_scipy_sparse_array if large else nx.from_numpy_array
-        graph = convert(self.adjacency_)
-        if hasattr(self, "feature_names_in_"):
-            return nx.relabel_nodes(graph, dict(enumerate(self.feature_names_in_)))
-        return graph
+    def _signals(self, X: ArrayLike, weights: ArrayLike | None, *, reset: bool) -> Signals:
+        """Check a table; what scikit-learn finds wrong with it is an error of ours."""
+        try:
+            table = validate_data(
+                self, X, dtype=np.float64, ensure_min_features=2 if reset else 1, reset=reset,
+                ensure_all_finite="allow-nan",
+            )  # fmt: skip
+        except ValueError as error:
+            raise DataError(str(error)) from None
+        names = getattr(self, "feature_names_in_", None)
+        counts = None if weights is None else finite_array("sample_weight", weights, 1)
+        return Signals(table, counts, None if names is None else tuple(names))
+
+    def _unit(self, signals: Signals) -> float:
+        if self.unit == "auto":
+            return signals.unit()
+        if isinstance(self.unit, str):
+            raise ProblemError(f"unit must be 'auto' or a number; it is {self.unit!r}.")
+        return real_number("unit", self.unit, 0.0, strict=True, sized=True)
+
+    def _problem(self, nominal: Nominal, radius: float, eta: float) -> GraphProblem:
+        ball = replace(self._kind(), radius=radius)
+        if self.prior == "log-degree":
+            return GraphProblem(nominal, ball, prior=LogDegree(eta, eta, self.bounds))
+        return GraphProblem(nominal, ball, eta, bounds=self.bounds)
+
+    def _solved(self, problem: GraphProblem) -> tuple[GraphProblem, Solution]:
+        """Return the answer, and the problem with the strength and scale that it ended up with."""
+        if self.neighbours is not None:
+            fit = solve_for_neighbours(problem, self.neighbours, self.tol)
+            return fit.problem, fit.solution
+        answer = solve(problem, self.tol)
+        finished = answer.status is not Status.INTERRUPTED
+        if finished and isinstance(problem.prior, LogDegree) and problem.bounds is None:
+            return of_mean_degree_one(problem, answer, self.tol)
+        return problem, answer
+
+    def _check_prior(self) -> None:
+        if self.prior not in PRIORS:
+            raise ProblemError(f"prior must be one of {', '.join(PRIORS)}; it is {self.prior!r}.")
+        if self.prior == "log-degree" and self.radius in ("cv", "reliability"):
+            raise ProblemError(
+                f"radius={self.radius!r} compares risks that contain eta·‖L‖², which the "
+                "log-degree prior has not; use radius='bootstrap', 'prediction' or a number."
+            )
+        chosen = isinstance(self.radius, str) and self.radius != "bootstrap"
+        if self.neighbours is not None and (chosen or isinstance(self.eta, str)):
+            name, value = ("radius", self.radius) if chosen else ("eta", self.eta)
+            raise ProblemError(
+                f"neighbours chooses eta, and {name}={value!r} compares graphs of given etas; use "
+                "radius='bootstrap' or a number, and no eta."
+            )
 
     def _kind(self) -> AmbiguitySet:
         """Return the set without its radius."""
-        kind = _SETS.get(self.ambiguity) if isinstance(self.ambiguity, str) else self.ambiguity
+        kind = self.ambiguity
+        if isinstance(kind, str):
+            kind = named_ambiguity(kind)
         if not isinstance(kind, AmbiguitySet):
             raise ProblemError(
-                f"ambiguity must be one of {', '.join(_SETS)} or a set such as "
+                f"ambiguity must be one of {', '.join(ambiguity_names())} or a set such as "
                 f"MomentBall(0.0, p=1.0); it is {self.ambiguity!r}."
             )
         if kind.radius not in (0.0, self.radius):
@@ -180,13 +273,9 @@ class RobustGraph(BaseEstimator):  # type: ignore[misc]  # untyped
         return kind
 
 
-def _adjacency(answer: Solution) -> Array | sparse.csr_array:
-    """Return the weights from the threshold on, dense or sparse as the Laplacian is."""
-    if not sparse.issparse(answer.laplacian):
-        weights = np.diag(np.diagonal(answer.laplacian)) - answer.laplacian
-        return np.where(weights >= EDGE_THRESHOLD, weights, 0.0)
-    edges = answer.edges
-    kept = edges.weights >= EDGE_THRESHOLD
-    heads, tails, weights = edges.heads[kept], edges.tails[kept], edges.weights[kept]
-    upper = sparse.csr_array((weights, (heads, tails)), shape=(edges.d, edges.d))
-    return sparse.csr_array(upper + upper.T)
+def _strength(problem: GraphProblem) -> float:
+    """Return eta, or the root of alpha·beta."""
+    prior = problem.prior
+    if isinstance(prior, LogDegree):
+        return float(np.sqrt(prior.alpha * prior.beta))
+    return prior.beta

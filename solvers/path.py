@@ -12,6 +12,7 @@ from solvers.large import SparseSolver
 from solvers.large.pricing import Executor
 from solvers.limits import Clock
 from solvers.moment import MomentNewton
+from solvers.threads import right_threads
 from wdro_cvx import GraphProblem, ProblemError, Solution, Status
 
 
@@ -47,22 +48,13 @@ def solve(
         ``TIME_LIMIT`` and its true gap.
     executor : optional
         A ``concurrent.futures`` executor or a Dask client, for graphs of many vertices.
+
+    Notes
+    -----
+    Up to ``solvers.threads.ONE_THREAD_UP_TO`` vertices BLAS is held to one thread meanwhile.
     """
-    clock = Clock(time_limit)
-    found = SparseSolver(tol, callback, progress, time_limit, executor).attempt(problem)
-    if found is not None:
-        return found
-    settings: dict[str, Any] = {
-        "callback": callback,
-        "progress": progress,
-        "time_limit": max(time_limit - clock.seconds, 1e-3),
-    }
-    solver: MomentNewton | CertifiedSolver = MomentNewton(tol, **settings)
-    try:
-        solver.check_claim(problem)
-    except ProblemError:
-        solver = CertifiedSolver(tol, **settings)
-    return solver.solve(problem, start)
+    with right_threads(problem.d):
+        return _best(problem, tol, start, progress, callback, time_limit, executor)
 
 
 def solve_path(
@@ -91,6 +83,33 @@ def solve_path(
         if solutions[-1].status is Status.INTERRUPTED:
             break
     return solutions
+
+
+def _best(
+    problem: GraphProblem,
+    tol: float,
+    start: Solution | None,
+    progress: bool,
+    callback: Callback | None,
+    time_limit: float,
+    executor: Executor | None,
+) -> Solution:
+    """Solve a problem with the best solver for it."""
+    clock = Clock(time_limit)
+    found = SparseSolver(tol, callback, progress, time_limit, executor).attempt(problem)
+    if found is not None:
+        return found
+    settings: dict[str, Any] = {
+        "callback": callback,
+        "progress": progress,
+        "time_limit": max(time_limit - clock.seconds, 1e-3),
+    }
+    solver: MomentNewton | CertifiedSolver = MomentNewton(tol, **settings)
+    try:
+        solver.check_claim(problem)
+    except ProblemError:
+        solver = CertifiedSolver(tol, **settings)
+    return solver.solve(problem, start)
 
 
 def _problems(

@@ -6,7 +6,7 @@ has it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,10 +52,10 @@ class EdgeBounds:
     @classmethod
     def from_edges(
         cls,
-        d: int,
+        d: int | Sequence[Hashable],
         *,
-        absent: Iterable[tuple[int, int]] = (),
-        present: Iterable[tuple[int, int]] = (),
+        absent: Iterable[tuple[Hashable, Hashable]] = (),
+        present: Iterable[tuple[Hashable, Hashable]] = (),
         least: float = 0.0,
         most: float = np.inf,
     ) -> EdgeBounds:
@@ -63,9 +63,9 @@ class EdgeBounds:
 
         Parameters
         ----------
-        d : int
-            The number of vertices.
-        absent, present : pairs of vertices, counted from 0
+        d : int or sequence
+            The number of vertices, or their names, such as the columns of a data frame.
+        absent, present : pairs of vertices, counted from 0, or by name
         least : float
             The least weight of a present edge.
         most : float
@@ -73,14 +73,21 @@ class EdgeBounds:
         """
         least = real_number("least", least, 0.0)
         most = real_number("most", most, 0.0, infinite=True)
-        lower, upper = np.zeros((d, d)), np.full((d, d), most)
+        names: Sequence[Hashable] = range(d) if isinstance(d, (int, np.integer)) else list(d)
+        places = {name: place for place, name in enumerate(names)}
+        size = len(names)
+        if len(places) < size:
+            raise ProblemError("d has two vertices of the same name; names must differ.")
+        lower, upper = np.zeros((size, size)), np.full((size, size), most)
         for edges, matrix, value in ((present, lower, least), (absent, upper, 0.0)):
             for first, second in edges:
-                if not (0 <= first < d and 0 <= second < d and first != second):
+                i, j = places.get(first), places.get(second)
+                if i is None or j is None or i == j:
                     raise ProblemError(
-                        f"({first}, {second}) is no edge of a graph with vertices 0 to {d - 1}."
+                        f"({first}, {second}) is no edge of a graph with vertices "
+                        f"{names[0]} to {names[-1]}."
                     )
-                matrix[first, second] = matrix[second, first] = value
+                matrix[i, j] = matrix[j, i] = value
         return cls.from_matrices(lower, upper)
 
     @classmethod

@@ -7,7 +7,7 @@ rounding may have done to it is taken off (docs/certificates.md tells how much t
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial.distance import pdist
+from scipy.spatial.distance import pdist, squareform
 
 from wdro_cvx.ambiguity.smoothness import accumulation
 from wdro_cvx.laplacian import edge_index
@@ -37,14 +37,15 @@ def safe_costs(nominal: Nominal, moment: Moment, exactly: bool = False) -> tuple
     if rows is not None:
         sizes = np.einsum("ij,ij->j", rows, rows)
         # How far the columns of the data may have moved when they were levelled and factored.
-        moved = rounding * np.maximum(np.linalg.norm(nominal.factor, axis=0), np.sqrt(sizes))
+        moved = rounding * np.maximum(nominal.lengths, np.sqrt(sizes))
         if exactly:
             costs = pdist(rows.T, "sqeuclidean")
             slack = (rows.shape[0] + 4) * _EPS * costs
         else:
-            gram = rows.T @ rows
-            costs = np.maximum(sizes[heads] + sizes[tails] - 2 * gram[heads, tails], 0.0)
-            slack = (rows.shape[0] + 4) * _EPS * (sizes[heads] + sizes[tails])
+            gram = nominal.second_moment if nominal.holds(rows) else rows.T @ rows
+            ends = sizes[heads] + sizes[tails]
+            costs = np.maximum(ends - 2 * squareform(gram, checks=False), 0.0)
+            slack = (rows.shape[0] + 4) * _EPS * ends
         shaken = moved[heads] + moved[tails]
         slack += shaken * (2 * np.sqrt(costs + slack) + shaken)
     if moment.rest is not None:
@@ -60,8 +61,7 @@ def safe_costs(nominal: Nominal, moment: Moment, exactly: bool = False) -> tuple
 
 def _is_shift(nominal: Nominal, moment: Moment) -> bool:
     """Say whether the rest is exact: all that was added up from the data is in the rows."""
-    rows = nominal.factor
-    return isinstance(moment, TransportedMoment) and moment.moved.shape == rows.shape
+    return isinstance(moment, TransportedMoment) and nominal.holds(moment.moved)
 
 
 def nuclear_size(moment: Moment) -> float:

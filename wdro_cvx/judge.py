@@ -8,6 +8,7 @@ meant as a statement about the data as they are stored (docs/certificates.md).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -39,6 +40,8 @@ _PULLS = 8  # attempts to bring a second moment that is barely outside its set b
 # If the slack for rounding costs more than this, relative to the value, it is worth a slower and
 # sharper computation of the costs.
 _WORTHWHILE = 1e-10
+# A gap that is no wider is left as it is: other multipliers would cost time, and gain nothing.
+_ENOUGH = 1e-11
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,25 +169,34 @@ def _judge(problem: GraphProblem, matrix: Array, certificate: Certificate | None
 
     notes: list[str] = []
     repair, rule = float(np.linalg.norm(matrix - feasible)), problem.prior.trace
-    moments = [("the worst case", worst.moment)]
     degrees = np.diagonal(feasible)
     # Any multipliers will do; those of an isolated vertex would be infinite under logarithms.
-    multipliers = [problem.prior.slope(np.maximum(degrees, _ISOLATED * float(degrees.mean())))]
+    # An empty graph has no mean to take a share of.
+    least = _ISOLATED * float(degrees.mean()) or 1.0
+    multipliers = [problem.prior.slope(np.maximum(degrees, least))]
+    # The worst case is built only if the certificate leaves something to be wished for.
+    moments: list[tuple[str, Callable[[], Moment]]] = [("the worst case", lambda: worst.moment)]
     if certificate is not None:
-        moments.append(("the certificate", certificate.moment))
+        offered = certificate.moment
+        moments.insert(0, ("the certificate", lambda: offered))
         nu = certificate.degree_multipliers
         if nu is not None and float(np.abs(nu).max()) <= _RANGE:
-            multipliers.append(nu)
+            multipliers.insert(0, nu)
         elif nu is not None:
             notes.append("the certificate's multipliers are out of range and were not used")
     best: DualBound | None = None
+    enough = value - _ENOUGH * max(abs(value - problem.constant), problem.floor)
     for source, moment in moments:
-        inside, share = _pulled_inside(problem, moment)
+        if best is not None and best.value >= enough:
+            break
+        inside, share = _pulled_inside(problem, moment())
         if share < 0.5:
             notes.append(f"{source} lies outside the ambiguity set; its bound was not used")
         for bound in _bounds(problem, feasible, inside, multipliers, abs(value)):
             if best is None or not bound.value <= best.value:
                 best = bound
+            if best.value >= enough:
+                break
     assert best is not None
     excess = max(value - best.value, 0.0)
     return Verdict(
@@ -229,14 +241,15 @@ def _size_of_terms(problem: GraphProblem, feasible: Array) -> float:
 
 def _bounds(
     problem: GraphProblem, feasible: Array, moment: Moment, multipliers: list[Array], size: float
-) -> list[DualBound]:
-    """Return the bounds of one moment, with sharper costs where the slack for rounding shows."""
+) -> Iterator[DualBound]:
+    """Yield the bounds of one moment, with sharper costs where the slack for rounding shows."""
     costs, slack = safe_costs(problem.nominal, moment)
     if moment.rows is not None:
         lost = float(slack @ weights_from_laplacian(feasible))
         if lost > _WORTHWHILE * max(size - problem.constant, _TINY):
             costs, _ = safe_costs(problem.nominal, moment, exactly=True)
-    return [dual_bound(problem, costs, nu) for nu in multipliers]
+    for nu in multipliers:
+        yield dual_bound(problem, costs, nu)
 
 
 def _pulled_inside(problem: GraphProblem, moment: Moment) -> tuple[Moment, float]:

@@ -14,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from scipy.spatial.distance import squareform
 
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.validation import Array, finite_array, real_number, square_matrix
@@ -42,16 +43,15 @@ def vertex_count(weights: Array) -> int:
 def laplacian_from_weights(weights: Array) -> Array:
     """Apply 𝒯: return the Laplacian of the graph with these edge weights."""
     d = vertex_count(weights)
-    laplacian = np.zeros((d, d))
-    laplacian[edge_index(d)] = -weights
-    laplacian += laplacian.T
+    laplacian = -squareform(weights) if d > 2 else np.full((2, 2), -weights[0])
+    np.fill_diagonal(laplacian, 0.0)
     np.fill_diagonal(laplacian, -laplacian.sum(axis=1))
-    return laplacian
+    return np.asarray(laplacian)
 
 
 def weights_from_laplacian(laplacian: Array) -> Array:
     """Return the edge weights of a symmetric Laplacian (the inverse of 𝒯 on its range)."""
-    return -laplacian[edge_index(laplacian.shape[0])]
+    return np.asarray(-squareform(laplacian, checks=False))
 
 
 def adjoint(matrix: Array) -> Array:

@@ -117,6 +117,8 @@ class TransportedMoment(Moment):
             rows = getattr(self, name)
             if rows is not None and (rows.ndim != 2 or rows.shape[1] != d):
                 raise ProblemError(f"{name} must be rows of {d} columns; it is {rows.shape}.")
+        if self.spread is not None and len(self.spread) == 0:
+            object.__setattr__(self, "spread", None)
         if self.shift is not None:
             shift = _symmetric("shift", self.shift)
             if shift.shape[0] != d:

@@ -23,6 +23,7 @@ _EPS = float(np.finfo(float).eps)
 # A vertex whose variance exceeds the typical one by more than this has no say in the level of a
 # covariance: taking its share off the others would cost them digits.
 _ORDINARY = 1e4
+_MANY = 4  # samples per vertex, from which a triangular factor is smaller by enough
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,15 +41,26 @@ class Nominal:
         many vertices no array of d × d numbers should be made that nobody needs.
     samples : array (N, d) or None
         The samples less the median of each, one per row; None where only moments are known.
+    known_rows : array (r, d) or None
+        ``R`` with ``RᵀR = Θ`` where the second moment was given so.
     """
 
     mean: Array
     known_covariance: Array | None = None
     samples: Array | None = None
+    known_rows: Array | None = None
 
     @classmethod
-    def from_samples(cls, samples: ArrayLike) -> Nominal:
-        """Build from a table with one signal per row and one vertex per column."""
+    def from_samples(cls, samples: ArrayLike, weights: ArrayLike | None = None) -> Nominal:
+        """Build from a table with one signal per row and one vertex per column.
+
+        Parameters
+        ----------
+        samples : array (N, d)
+        weights : array (N,), optional
+            How much every signal counts, in any unit. Signals that do not count alike are known by
+            their moments: sets that reweigh samples start from equal weights, and refuse them.
+        """
         table = finite_array("samples", samples, 2)
         _check_vertices("samples", table.shape[1])
         ordinary_size("samples", table)
@@ -56,7 +68,23 @@ class Nominal:
         # and those far from it one rounding of their own size. The mean would be at the mercy of
         # one large entry.
         table -= np.median(table, axis=1, keepdims=True)
-        return cls(_column_means(table), None, table)._frozen()
+        shares = None if weights is None else sample_shares(weights, len(table))
+        if shares is None or np.ptp(shares) == 0.0:
+            return cls(_column_means(table), None, table)._frozen()
+        counted = shares > 0.0
+        rows = table[counted] * np.sqrt(shares[counted])[:, np.newaxis]
+        if len(rows) > table.shape[1]:
+            rows = np.asarray(np.linalg.qr(rows, mode="r"))
+        return cls.from_rows(shares @ table, rows)
+
+    @classmethod
+    def from_rows(cls, mean: ArrayLike, rows: ArrayLike) -> Nominal:
+        """Build from a mean and rows ``R`` (r, d) of which ``RᵀR`` is the second moment."""
+        centre, factor = finite_array("mean", mean, 1), finite_array("rows", rows, 2)
+        if factor.shape[1] != centre.size:
+            raise DataError(f"rows must have {centre.size} columns; they have {factor.shape[1]}.")
+        _check_vertices("mean", centre.size)
+        return cls(centre, None, None, factor)._frozen()
 
     @classmethod
     def from_moments(cls, mean: ArrayLike, covariance: ArrayLike) -> Nominal:
@@ -68,7 +96,7 @@ class Nominal:
         return cls(centre - np.median(centre), _levelled(matrix))._frozen()
 
     def _frozen(self) -> Nominal:
-        for array in (self.mean, self.known_covariance, self.samples):
+        for array in (self.mean, self.known_covariance, self.samples, self.known_rows):
             if array is not None:
                 array.flags.writeable = False
         return self
@@ -87,9 +115,12 @@ class Nominal:
     @cached_property
     def covariance(self) -> Array:
         """The covariance (d, d), with divisor N."""
-        if self.samples is None:
-            assert self.known_covariance is not None
+        if self.known_covariance is not None:
             return self.known_covariance
+        if self.samples is None:
+            covariance = self.second_moment - np.outer(self.mean, self.mean)
+            covariance.flags.writeable = False
+            return covariance
         centred = self.samples - self.mean
         covariance = centred.T @ centred / len(self.samples)
         covariance.flags.writeable = False
@@ -113,6 +144,8 @@ class Nominal:
         have no mass are exactly that, which rounding in ``Θ`` would blur. Of moments it is a root,
         less what is rounding in a covariance; it *is* the distribution that is meant.
         """
+        if self.known_rows is not None:
+            return self.known_rows
         if self.samples is not None:
             rows = self.samples / np.sqrt(self.samples.shape[0])
             factor = rows if rows.shape[0] <= self.d else np.asarray(np.linalg.qr(rows, mode="r"))
@@ -121,20 +154,57 @@ class Nominal:
         factor.flags.writeable = False
         return factor
 
+    @cached_property
+    def rows(self) -> Array:
+        """A matrix ``R`` with ``RᵀR = Θ`` that costs nothing to make.
+
+        The samples themselves, over ``√N``, unless there are so many that triangular ones are worth
+        their price; for sets that only ever look at ``Θ``.
+        """
+        if self.samples is None or not self.d < len(self.samples) <= _MANY * self.d:
+            return self.factor
+        rows = self.samples / np.sqrt(len(self.samples))
+        rows.flags.writeable = False
+        return rows
+
+    def holds(self, rows: Array) -> bool:
+        """Say whether these are the :attr:`rows` or the :attr:`factor` of this distribution."""
+        if rows.shape == self.rows.shape and np.array_equal(rows, self.rows):
+            return True
+        return len(rows) <= self.d and np.array_equal(rows, self.factor)
+
+    @cached_property
+    def lengths(self) -> Array:
+        """The root of ``Θ_ii``, for every vertex."""
+        return np.asarray(np.linalg.norm(self.rows, axis=0))
+
     def scaled(self, factor: float | Array) -> Nominal:
         """Return the distribution of ``factor·x``, with one factor or one per vertex."""
         samples = None if self.samples is None else self.samples * factor
         covariance = self.known_covariance
         if covariance is not None:
             covariance = covariance * np.multiply.outer(factor, factor)
-        scaled = Nominal(self.mean * factor, covariance, samples)._frozen()
+        rows = None if self.known_rows is None else self.known_rows * factor
+        scaled = Nominal(self.mean * factor, covariance, samples, rows)._frozen()
         # What is known need not be computed again.
-        for name, degree in (("factor", 1), ("covariance", 2), ("second_moment", 2)):
+        for name, degree in (("factor", 1), ("rows", 1), ("covariance", 2), ("second_moment", 2)):
             if name in self.__dict__ and np.ndim(factor) == 0:
                 known = self.__dict__[name] * factor**degree
                 known.flags.writeable = False
                 scaled.__dict__[name] = known
         return scaled
+
+
+def sample_shares(weights: ArrayLike, count: int) -> Array:
+    """Return the weights of samples, checked and divided by their sum."""
+    values = finite_array("weights", weights, 1)
+    if values.size != count:
+        raise DataError(f"weights must have one entry for each of the {count} samples; there are "
+                        f"{values.size}.")  # fmt: skip
+    if values.min() < 0.0 or values.max() == 0.0:
+        raise DataError("weights must be nonnegative, and not all zero.")
+    values /= values.max()  # sums of large numbers stay numbers
+    return values / values.sum()
 
 
 def symmetric_root(matrix: Array) -> Array:

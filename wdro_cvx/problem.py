@@ -116,7 +116,7 @@ class GraphProblem:
         In this unit nothing is very large or small, and being a power of two it rounds nothing.
         """
         sizes = [
-            float(np.linalg.norm(self.nominal.factor)) / np.sqrt(self.d),
+            float(np.linalg.norm(self.nominal.lengths)) / np.sqrt(self.d),
             float(np.sqrt(max(self.prior.beta, self.prior.kappa))),
         ]
         sizes.append(self.ambiguity.length)

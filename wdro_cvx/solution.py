@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -13,6 +14,9 @@ from wdro_cvx.errors import ProblemError
 from wdro_cvx.large.edge_list import EdgeList
 from wdro_cvx.moment import Moment, as_moment
 from wdro_cvx.validation import Array, finite_array, real_number
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 #: Laplacians of more vertices than this are sparse arrays.
 SPARSE_FROM = 2000
@@ -147,6 +151,29 @@ class Solution:
         return EdgeList.from_laplacian(self.laplacian)
 
     @property
+    def adjacency(self) -> Array | sparse.csr_array:
+        """The edge weights as a matrix, dense or sparse as the Laplacian is."""
+        if not sparse.issparse(self.laplacian):
+            return np.maximum(np.diag(np.diagonal(self.laplacian)) - self.laplacian, 0.0)
+        edges = self.edges
+        upper = sparse.csr_array((edges.weights, (edges.heads, edges.tails)), shape=(edges.d,) * 2)
+        return sparse.csr_array(upper + upper.T)
+
+    def to_networkx(
+        self, names: Sequence[Hashable] | None = None, threshold: float = 0.0
+    ) -> nx.Graph:
+        """Return the graph with its weights.
+
+        Parameters
+        ----------
+        names : sequence, optional
+            Of the vertices; their numbers if not given.
+        threshold : float
+            Edges with less weight are left out.
+        """
+        return network(above(self.adjacency, threshold), names)
+
+    @property
     def gap(self) -> float:
         """The relative gap between ``value`` and ``bound``; infinite without a bound."""
         return relative_gap(self.value, self.bound, self.constant, self.floor)
@@ -163,3 +190,28 @@ class Solution:
             f"{self.laplacian.shape[0]} vertices, {self.iterations} iterations, "
             f"{self.total_s:.3g} s)"
         )
+
+
+def above(adjacency: Array | sparse.csr_array, threshold: float) -> Array | sparse.csr_array:
+    """Return the weights from a threshold on, the others as zeros."""
+    if not sparse.issparse(adjacency):
+        return np.where(adjacency >= threshold, adjacency, 0.0)
+    kept = sparse.csr_array(adjacency, copy=True)
+    kept.data[kept.data < threshold] = 0.0
+    kept.eliminate_zeros()
+    return kept
+
+
+def network(
+    adjacency: Array | sparse.csr_array, names: Sequence[Hashable] | None = None
+) -> nx.Graph:
+    """Return a matrix of weights as a graph, its vertices under their names."""
+    import networkx as nx  # a fifth of a second that nobody else needs
+
+    large = sparse.issparse(adjacency)
+    graph = (nx.from_scipy_sparse_array if large else nx.from_numpy_array)(adjacency)
+    if names is None:
+        return graph
+    if len(set(names)) != adjacency.shape[0]:
+        raise ProblemError(f"names must be {adjacency.shape[0]} different names, one per vertex.")
+    return nx.relabel_nodes(graph, dict(enumerate(names)))

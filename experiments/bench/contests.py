@@ -1,4 +1,4 @@
-"""What is timed: three kinds of work, who does it, at which sizes, to which judged gap."""
+"""What is timed: kinds of work, who does it, at which sizes, to which judged gap."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ _AVERAGE = Instance("average", 0, 0, 0.0, _ETA, seed=0)
 _GAUSSIAN = Instance("gaussian", 0, 0, _RADIUS, _ETA, seed=0)
 _MOMENT = Instance("moment", 0, 0, _RADIUS, _ETA, seed=0)
 
-CONTESTS = (
+
+#: ``wdro bench``.
+CONTESTS: tuple[Contest, ...] = (
     Contest(
         "sample average, gap ≤ 1e-9",
         _AVERAGE,
@@ -77,3 +79,23 @@ CONTESTS = (
         },
     ),
 )
+
+
+def _log_degree(shape: float, sizes: tuple[int, ...]) -> Contest:
+    """Return the sample average under the log-degree prior, where the field has its own methods."""
+    rivals = ("PrimalDual", "FDPG", "RestartedFDPG", "LocalFDPG")
+    return Contest(
+        f"log-degree, αβ = {shape:g}, gap ≤ 1e-6",
+        Instance("average", 0, 0, 0.0, _ETA, seed=0, shape=shape),
+        "CertifiedSolver",
+        1e-6,
+        {
+            "CertifiedSolver": (*sizes, 2000),
+            **dict.fromkeys(rivals, sizes),
+            "SampleAverage:CLARABEL": (20, 60, 100, 200),
+        },
+    )
+
+
+#: ``wdro bench --log-degree``.
+LOG_DEGREE = tuple(_log_degree(shape, (20, 60, 100, 200, 500, 1000)) for shape in (0.1, 0.01))

@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from experiments.bench.contests import CONTESTS
+from experiments.bench.contests import Contest
 from experiments.drawing.scaling import growth, solved_times
 from experiments.running.outcome import Outcome
 from experiments.running.provenance import provenance_line
 from experiments.running.text import busy_warning, markdown_table, seconds
 
 
-def describe(rows: pd.DataFrame, panels: Mapping[str, pd.DataFrame]) -> str:
+def describe(
+    rows: pd.DataFrame,
+    panels: Mapping[str, pd.DataFrame],
+    contests: Sequence[Contest],
+    command: str,
+) -> str:
     """Return the report in Markdown."""
     parts = [
         "# Bench",
-        "Made by `wdro bench` (`make bench`). Every time is a median of runs in one process with "
+        f"Made by `{command}`. Every time is a median of runs in one process with "
         "one thread, CPU and beside it wall; every method runs at the loosest of its tolerances "
         "whose answer the judge accepts. `ratio` is against our solver at the same d. Memory is "
         "the peak of the whole process, libraries included.",
         *busy_warning(rows),
         "![time against d](bench.png)",
     ]
-    for contest in CONTESTS:
+    for contest in contests:
         part = panels[contest.title]
         ours = part[part["method"] == contest.ours].set_index("d")["total_s"]
         lines = []

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import networkx as nx
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
+from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
 from experiments.drawing.style import COLOURS, GREY
+from solvers.edge_table import edge_arrays
 from wdro_cvx.edges import EDGE_THRESHOLD
+from wdro_cvx.solution import above, network
 from wdro_cvx.validation import Array
 
 #: So many communities have a colour; the smaller ones are grey.
 _COLOURED = 7
 
+Weights: TypeAlias = Array | sparse.csr_array
 
-def communities(adjacency: Array, seed: int = 0) -> Array:
+
+def communities(adjacency: Weights, seed: int = 0) -> Array:
     """Return Louvain's community of every vertex, 0 the largest; without an edge, each its own."""
-    kept = np.where(adjacency >= EDGE_THRESHOLD, adjacency, 0.0)
-    labels = np.arange(len(adjacency), dtype=float)
-    if kept.any():
-        graph = nx.from_numpy_array(kept)
+    graph = network(above(adjacency, EDGE_THRESHOLD))
+    labels = np.arange(float(adjacency.shape[0]))
+    if graph.number_of_edges():
         found = nx.community.louvain_communities(graph, seed=seed)
         for label, members in enumerate(sorted(found, key=lambda group: (-len(group), min(group)))):
             labels[list(members)] = label
@@ -49,27 +54,36 @@ def community_colour(label: float) -> str:
     return COLOURS[int(label)] if label < _COLOURED else GREY
 
 
-def spread_out(adjacency: Array) -> Array:
+def spread_out(adjacency: Weights) -> Array:
     """Return a place for every vertex, by the forces of the edges."""
-    network = nx.from_numpy_array(adjacency)
-    layout = nx.spring_layout(network, seed=1, k=2.0 / np.sqrt(len(adjacency)))
-    return np.array([layout[vertex] for vertex in range(len(adjacency))])
+    d = adjacency.shape[0]
+    layout = nx.spring_layout(network(adjacency), seed=1, k=2.0 / np.sqrt(d))
+    return np.array([layout[vertex] for vertex in range(d)])
 
 
-def draw_edges(axes: Axes, adjacency: Array, labels: Array, points: Array) -> None:
-    """Draw edges by weight and vertices by community; isolated vertices are hollow."""
-    rows, columns = np.nonzero(np.triu(adjacency))
-    weights = adjacency[rows, columns]
-    segments = np.stack([points[rows], points[columns]], axis=1)
+def draw_edges(
+    axes: Axes, adjacency: Weights, labels: Array, points: Array, unsure: Weights | None = None
+) -> None:
+    """Draw edges by weight and vertices by community; isolated vertices are hollow.
+
+    Edges that are marked in ``unsure`` are dashed.
+    """
+    rows, columns, weights = edge_arrays(adjacency)
     order = np.argsort(weights)
-    strength = weights[order] / weights.max() if weights.size else weights
-    if weights.size:
-        lines = LineCollection(
-            list(segments[order]), linewidths=0.3 + 2.2 * strength, colors="#555555",
-            alpha=0.25 + 0.6 * strength, zorder=2,
-        )  # fmt: skip
-        axes.add_collection(lines)
-    alone = ~adjacency.any(axis=1)
+    rows, columns, weights = rows[order], columns[order], weights[order]
+    segments = np.stack([points[rows], points[columns]], axis=1)
+    strength = weights / weights.max() if weights.size else weights
+    dashed = np.zeros(weights.size, dtype=bool)
+    if unsure is not None and weights.size:
+        dashed = np.asarray(unsure[rows, columns]).ravel() != 0.0
+    for kind, style in ((~dashed, "solid"), (dashed, "dashed")):
+        if kind.any():
+            lines = LineCollection(
+                list(segments[kind]), linewidths=0.3 + 2.2 * strength[kind], colors="#555555",
+                alpha=0.25 + 0.6 * strength[kind], zorder=2, linestyles=style,
+            )  # fmt: skip
+            axes.add_collection(lines)
+    alone = np.bincount(np.concatenate([rows, columns]), minlength=len(points)) == 0
     colours = np.array([community_colour(label) for label in labels])
     x, y = points.T
     axes.scatter(x[~alone], y[~alone], s=26, c=colours[~alone], zorder=3, linewidths=0)
@@ -81,16 +95,22 @@ def draw_edges(axes: Axes, adjacency: Array, labels: Array, points: Array) -> No
         axes.legend(frameon=False, loc="lower left", fontsize=8)
 
 
-def frame_map(axes: Axes, points: Array, outlines: Sequence[Array] = ()) -> None:
-    """Set up a map around the points, in the equirectangular projection of its middle latitude."""
-    margin = 0.06 * np.ptp(points, axis=0).max() + 0.5
+def frame_map(
+    axes: Axes, points: Array, outlines: Sequence[Array] = (), degrees: bool = True
+) -> None:
+    """Set up a map around the points, in the equirectangular projection of its middle latitude.
+
+    Points that are not in degrees are x and y of a plane.
+    """
+    margin = 0.06 * np.ptp(points, axis=0).max() + (0.5 if degrees else 0.0)
     low, high = points.min(axis=0) - margin, points.max(axis=0) + margin
     for outline in outlines:
         axes.plot(*outline.T, color="#BBBBBB", linewidth=0.6, zorder=1)
-    axes.set(
-        xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="longitude (degrees)",
-        ylabel="latitude (degrees)",
-    )  # fmt: skip
+    words = ("longitude (degrees)", "latitude (degrees)") if degrees else ("x", "y")
+    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel=words[0], ylabel=words[1])
+    if not degrees:
+        axes.set_aspect("equal")
+        return
     # At the poles themselves a degree of longitude has no length.
     middle = np.radians(np.clip((low[1] + high[1]) / 2, -85.0, 85.0))
     axes.set_aspect(1.0 / np.cos(middle))

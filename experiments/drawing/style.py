@@ -34,6 +34,9 @@ _FAMILIES = {
         {"RobustPremium": "D", "KLDual": "o", "ChiSquarePremium": "s", "MahalanobisPremium": "^",
          "MomentPremium": "v"},
     ),
+    "the field's algorithms": (
+        SKY, {"PrimalDual": "s", "FDPG": "^", "RestartedFDPG": "v", "LocalFDPG": "D"},
+    ),
     "quadratic and norm programs": (
         ORANGE, {"GeneralRegularized": "v", "SampleAverage": "P", "PIQP": "X"},
     ),

@@ -25,7 +25,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "names", nargs="*", metavar="NAME",
         help="experiments to run: communities, gamma, sample-size, radius, reliability, noise, "
-        "norm, nmi (default: all)",
+        "norm, nmi, prior (default: all)",
     )  # fmt: skip
     parser.add_argument(
         "--preset", choices=("quick", "paper"), default="quick",

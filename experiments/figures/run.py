@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.drawing.style import save_figure
-from experiments.figures import communities, gamma, noise, norm, radius, sample_size
+from experiments.figures import communities, gamma, noise, norm, prior, radius, sample_size
 from experiments.figures.experiment import Experiment, FigureTask
 from experiments.figures.report import write_report
 from experiments.running.files import write_table
@@ -30,6 +30,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         noise.EXPERIMENT,
         norm.EXPERIMENT,
         communities.EXPERIMENT,
+        prior.EXPERIMENT,
     )
 }
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from experiments.running.folder import RUNS
-from experiments.running.options import number, parse_number
+from experiments.running.options import number, parse_number, whole
+from wdro_cvx import DataError, ProblemError
 
 if TYPE_CHECKING:
     from experiments.running.options import Commands
 
 NAME = "learn"
+DEFAULT_RADIUS = (
+    "bootstrap"  # of RobustGraph; a test holds them together, importing it takes a second
+)
 
 
 def add(commands: Commands) -> None:
@@ -21,31 +26,59 @@ def add(commands: Commands) -> None:
     parser = commands.add_parser(
         NAME,
         help="learn a graph from your own table",
-        description="Learn a graph from a CSV table: one observation per row, one vertex per "
-        "column, names in the header; columns with dates are left out. Writes edge list, "
-        "Laplacian, GraphML, picture and summary. Signals are divided by one number, their root "
-        "mean square (less the mean over the vertices), so that radius and eta have no unit.",
+        description="Learn a graph from a table (CSV, Parquet, Excel): one observation per row, "
+        "one vertex per column, names in the header; columns with dates are left out. Writes edge "
+        "list, Laplacian, GraphML, picture and summary. Signals are divided by one number, their "
+        "root mean square (less the mean over the vertices), so that radius and eta have no unit.",
     )
     parser.set_defaults(command=run)
-    parser.add_argument("table", type=Path, metavar="TABLE.csv", help="the signals")
     parser.add_argument(
-        "--coordinates", type=Path, metavar="FILE.csv",
-        help="a table with name, lat, lon (degrees) for every vertex: draws a map",
+        "tables", type=Path, nargs="+", metavar="TABLE",
+        help="the signals; of several tables each is learned by itself",
     )  # fmt: skip
     parser.add_argument(
-        "--model", choices=("gaussian", "general", "saa"), default="gaussian",
-        help="gaussian: worst case over a Wasserstein ball of signals; general: the paper's "
-        "Theorem 3 with p = 2; saa: trust the data (default: gaussian)",
+        "--coordinates", type=Path, metavar="FILE",
+        help="a table with name, lat, lon (degrees), or name, x, y, for every vertex: draws a map",
     )  # fmt: skip
     parser.add_argument(
-        "--radius", type=_radius, default="cv", metavar="R",
-        help="how far the truth may be from the data: a number; cv: the radius with the least risk "
-        "on held-out signals; reliability: the least whose worst case covers 95 %% of them "
-        "(default: cv)",
+        "--ambiguity", default="wasserstein", metavar="SET",
+        help="around which the worst case is taken: wasserstein, gaussian (the same graph), moment "
+        "(the paper's Theorem 3), mahalanobis, kl, chi-square, moment-uncertainty, singleton "
+        "(trust the data), or an installed one (default: wasserstein)",
     )  # fmt: skip
     parser.add_argument(
-        "--eta", type=number(), default=0.3, metavar="E",
-        help="larger values give more, and more even, edges (default: 0.3)",
+        "--parameter", action="append", default=[], metavar="NAME=VALUE",
+        help="a parameter of the set, as p=1 or scales=1,2,0.5; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--radius", type=_number_or_word, default=DEFAULT_RADIUS, metavar="R",
+        help="how far the truth may be from the data: a number; bootstrap: as far as 95 %% of "
+        "resampled tables; prediction: where neighbours predict held-out signals best; "
+        "reliability: the least whose worst case covers 95 %% of held-out signals; cv: the least "
+        f"risk on them, which tends to choose little (default: {DEFAULT_RADIUS})",
+    )  # fmt: skip
+    parser.add_argument(
+        "--eta", type=_number_or_word, default=0.3, metavar="E",
+        help="larger values give more, and more even, edges; auto: where neighbours predict "
+        "held-out signals best (default: 0.3)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--prior", choices=("frobenius", "log-degree"), default="frobenius",
+        help="frobenius: the paper's; log-degree: Kalofolias', under which every vertex keeps an "
+        "edge, with eta the root of alpha times beta (default: frobenius)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--neighbours", type=number(0.0, above=True), metavar="K",
+        help="choose eta so that a vertex has about so many neighbours on average",
+    )  # fmt: skip
+    parser.add_argument(
+        "--block", type=whole(1, 1_000_000), default=1, metavar="ROWS",
+        help="resampling draws runs of so many rows: for time series, longer than what a value "
+        "remembers (default: 1)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--stability", type=whole(0, 100_000), default=0, metavar="REFITS",
+        help="add to every edge the share of so many refits to resampled signals that have it",
     )  # fmt: skip
     parser.add_argument(
         "--signals", choices=("raw", "centred", "standardised"), default="raw",
@@ -57,44 +90,87 @@ def add(commands: Commands) -> None:
         "--threshold", type=number(), default=1e-4, metavar="W",
         help="leave out edges with less weight (default: 1e-4; all weights together are d/2)",
     )  # fmt: skip
-    parser.add_argument(
-        "--missing", choices=("error", "drop", "interpolate"), default="error",
-        help="missing values: stop, drop their rows, or interpolate down the column",
-    )  # fmt: skip
-    parser.add_argument(
-        "--ignore", action="append", default=[], metavar="COLUMN",
-        help="a column that is no vertex; may be repeated",
-    )  # fmt: skip
+    _add_layout(parser)
     parser.add_argument(
         "--output", type=Path, metavar="DIR", help=f"where to write (default: {RUNS}/learn/TABLE)"
     )
     parser.add_argument("--force", action="store_true", help="replace earlier results")
 
 
+def _add_layout(parser: argparse.ArgumentParser) -> None:
+    """Add what says how a table is to be read."""
+    parser.add_argument(
+        "--missing", choices=("pairs", "error", "drop", "interpolate"), default="pairs",
+        help="missing values: compare columns where both are present, stop, drop their rows, or "
+        "interpolate down the column (default: pairs)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--na", action="append", default=[], metavar="CODE",
+        help="what stands for a missing value, as -9999; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--decimal", choices=(".", ","), default=".", help="the decimal mark (default: .)"
+    )
+    parser.add_argument(
+        "--vertices", choices=("columns", "rows"), default="columns",
+        help="rows: every row is a vertex, with its name first (default: columns)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--ignore", action="append", default=[], metavar="NAME",
+        help="a column (or row) that is no vertex; may be repeated",
+    )  # fmt: skip
+
+
 def run(options: argparse.Namespace) -> int:
     """Carry out the command."""
     from experiments.learn.graph import LearnOptions
+    from experiments.learn.loading import Layout
     from experiments.learn.output import FILES
     from experiments.learn.run import run_learn
 
-    output = options.output or RUNS / NAME / options.table.stem
     how = LearnOptions(
-        options.model, options.radius, options.eta, options.signals, options.threshold
-    )
-    graph, summary = run_learn(
-        options.table, how, output, options.coordinates, options.ignore, options.missing,
-        options.force,
+        options.ambiguity, tuple(map(_parameter, options.parameter)), options.radius, options.eta,
+        options.signals, options.threshold, options.block, options.stability, options.prior,
+        options.neighbours,
     )  # fmt: skip
-    print(summary)
-    print(f"wrote {output}/: {', '.join(FILES)}")
-    if not graph.solved:
-        print(
-            f"wdro: the graph is within {graph.gap:.0e} of the optimum, not within 1e-6.",
-            file=sys.stderr,
-        )
-    return 0 if graph.solved else 1
+    layout = Layout(
+        tuple(options.ignore), options.missing, options.vertices, options.decimal, tuple(options.na)
+    )
+    unsolved = 0
+    for table, output in _outputs(options.tables, options.output).items():
+        graph, summary = run_learn(table, how, output, options.coordinates, layout, options.force)
+        print(summary)
+        print(f"wrote {output}/: {', '.join(FILES)}")
+        if not graph.solved:
+            unsolved += 1
+            print(
+                f"wdro: the graph is within {graph.gap:.0e} of the optimum, not within 1e-6.",
+                file=sys.stderr,
+            )
+    return 1 if unsolved else 0
 
 
-def _radius(text: str) -> float | str:
+def _outputs(tables: Sequence[Path], output: Path | None) -> dict[Path, Path]:
+    """Return where each table's graph goes; several below one folder, by their names."""
+    if len(tables) == 1 and output is not None:
+        return {tables[0]: output}
+    folders = {table: (output or RUNS / NAME) / table.stem for table in tables}
+    if len(set(folders.values())) < len(tables):
+        raise DataError("Two tables have the same name; learn them one by one, with --output.")
+    return folders
+
+
+def _number_or_word(text: str) -> float | str:
     value = parse_number(text)
     return text if value is None else value
+
+
+def _parameter(text: str) -> tuple[str, object]:
+    """Return the name and the value, a number or several, of a set's parameter."""
+    name, equals, value = text.partition("=")
+    numbers = [parse_number(part) for part in value.split(",")]
+    if not (name and equals) or any(number is None for number in numbers):
+        raise ProblemError(
+            f"--parameter must be NAME=NUMBER or NAME=NUMBER,NUMBER,…; it is {text!r}."
+        )
+    return name, numbers[0] if len(numbers) == 1 else tuple(numbers)

@@ -1,46 +1,35 @@
-"""Learn a graph from a table of signals, in units that the data themselves set."""
+"""Learn a graph from a table of signals with ``RobustGraph``, and judge it."""
 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from experiments.drawing.graphs import communities
 from experiments.learn.loading import SignalTable
-from solvers import solve
-from solvers.selection import RULES, choose_radius, data_scale
-from wdro_cvx import (
-    AmbiguitySet,
-    DataError,
-    GaussianBall,
-    GraphProblem,
-    MomentBall,
-    Nominal,
-    ProblemError,
-    Singleton,
-    Solution,
-    Status,
-    Verdict,
-    judge,
-)
+from solvers import RobustGraph
+from solvers.edge_table import edge_table
+from solvers.selection import RULES, ChoiceWarning
+from solvers.signals import ROUNDING, Signals
+from wdro_cvx import DataError, ProblemError, Solution, Status, Verdict, judge
+from wdro_cvx.ambiguity import named_ambiguity
 from wdro_cvx.edges import EDGE_THRESHOLD
-from wdro_cvx.validation import Array, real_number
+from wdro_cvx.solution import above
+from wdro_cvx.validation import Array, real_number, whole_number
 
-#: Names on the command line; signals of any distribution have the Gaussian scenario's value.
-MODELS: dict[str, AmbiguitySet] = {
-    "gaussian": GaussianBall(0.0),
-    "general": MomentBall(0.0, p=2.0),
-    "saa": Singleton(),
-}
-#: Radius and eta are relative to the signals; beyond this they are mistakes, or arithmetic fails.
 TOLERANCE = 1e-6
+#: Radius and eta are relative to the signals; beyond this they are mistakes, or arithmetic fails.
 _RANGE = 1e-6, 1e6
-_ROUNDING = 1e-12  # of signals up to 1: what varies less does not vary
 PREPARATIONS = ("raw", "centred", "standardised")
+_DEFAULT = RobustGraph()
 
 
 def _within(value: float) -> bool:
@@ -49,33 +38,47 @@ def _within(value: float) -> bool:
 
 @dataclass(frozen=True)
 class LearnOptions:
-    """How to learn.
+    """How to learn; the words and the defaults are those of ``RobustGraph``.
 
     Attributes
     ----------
-    model : str
-        ``gaussian``, ``general`` or ``saa``.
+    ambiguity : str
+        The name of a set.
+    parameters : tuple of pairs
+        What the set has beside its radius: names and values.
     radius : float or str
-        A number, relative to the root mean square of the signals, or ``cv`` or ``reliability``.
-    eta : float
-        Relative likewise; a larger one gives more and more even edges.
+        A number, relative to the root mean square of the signals, or a rule.
+    eta : float or str
+        Relative likewise; a larger one gives more and more even edges. Or ``auto``.
     signals : str
         ``raw``: edges join vertices of similar level. ``centred``: each vertex's mean is taken
         off, so that edges join vertices that vary together. ``standardised``: each vertex is also
         divided by its deviation, so that only the shape of the variation counts.
     threshold : float
         Edges with less weight are left out; the weights of a graph add up to d/2.
+    block : int
+        The length of the runs of rows that resampling draws; more than 1 for time series.
+    stability : int
+        Refits to resampled signals, for the share of them that have an edge; 0 for none.
+    prior : str
+        ``frobenius`` or ``log-degree``.
+    neighbours : float, optional
+        How many neighbours a vertex should have on average; chooses eta.
     """
 
-    model: str = "gaussian"
-    radius: float | str = "cv"
-    eta: float = 0.3
+    ambiguity: str = str(_DEFAULT.ambiguity)
+    parameters: tuple[tuple[str, object], ...] = ()
+    radius: float | str = _DEFAULT.radius
+    eta: float | str = _DEFAULT.eta
     signals: str = "raw"
     threshold: float = EDGE_THRESHOLD
+    block: int = 1
+    stability: int = 0
+    prior: str = str(_DEFAULT.prior)
+    neighbours: float | None = None
 
     def __post_init__(self) -> None:
-        if self.model not in MODELS:
-            raise ProblemError(f"model must be one of {', '.join(MODELS)}; it is {self.model!r}.")
+        named_ambiguity(self.ambiguity, dict(self.parameters))
         if self.signals not in PREPARATIONS:
             raise ProblemError(
                 f"signals must be one of {', '.join(PREPARATIONS)}; it is {self.signals!r}."
@@ -91,29 +94,76 @@ class LearnOptions:
                 f"signals; it is {self.radius:g}. Less is as good as 0, and beyond 1 the worst "
                 "case has little to do with the data."
             )
-        if not _within(real_number("eta", self.eta, 0.0, strict=True)):
+        if isinstance(self.eta, str):
+            if self.eta != "auto":
+                raise ProblemError(f"eta must be a number or 'auto'; it is {self.eta!r}.")
+        elif not _within(real_number("eta", self.eta, 0.0, strict=True)):
             raise ProblemError(
                 f"eta must be between {_RANGE[0]:g} and {_RANGE[1]:g}, relative to the signals; "
                 f"it is {self.eta:g}."
             )
         real_number("threshold", self.threshold, 0.0)
+        whole_number("block", self.block, 1)
+        whole_number("stability", self.stability, 0)
+
+    def estimator(self) -> RobustGraph:
+        """Return the estimator that these options describe."""
+        return RobustGraph(
+            self.radius, self.eta, named_ambiguity(self.ambiguity, dict(self.parameters)),
+            TOLERANCE, prior=self.prior, neighbours=self.neighbours, block=self.block,
+            progress=sys.stderr.isatty(),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
 class LearnedGraph:
     """A graph with the names of its vertices and the proof of its optimality.
 
-    ``radius`` and ``unit`` are those of the prepared signals: ``signals/unit`` has mean square one.
+    Attributes
+    ----------
+    names : tuple of str
+    estimator : RobustGraph
+        Fitted; its radius and unit are those of the prepared signals.
+    options : LearnOptions
+    samples : int
+    verdict : Verdict
+    stability : array (d, d) or None
+    notes : tuple of str
+        What was remarkable about the choice of radius and eta, or about missing values.
     """
 
     names: tuple[str, ...]
-    laplacian: Array
-    solution: Solution
+    estimator: RobustGraph
     options: LearnOptions
-    radius: float
-    unit: float
     samples: int
     verdict: Verdict
+    stability: Array | sparse.csr_array | None = None
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def solution(self) -> Solution:
+        """What the solver returned."""
+        return self.estimator.solution_
+
+    @property
+    def laplacian(self) -> Array | sparse.csr_array:
+        """The Laplacian, a sparse array of many vertices."""
+        return self.estimator.laplacian_
+
+    @property
+    def radius(self) -> float:
+        """The radius, in ``unit``."""
+        return self.estimator.radius_
+
+    @property
+    def eta(self) -> float:
+        """The eta, in ``unit`` squared."""
+        return self.estimator.eta_
+
+    @property
+    def unit(self) -> float:
+        """What the prepared signals were divided by."""
+        return self.estimator.unit_
 
     @property
     def gap(self) -> float:
@@ -125,76 +175,86 @@ class LearnedGraph:
         """Whether the judge calls it solved."""
         return self.verdict.solved(TOLERANCE)
 
-    @property
-    def adjacency(self) -> Array:
+    @cached_property
+    def adjacency(self) -> Array | sparse.csr_array:
         """Edge weights, those below the threshold left out."""
-        weights = np.diag(np.diagonal(self.laplacian)) - self.laplacian
-        return np.where(weights >= self.options.threshold, weights, 0.0)
+        return above(self.solution.adjacency, self.options.threshold)
+
+    @cached_property
+    def edges(self) -> pd.DataFrame:
+        """The edges by weight: source, target, weight, certain, and stability if asked for."""
+        threshold = self.options.threshold or EDGE_THRESHOLD
+        table = edge_table(self.adjacency, self.verdict.edges, self.names, threshold)
+        if self.stability is not None:
+            places = {name: place for place, name in enumerate(self.names)}
+            ends = [table[end].map(places).to_numpy(int) for end in ("source", "target")]
+            table["stability"] = np.asarray(self.stability[ends[0], ends[1]]).ravel()
+        return table
 
     @property
     def isolated(self) -> tuple[str, ...]:
         """Vertices without an edge."""
-        return tuple(self.names[i] for i in np.flatnonzero(~self.adjacency.any(axis=1)))
+        degrees = np.asarray(self.adjacency.sum(axis=1)).ravel()
+        return tuple(self.names[i] for i in np.flatnonzero(degrees == 0.0))
 
-    @property
+    @cached_property
     def communities(self) -> Array:
         """Louvain's community of every vertex."""
         return communities(self.adjacency)
 
     def to_networkx(self) -> nx.Graph:
-        """Return the graph with names, weights and communities."""
-        labels = self.communities
+        """Return the graph with names, weights, certainty and communities."""
         graph = nx.Graph()
-        for name, label in zip(self.names, labels, strict=True):
+        for name, label in zip(self.names, self.communities, strict=True):
             graph.add_node(name, community=int(label))
-        adjacency = self.adjacency
-        for i, j in zip(*np.nonzero(np.triu(adjacency)), strict=True):
-            graph.add_edge(self.names[i], self.names[j], weight=float(adjacency[i, j]))
+        nx_edges = nx.from_pandas_edgelist(self.edges, edge_attr=True)
+        graph.add_edges_from(nx_edges.edges(data=True))
         return graph
 
 
 def learn_graph(table: SignalTable, options: LearnOptions) -> LearnedGraph:
     """Learn a graph from a table; the answer is judged before it is returned."""
-    signals, unit = prepare(table, options.signals)
-    ambiguity = MODELS[options.model]
-    if isinstance(ambiguity, Singleton):
-        radius = 0.0
-    elif isinstance(options.radius, str):
-        radius = choose_radius(
-            signals, ambiguity, options.eta, options.radius, progress=sys.stderr.isatty()
-        )
-    else:
-        radius = float(options.radius)
-    ball = ambiguity if isinstance(ambiguity, Singleton) else type(ambiguity)(radius)
-    problem = GraphProblem(Nominal.from_samples(signals), ball, options.eta)
-    solution = solve(problem, tol=TOLERANCE)
-    if solution.status is Status.INTERRUPTED:  # half a graph is not what was asked for
+    frame = pd.DataFrame(prepare(table, options.signals), columns=list(table.names))
+    estimator = options.estimator()
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", ChoiceWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the summary says it
+        estimator.fit(frame)
+    if estimator.status_ is Status.INTERRUPTED:  # half a graph is not what was asked for
         raise KeyboardInterrupt
-    # Of many columns it is a sparse array; files and pictures want all of it.
-    dense = sparse.csr_array(solution.laplacian).toarray()
+    notes = [str(warning.message) for warning in said]
+    if estimator.moved_ > 0.0:
+        notes.append(
+            f"Missing values: pairs of columns were compared where both are present; the second "
+            f"moment was moved by {estimator.moved_:.1%} to be one."
+        )
+    stability = estimator.stability(frame, options.stability) if options.stability else None
+    verdict = judge(estimator.problem_, estimator.solution_)
     return LearnedGraph(
-        table.names, dense, solution, options, radius, unit, len(signals),
-        judge(problem, solution),
-    )  # fmt: skip
+        table.names, estimator, options, len(frame), verdict, stability, tuple(notes)
+    )
 
 
-def prepare(table: SignalTable, how: str) -> tuple[Array, float]:
-    """Return the prepared signals, divided by their unit, and the unit."""
-    # By the largest entry first, so that squares of extreme data stay within range.
-    peak = float(np.abs(table.signals).max()) or 1.0
+def prepare(table: SignalTable, how: str) -> Array:
+    """Return the signals as they are to be compared."""
+    # Relative to the largest entry, so that squares of extreme data stay within range.
+    peak = float(np.nanmax(np.abs(table.signals))) or 1.0
     signals = table.signals / peak
-    if how != "raw":
-        signals = signals - signals.mean(axis=0)
+    centre = Signals(signals).centred
+    if np.linalg.norm(centre) <= ROUNDING * np.linalg.norm(np.nan_to_num(signals)):
+        raise DataError("All vertices have the same signals; there is nothing to tell them apart.")
+    if how == "raw":
+        return table.signals
+    signals = signals - np.nanmean(signals, axis=0)
     if how == "standardised":
-        spread = signals.std(axis=0)
-        still = [table.names[i] for i in np.flatnonzero(spread <= _ROUNDING)]
+        spread = np.nanstd(signals, axis=0)
+        still = [table.names[i] for i in np.flatnonzero(spread <= ROUNDING)]
         if still:
             raise DataError(
                 f"{still[0]!r} never changes, so it cannot be standardised. Leave it out with "
                 "--ignore, or use --signals centred."
             )
-        signals = signals / spread
-    unit = data_scale(signals) / np.sqrt(signals.shape[1])
-    if unit <= 1e-12 * float(np.sqrt(np.mean(signals**2))):  # equal but for rounding
-        raise DataError("All vertices have the same signals; there is nothing to tell them apart.")
-    return signals / unit, float(unit) * peak
+        return np.asarray(signals / spread)
+    if np.linalg.norm(Signals(signals).centred) <= ROUNDING:
+        raise DataError("All vertices vary alike; there is nothing to tell them apart.")
+    return np.asarray(signals * peak)

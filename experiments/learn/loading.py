@@ -1,19 +1,18 @@
-"""Read a table of signals, or of coordinates, strictly: an error names the place and the remedy."""
+"""Read a table of signals, strictly: an error names the place and the remedy."""
 
 from __future__ import annotations
 
-import csv
-import io
-import math
-import re
+import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from experiments.learn.names import check_header, check_vertex_names
+from experiments.learn.names import check_names, check_vertex_names
+from experiments.learn.numbers import DECIMALS, MISSING, Cells, some
+from experiments.learn.reading import INDEX, Rows, open_rows
 from experiments.running.options import parse_number
 from wdro_cvx import DataError
 from wdro_cvx.validation import Array
@@ -21,13 +20,49 @@ from wdro_cvx.validation import Array
 #: Columns that tell when a signal was observed; they are no vertices.
 TIME_COLUMNS = frozenset(
     ("date", "time", "datetime", "timestamp", "year", "quarter", "month", "week", "week_start",
-     "week_end", "day", "hour", "period")
+     "week_end", "day", "hour", "period", "datum", "zeit", "jahr", "monat", "tag", "stunde")
 )  # fmt: skip
-MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "-", "?"))
-POLICIES = ("error", "drop", "interpolate")
-_LARGEST_MB = 200
-_MOST_COLUMNS = 10_000
-_SHOWN = 3  # places that an error lists
+POLICIES = ("pairs", "error", "drop", "interpolate")
+ORIENTATIONS = ("columns", "rows")
+_FORMATS = ("ISO8601", "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%d.%m.%y", "%d/%m/%Y",
+            "%m/%d/%Y", "%m.%Y")  # fmt: skip
+_LOOKED_AT = 20  # rows, for what a column holds
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a table is to be read.
+
+    Attributes
+    ----------
+    ignore : tuple of str
+        Columns that are no vertices, beside those that hold dates.
+    missing : str
+        ``pairs`` leaves missing values to the estimator, which compares columns where both are
+        present; ``error`` counts them and stops; ``drop`` leaves out rows that have any;
+        ``interpolate`` fills them linearly along the column.
+    vertices : str
+        Whether the ``columns`` are the vertices, or the ``rows``, with their names first.
+    decimal : str
+        The decimal mark.
+    na : tuple of str
+        What stands for a missing value beside the usual words, such as ``-9999``.
+    """
+
+    ignore: tuple[str, ...] = ()
+    missing: str = "pairs"
+    vertices: str = "columns"
+    decimal: str = "."
+    na: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        for name, allowed in (
+            ("missing", POLICIES), ("vertices", ORIENTATIONS), ("decimal", DECIMALS),
+        ):  # fmt: skip
+            if getattr(self, name) not in allowed:
+                raise DataError(
+                    f"{name} must be one of {', '.join(allowed)}; it is {getattr(self, name)!r}."
+                )
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +73,7 @@ class SignalTable:
     ----------
     names : tuple of str
     signals : array (N, d)
+        NaN where a value is missing.
     ignored : tuple of str
         Columns that were taken for times, or that the user named.
     note : str
@@ -50,213 +86,103 @@ class SignalTable:
     note: str = ""
 
 
-@dataclass(frozen=True, eq=False)
-class Places:
-    """Coordinates of the vertices in degrees, in their order."""
+def load_signals(path: Path, layout: Layout | None = None) -> SignalTable:
+    """Read a table with one observation per row and one vertex per column, or the other way.
 
-    latitude: Array
-    longitude: Array
-
-    @property
-    def arrays(self) -> tuple[Array, Array]:
-        """Latitudes and longitudes."""
-        return self.latitude, self.longitude
-
-
-def read_rows(path: Path) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows of a text table, all rows of the same length."""
-    text = _read_text(path)
-    separator = _separator(path, text)
-    try:
-        lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
-    except csv.Error as error:
-        raise DataError(f"{path} is not a readable table: {error}.") from None
-    # Blank lines are no rows; a row of empty cells is one, with all of its values missing.
-    numbered = [
-        (n, row) for n, row in enumerate(lines, start=1) if "".join(row).strip() or len(row) > 1
-    ]
-    if len(numbered) < 2:
-        raise DataError(f"{path} has no rows below its header.")
-    header = [cell.strip() for cell in numbered[0][1]]
-    if len(header) > _MOST_COLUMNS:
-        raise DataError(
-            f"{path} has {len(header)} columns; graphs of up to {_MOST_COLUMNS} vertices are "
-            "learned. Take fewer."
-        )
-    for number, row in numbered[1:]:
-        if len(row) != len(header):
-            raise DataError(
-                f"{path}: row {number} has {len(row)} cells, the header {len(header)}. "
-                "Every row needs one cell per column; quote cells that contain the separator."
-            )
-    check_header(path, header)
-    return header, [[cell.strip() for cell in row] for _, row in numbered[1:]]
-
-
-def load_signals(path: Path, ignore: Sequence[str] = (), missing: str = "error") -> SignalTable:
-    """Read a table with one observation per row and one vertex per column.
-
-    Parameters
-    ----------
-    path : Path
-        A CSV file: comma, semicolon, tab or bar as separator, UTF-8.
-    ignore : sequence of str
-        Columns that are no vertices, beside those that hold dates.
-    missing : str
-        ``error`` counts missing values and stops; ``drop`` leaves out rows that have any;
-        ``interpolate`` fills them linearly along the column.
+    A row becomes numbers as it is read, so that wide tables take little more memory than their
+    numbers.
     """
-    header, rows = read_rows(path)
-    unknown = [name for name in ignore if name not in header]
-    if unknown:
-        raise DataError(f"{path} has no column {unknown[0]!r} to ignore. It has: {_some(header)}.")
-    cells = pd.DataFrame(rows, columns=header)
-    ignored = [name for name in header if name in ignore or _is_time(name, cells[name])]
-    names = [name for name in header if name not in ignored]
+    layout = layout or Layout()
+    header, rows = open_rows(path, layout.decimal)
+    read = _by_columns if layout.vertices == "columns" else _by_rows
+    names, signals, ignored = read(path, header, rows, layout)
     if len(names) < 2:
         raise DataError(f"{path} has {len(names)} vertex column; a graph needs at least 2.")
     check_vertex_names(path, names)
-    table, note = _fill(path, _numbers(path, cells[names]), missing)
-    if len(table) < 2:
-        raise DataError(f"{path} has {len(table)} observation; learning a graph needs 2 or more.")
-    return SignalTable(tuple(names), table.to_numpy(float), tuple(ignored), note)
+    signals, note = _fill(path, names, signals, layout.missing)
+    if len(signals) < 2:
+        raise DataError(f"{path} has {len(signals)} observation; learning a graph needs 2 or more.")
+    return SignalTable(tuple(names), signals, tuple(ignored), note)
 
 
-def load_places(path: Path, names: Sequence[str]) -> Places:
-    """Read coordinates with the columns name, lat, lon; every vertex needs its row."""
-    header, rows = read_rows(path)
-    lower = [name.lower() for name in header]
-    positions = {}
-    for wanted, accepted in (("lat", ("lat", "latitude")), ("lon", ("lon", "lng", "longitude"))):
-        found = [lower.index(name) for name in accepted if name in lower]
-        if not found:
-            raise DataError(f"{path} needs the columns name, lat, lon; there is no {wanted!r}.")
-        positions[wanted] = found[0]
-    others = [place for place in range(len(header)) if place not in positions.values()]
-    if not others:
-        raise DataError(f"{path} needs the columns name, lat, lon; there is no name.")
-    label = others[0]
-    by_name = {row[label]: row for row in rows}
-    if len(by_name) < len(rows):
-        twice = next(n for n in by_name if sum(row[label] == n for row in rows) > 1)
-        raise DataError(f"{path} has two rows for {twice!r}; a vertex has one place.")
-    absent = [name for name in names if name not in by_name]
-    if absent:
-        raise DataError(
-            f"{path} has no coordinates for {len(absent)} of {len(names)} vertices: "
-            f"{_some(absent)}. Names must match the table's header exactly."
-        )
-    columns = pd.DataFrame(
-        {key: [by_name[name][place] for name in names] for key, place in positions.items()}
-    )
-    numbers = _numbers(path, columns)
-    if numbers.isna().to_numpy().any():
-        raise DataError(f"{path} lacks a latitude or longitude; fill it in.")
-    latitude, longitude = numbers["lat"].to_numpy(float), numbers["lon"].to_numpy(float)
-    if np.abs(latitude).max() > 90 or np.abs(longitude).max() > 360:
-        raise DataError(f"{path} has a latitude beyond ±90 or a longitude beyond ±360 degrees.")
-    return Places(latitude, longitude)
+Read = tuple[list[str], Array, list[str]]
 
 
-def _read_text(path: Path) -> str:
-    try:
-        if not path.is_file():
-            raise DataError(f"{path} is not a file; give the path of a CSV table.")
-        size = path.stat().st_size / 1024**2
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}.") from None
-    if size > _LARGEST_MB:
-        raise DataError(
-            f"{path} has {size:.0f} MB; tables of up to {_LARGEST_MB} MB are read. Average over "
-            "time, or take fewer vertices."
-        )
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}.") from None
-    if b"\0" in raw:
-        raise DataError(
-            f"{path} is not a text file (a spreadsheet or an archive?). Export it as CSV, UTF-8."
-        )
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw[: error.start].count(b"\n") + 1
-        raise DataError(
-            f"{path} is not UTF-8 (byte 0x{raw[error.start]:02x} in line {line}). Save it as UTF-8."
-        ) from None
-    if not text.strip():
-        raise DataError(f"{path} is empty.")
-    return text
+def _by_columns(path: Path, header: list[str], rows: Rows, layout: Layout) -> Read:
+    unknown = [name for name in layout.ignore if name not in header]
+    if unknown:
+        raise DataError(f"{path} has no column {unknown[0]!r} to ignore. It has: {some(header)}.")
+    first = list(itertools.islice(rows, _LOOKED_AT))
+    ignored = [
+        name
+        for place, name in enumerate(header)
+        if name in layout.ignore
+        or (place == 0 and name == INDEX)
+        or _is_time(name, [row[place] for _, row in first])
+    ]
+    left_out = set(ignored)
+    kept = [place for place, name in enumerate(header) if name not in left_out]
+    names = [header[place] for place in kept]
+    cells = Cells(path, names, layout.decimal, layout.na)
+    found = [
+        cells.numbers(number, [row[place] for place in kept])
+        for number, row in itertools.chain(first, rows)
+    ]
+    cells.check()
+    return names, np.array(found).reshape(len(found), len(names)), ignored
 
 
-def _separator(path: Path, text: str) -> str:
-    """Return the separator that occurs in the header."""
-    first = re.split("[\r\n]", text.lstrip("\r\n "), maxsplit=1)[0]
-    counts = {mark: first.count(mark) for mark in (",", ";", "\t", "|")}
-    best = max(counts, key=lambda mark: counts[mark])
-    if counts[best] == 0:
-        raise DataError(
-            f"{path} has one column; separate the vertices with commas, semicolons or tabs."
-        )
-    return best
+def _by_rows(path: Path, header: list[str], rows: Rows, layout: Layout) -> Read:
+    """Read a table whose rows are the vertices, with their names in the first column."""
+    names: list[str] = []
+    found: list[Array] = []
+    cells = Cells(path, header[1:], layout.decimal, layout.na)
+    ignored: list[str] = []
+    for number, row in rows:
+        if row[0] in layout.ignore:
+            ignored.append(row[0])
+            continue
+        names.append(row[0])
+        found.append(cells.numbers(number, row[1:]))
+    unknown = [name for name in layout.ignore if name not in ignored]
+    if unknown:
+        raise DataError(f"{path} has no row {unknown[0]!r} to ignore. It has: {some(names)}.")
+    cells.check()
+    check_names(path, names, "row")
+    return names, np.array(found).reshape(len(found), len(header) - 1).T.copy(), ignored
 
 
-def _is_time(name: str, column: pd.Series) -> bool:
+def _is_time(name: str, cells: Sequence[str]) -> bool:
     if name.lower() in TIME_COLUMNS:
         return True
-    first = [cell for cell in column.head(20) if cell.lower() not in MISSING]
+    first = [cell for cell in cells if cell.lower() not in MISSING]
     if not first or any(parse_number(cell) is not None for cell in first):
         return False
-    parsed = pd.to_datetime(pd.Series(first), errors="coerce", format="ISO8601")
-    return bool(parsed.notna().all())
+    column = pd.Series(first)
+    return any(
+        pd.to_datetime(column, errors="coerce", format=form).notna().all() for form in _FORMATS
+    )
 
 
-def _numbers(path: Path, cells: pd.DataFrame) -> pd.DataFrame:
-    """Return numbers, NaN where a value is missing; name the cells that are neither."""
-    bad = []
-    columns = {}
-    for name in cells:
-        values = np.empty(len(cells))
-        for place, cell in enumerate(cells[name]):
-            number = math.nan if cell.lower() in MISSING else parse_number(cell)
-            if number is None or math.isinf(number):
-                bad.append(f"{cell[:30]!r} in row {place + 2}, column {name!r}")
-                number = math.nan
-            values[place] = number
-        columns[name] = values
-    if bad:
-        hint = " Decimal commas must be points." if any("," in place for place in bad) else ""
-        raise DataError(
-            f"{path} has {len(bad)} cells that are not finite numbers: {'; '.join(bad[:_SHOWN])}"
-            f"{' …' if len(bad) > _SHOWN else ''}.{hint} Ignore a column with --ignore NAME."
-        )
-    return pd.DataFrame(columns)
-
-
-def _fill(path: Path, table: pd.DataFrame, missing: str) -> tuple[pd.DataFrame, str]:
-    if missing not in POLICIES:
-        raise DataError(f"missing must be one of {', '.join(POLICIES)}; it is {missing!r}.")
-    gaps = table.isna()
-    count = int(gaps.to_numpy().sum())
+def _fill(path: Path, names: Sequence[str], signals: Array, missing: str) -> tuple[Array, str]:
+    gaps = np.isnan(signals)
+    count = int(gaps.sum())
     if count == 0:
-        return table, ""
+        return signals, ""
     rows = int(gaps.any(axis=1).sum())
-    empty = [str(name) for name in table if gaps[name].all()]
+    empty = [name for name, gone in zip(names, gaps.all(axis=0).tolist(), strict=True) if gone]
     if empty:
-        raise DataError(f"{path} has no value at all for {_some(empty)}; ignore these columns.")
+        raise DataError(f"{path} has no value at all for {some(empty)}; ignore these columns.")
+    if missing == "pairs":
+        return signals, f"{count} missing values in {rows} of {len(signals)} rows"
     if missing == "error":
-        worst = str(gaps.sum().idxmax())
+        worst = int(gaps.sum(axis=0).argmax())
         raise DataError(
-            f"{path} has {count} missing values in {rows} of {len(table)} rows, most of them "
-            f"({int(gaps[worst].sum())}) in {worst!r}. Use --missing drop or --missing interpolate."
+            f"{path} has {count} missing values in {rows} of {len(signals)} rows, most of them "
+            f"({int(gaps[:, worst].sum())}) in {names[worst]!r}. Use --missing pairs, drop or "
+            "interpolate."
         )
     if missing == "drop":
-        return table[~gaps.any(axis=1)], f"{rows} rows with missing values left out"
-    filled = table.interpolate(limit_direction="both")
-    return filled, f"{count} missing values interpolated"
-
-
-def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:6])
-    return shown if len(names) <= 6 else f"{shown}, … ({len(names)} in all)"
+        return signals[~gaps.any(axis=1)], f"{rows} rows with missing values left out"
+    filled = pd.DataFrame(signals).interpolate(limit_direction="both")
+    return filled.to_numpy(float), f"{count} missing values interpolated"

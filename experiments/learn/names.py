@@ -22,19 +22,24 @@ def check_header(path: Path, header: Sequence[str]) -> None:
     """Refuse a header that is none, or with names that our own files could not hold."""
     if all(parse_number(name) is not None for name in header):
         raise DataError(f"{path} has numbers in its first row; it must hold the vertex names.")
+    check_names(path, header, "column")
+
+
+def check_names(path: Path, names: Sequence[str], what: str) -> None:
+    """Refuse names of columns, or of rows, that are empty, endless, unprintable or there twice."""
     seen: set[str] = set()
-    for place, name in enumerate(header, start=1):
+    for place, name in enumerate(names, start=1):
         if not name:
-            raise DataError(f"{path}: column {place} has no name.")
+            raise DataError(f"{path}: {what} {place} has no name.")
         if len(name) > _LONGEST:
             raise DataError(
-                f"{path}: the name of column {place} has {len(name)} characters; {_LONGEST} are "
+                f"{path}: the name of {what} {place} has {len(name)} characters; {_LONGEST} are "
                 "allowed. Is the first row the header?"
             )
         if not name.isprintable():
             raise DataError(f"{path}: the name {name!r} has characters that cannot be printed.")
         if name in seen:
-            raise DataError(f"{path} has two columns {name!r}; vertex names must differ.")
+            raise DataError(f"{path} has two {what}s {name!r}; vertex names must differ.")
         seen.add(name)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import numpy as np
-import pandas as pd
 from matplotlib.figure import Figure
+from scipy import sparse
 
 from experiments.drawing.style import render
 from experiments.learn.graph import LearnedGraph
@@ -37,13 +38,12 @@ def check_output(folder: Path, inputs: list[Path], force: bool) -> None:
 def write_graph(folder: Path, graph: LearnedGraph, picture: Figure, notes: list[str]) -> str:
     """Write all files; return the summary."""
     network = graph.to_networkx()
-    edges = sorted(network.edges(data="weight"), key=lambda edge: -edge[2])
-    table = pd.DataFrame(edges, columns=["source", "target", "weight"])
     arrays = io.BytesIO()
-    np.savez(arrays, laplacian=graph.laplacian, names=np.array(graph.names))
+    saved: dict[str, Any] = {"names": np.array(graph.names), **_laplacian_arrays(graph)}
+    np.savez(arrays, **saved)
     summary = summarise(graph, notes)
     contents = {
-        "edges.csv": table_bytes(table),
+        "edges.csv": table_bytes(graph.edges),
         "laplacian.npz": arrays.getvalue(),
         "graph.graphml": ("\n".join(nx.generate_graphml(network)) + "\n").encode(),
         **{f"graph.{suffix}": raw for suffix, raw in render(picture).items()},
@@ -51,6 +51,21 @@ def write_graph(folder: Path, graph: LearnedGraph, picture: Figure, notes: list[
     }
     write_together(folder, contents)  # all of it is made before any of it is written
     return summary
+
+
+def _laplacian_arrays(graph: LearnedGraph) -> dict[str, Any]:
+    """Return the Laplacian as arrays to save: whole, or of many vertices its edges."""
+    if not sparse.issparse(graph.laplacian):
+        return {"laplacian": np.asarray(graph.laplacian)}
+    edges = graph.solution.edges
+    return {"heads": edges.heads, "tails": edges.tails, "weights": edges.weights}
+
+
+def _how_eta(graph: LearnedGraph) -> str:
+    """Say how eta was chosen where it was."""
+    if graph.options.neighbours is not None:
+        return f" (chosen for about {graph.options.neighbours:g} neighbours)"
+    return " (chosen by prediction)" if graph.options.eta == "auto" else ""
 
 
 def _certain(graph: LearnedGraph) -> str:
@@ -69,20 +84,24 @@ def summarise(graph: LearnedGraph, notes: list[str]) -> str:
     options, solution = graph.options, graph.solution
     network = graph.to_networkx()
     rule = f" (chosen by {options.radius})" if isinstance(options.radius, str) else ""
-    labels = graph.communities
+    labels, alone = graph.communities, set(graph.isolated)
     rows: list[list[object]] = [
         ["vertices d", len(graph.names)],
         ["observations N", graph.samples],
-        ["model", options.model],
+        ["ambiguity", " ".join([options.ambiguity, *(f"{k}={v}" for k, v in options.parameters)])],
         ["signals", f"{options.signals}, divided by {graph.unit:.4g}"],
-        ["radius", f"{graph.radius:.4g}{rule if options.model != 'saa' else ''}"],
-        ["eta", f"{options.eta:g}"],
+        ["radius", f"{graph.radius:.4g}{rule}"],
+        ["prior", options.prior],
+        ["eta", f"{graph.eta:.4g}{_how_eta(graph)}"],
         ["worst-case value", f"{solution.value:.6g}"],
         ["certified gap", f"{graph.gap:.1e}" + ("" if graph.solved else " — not solved to 1e-6")],
         ["edges", f"{network.number_of_edges()} of weight ≥ {options.threshold:g}"],
         ["in the optimal graph", _certain(graph)],
         ["isolated vertices", ", ".join(map(escape_markdown, graph.isolated)) or "none"],
-        ["communities", len(np.unique(labels[graph.adjacency.any(axis=1)]))],
+        [
+            "communities",
+            len({labels[i] for i, name in enumerate(graph.names) if name not in alone}),
+        ],
     ]
     parts = ["# Learned graph", markdown_table(["", ""], rows), *notes]
     names = np.array([escape_markdown(name) for name in graph.names])

@@ -10,6 +10,7 @@ from wdro_cvx import (
     AmbiguitySet,
     GaussianBall,
     GraphProblem,
+    LogDegree,
     MomentBall,
     Nominal,
     ProblemError,
@@ -27,7 +28,8 @@ class Instance:
     """A random problem: RBF graph, smooth signals, noise 0.1.
 
     ``model`` is one of ``average``, ``gaussian``, ``wasserstein`` and ``moment`` (with norm ``p``),
-    or the name of any registered ambiguity set.
+    or the name of any registered ambiguity set. ``shape`` is αβ of a log-degree prior with α = 1,
+    which then takes the place of ``eta``.
     """
 
     model: str
@@ -38,12 +40,15 @@ class Instance:
     seed: int
     p: float = 2.0
     trace_penalty: float | None = None
+    shape: float | None = None
 
     def problem(self) -> GraphProblem:
         """Make the problem; the same numbers make the same problem on every machine."""
         rng = np.random.default_rng([self.seed, self.d, self.n])
         samples = smooth_signals(rbf_graph(self.d, rng), self.n, rng, noise=0.1)
         nominal = Nominal.from_samples(samples)
+        if self.shape is not None:
+            return GraphProblem(nominal, self._ambiguity(), prior=LogDegree(1.0, self.shape))
         return GraphProblem(nominal, self._ambiguity(), self.eta, trace_penalty=self.trace_penalty)
 
     def _ambiguity(self) -> AmbiguitySet:

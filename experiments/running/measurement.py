@@ -130,7 +130,8 @@ def _reach(
         timed = _timed(lambda tol=tol: method.run(problem, tol))  # type: ignore[misc]
         answer = timed.solution
         verdict = judge(problem, answer.laplacian, answer.certificate)
-        misstated = abs(answer.value - verdict.value) / abs(verdict.value)
+        size = max(abs(verdict.value), verdict.floor)
+        misstated = abs(answer.value - verdict.value) / size
         if _solved(verdict, target, bound) and misstated <= VALUE_SLACK * target:
             break
     return timed, verdict, tol

@@ -30,7 +30,6 @@ from experiments.shift.grid import (
     candidates,
 )
 from solvers import solve
-from solvers.selection import data_scale
 from wdro_cvx import GaussianBall, GraphProblem, MomentBall, Nominal, Singleton, Solution, judge
 from wdro_cvx.generators import add_noise, rbf_graph, scale_to_trace, smooth_signals
 from wdro_cvx.metrics import dog, mcc
@@ -62,7 +61,7 @@ def run_task(task: ShiftTask) -> Row:
     rng = np.random.default_rng([task.seed, task.trial, task.n])
     samples = spoil(smooth_signals(truth, task.n, rng, noise=NOISE), task.training, rng)
     graphs = {"truth": scale_to_trace(truth), "drifted": scale_to_trace(drifted)}
-    nominal, length = Nominal.from_samples(samples), data_scale(samples)
+    nominal, length = Nominal.from_samples(samples), signal_length(samples)
     unsolved, scores = 0, {}
     for model in MODELS:
         found: dict[str, list[float]] = {}
@@ -111,10 +110,19 @@ def make_tests(truth: Array, drifted: Array) -> dict[str, Trial]:
     return {name: Trial(problem, solve(problem).value) for name, problem in problems.items()}
 
 
+def signal_length(samples: Array) -> float:
+    """Return the root mean squared length of signals, less their mean over the vertices.
+
+    A Laplacian sees no more of a signal than that, so it is the unit of a radius.
+    """
+    centred = samples - samples.mean(axis=1, keepdims=True)
+    return float(np.sqrt(np.mean(np.sum(centred**2, axis=1))))
+
+
 def spoil(samples: Array, how: str, rng: np.random.Generator) -> Array:
     """Return the training signals with noise, with outliers, or as they are."""
     if how == NOISY:
-        strength = data_scale(samples) / np.sqrt(samples.shape[1])
+        strength = signal_length(samples) / np.sqrt(samples.shape[1])
         return add_noise(samples, NOISE_SHARE * strength, rng)
     if how == OUTLIERS:
         count = max(1, round(OUTLIER_SHARE * len(samples)))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from experiments.drawing.graphs import communities
-from experiments.learn.loading import Places
+from experiments.learn.places import Places
 from experiments.temperature.directions import explained_by
 from wdro_cvx.validation import Array
 

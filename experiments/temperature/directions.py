@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.learn.loading import Places
+from experiments.learn.places import Places
 from wdro_cvx.validation import Array
 
 Indices = NDArray[np.intp]

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.learn.graph import LearnedGraph, LearnOptions, learn_graph
-from experiments.learn.loading import Places, SignalTable
+from experiments.learn.loading import SignalTable
+from experiments.learn.places import Places
 from experiments.temperature.bands import Bands, measure_bands
 from experiments.temperature.directions import Permutation, matched_by_length, shuffled_vertices
 from wdro_cvx.validation import Array

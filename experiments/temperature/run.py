@@ -20,7 +20,8 @@ from experiments.temperature.states import load_states
 from experiments.temperature.stations import Stations, load_stations
 from experiments.temperature.story import draw_story
 
-MODELS = ("gaussian", "general")
+#: The paper's scenarios, and their sets.
+MODELS = {"gaussian": "gaussian", "general": "moment"}
 #: File → how its panels are called. The first is the paper's Figure 9.
 MAPS = {"states": "48 states", "us": "US stations", "australia": "Australian stations"}
 #: Small enough for a vertex that resembles no other to stay alone, as in the paper's maps.
@@ -37,7 +38,7 @@ def run_temperature(output: Path, seed: int) -> list[Reading]:
         readings.append(
             read_graph(
                 f"{MAPS[name]}, {model}", stations.table, stations.places, stations.elevation,
-                LearnOptions(model=model, eta=ETA), seed,
+                LearnOptions(MODELS[model], radius="cv", eta=ETA), seed,
             )
         )  # fmt: skip
     for place, name in enumerate(MAPS):

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.learn.loading import SignalTable, load_places, load_signals, read_rows
+from experiments.learn.loading import Layout, SignalTable, load_signals
+from experiments.learn.places import load_places
+from experiments.learn.reading import open_rows
 from experiments.temperature.stations import Stations
 from wdro_cvx import DataError
 
@@ -34,7 +36,7 @@ def load_states(temperatures: Path = TEMPERATURES, centroids: Path = CENTROIDS) 
     for path in (temperatures, centroids):
         if path.parent == _FOLDER and digest(path) != DIGESTS[path.name]:
             raise DataError(f"{path} is not what it was packed as. Install the package again.")
-    table = load_signals(temperatures, ignore=("year", "month"))
+    table = load_signals(temperatures, Layout(ignore=("year", "month"), missing="error"))
     places = load_places(centroids, table.names)
     check_months(temperatures)
     signals = table.signals
@@ -59,7 +61,8 @@ def load_states(temperatures: Path = TEMPERATURES, centroids: Path = CENTROIDS) 
 
 def check_months(path: Path) -> None:
     """Refuse a table that leaves out a month."""
-    header, rows = read_rows(path)
+    header, numbered = open_rows(path)
+    rows = [row for _, row in numbered]
     year, month = header.index("year"), header.index("month")
     months = np.array([12 * int(row[year]) + int(row[month]) for row in rows])
     if (np.diff(months) != 1).any():

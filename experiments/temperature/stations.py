@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from experiments.learn.loading import Places, SignalTable
+from experiments.learn.loading import SignalTable
+from experiments.learn.places import Places
 from wdro_cvx import DataError
 from wdro_cvx.validation import Array
 

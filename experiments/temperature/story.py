@@ -50,7 +50,7 @@ def _data(axes: Axes, table: SignalTable) -> None:
 
 
 def _ball(axes: Axes, table: SignalTable, reading: Reading) -> None:
-    prepared, _ = prepare(table, reading.graph.options.signals)
+    prepared = prepare(table, reading.graph.options.signals) / reading.graph.unit
     nominal = Nominal.from_samples(prepared)
     signals = nominal.samples  # less their mean over the vertices, which no Laplacian sees
     assert signals is not None

@@ -2,17 +2,17 @@
 
 The best mixture of the worst cases found so far is a moment in the set, which gives a bound; the
 worst cases of the graph that is best for all of them come next. Both are taken from the interior of
-their problem (solvers/bundle/master.py), no more accurately than the gap so far deserves: this
-keeps the graphs from jumping between corners (Gondzio, Gonzalez-Brevis and Munari, EURO J. Comput.
-Optim. 2013).
+their problem (solvers/laplacian_qp/minimax.py), no more accurately than the gap so far deserves:
+this keeps the graphs from jumping between corners (Gondzio, Gonzalez-Brevis and Munari, EURO J.
+Comput. Optim. 2013).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from solvers.bundle.master import Master
 from solvers.incumbent import Incumbent
+from solvers.laplacian_qp.minimax import Master
 from wdro_cvx import GraphProblem
 from wdro_cvx.laplacian import adjoint, laplacian_from_weights, weights_from_laplacian
 from wdro_cvx.validation import Array

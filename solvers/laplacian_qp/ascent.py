@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
 
 from wdro_cvx.solution import relative_gap
@@ -36,7 +37,7 @@ class Curvature:
     ----------
     edges : array (d, d)
         The slope of every edge, 1 for a quadratic. Only the lower triangle is read, and
-        :meth:`direction` overwrites it.
+        :meth:`direction` overwrites it. Its precision is that of the step.
     counts : array (d,)
         For every vertex the sum of its edges' slopes.
     vertices : array (d,) or float
@@ -47,7 +48,7 @@ class Curvature:
     bump : (weight, b in ν, b in τ), optional
     """
 
-    edges: Array
+    edges: NDArray[np.floating]
     counts: Array
     vertices: Array | float
     tau: float
@@ -63,9 +64,9 @@ class Curvature:
         sides = [self.unit * grad_nu, self.counts]
         if self.bump is not None:
             sides.append(self.bump[1])
-        free, pulled, *bumped = linalg.cho_solve(
-            factor, np.column_stack(sides), check_finite=False
-        ).T
+        right = np.column_stack(sides).astype(self.edges.dtype, copy=False)
+        solved = linalg.cho_solve(factor, right, overwrite_b=True, check_finite=False)
+        free, pulled, *bumped = solved.T.astype(float, copy=False)
         pivot = self.counts.sum() / 2 + self.tau - float(self.counts @ pulled)
         push = self.unit * grad_tau + float(self.counts @ free)
         if self.bump is None:

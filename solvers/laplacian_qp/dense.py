@@ -35,6 +35,10 @@ def quadratic_point(qp: LaplacianQP, start: tuple[Array, float] | None = None) -
     return _evaluate(qp, gains, base, start[0], start[1] - base)
 
 
+_LARGE = 200  # vertices: below, a factorisation is not what takes the time
+_HELD = 1e-4  # of the number of its edges; the error of a step is then about 1e-3
+
+
 @dataclass(frozen=True)
 class QuadraticPoint:
     """A QP's dual at (ν, τ). ``prices`` is ``4β·w`` as a symmetric matrix.
@@ -84,11 +88,17 @@ class QuadraticPoint:
         """Return what a Newton step from here needs."""
         prior = self.qp.prior
         rule, unit = prior.trace, 4 * prior.beta
-        edges = (self.prices > 0.0).astype(float)
+        springs = unit * prior.spring(self.nu)
+        edges = (self.prices > 0.0).astype(np.float32)  # which is enough for zeros and ones
+        counts = (edges @ np.ones(self.nu.size, edges.dtype)).astype(float)
+        # And, in large systems, for a step where the springs hold every vertex: the condition is at
+        # most twice this ratio.
+        held = float(np.min(springs)) >= _HELD * float(counts.max())
+        single = held and self.nu.size >= _LARGE
         return Curvature(
-            edges=edges,
-            counts=edges.sum(axis=1),
-            vertices=unit * prior.spring(self.nu),
+            edges=edges if single else edges.astype(float),
+            counts=counts,
+            vertices=springs,
             tau=np.inf if rule.free else 2 * unit * rule.curvature,
             unit=unit,
             reach=unit * rule.target / 2,
@@ -145,7 +155,7 @@ def _evaluate(qp: LaplacianQP, gains: Array, base: float, nu: Array, tau: float)
     prices = np.add.outer(half, half)
     prices += gains
     np.maximum(prices, 0.0, out=prices)
-    degrees = prices.sum(axis=1)
+    degrees = prices @ np.ones(nu.size)
     square = float(np.vdot(prices, prices))
     prior, rule = qp.prior, qp.prior.trace
     if square == 0.0 and not rule.free:

@@ -29,12 +29,23 @@ _MOST = 10  # new candidates per vertex and round
 _FEW = 0.01  # of the candidates: so few new ones are left to the pricing of all pairs
 _MAX_ROUNDS = 12
 _SEED = 0  # of the pivots around which neighbours are sought: answers are reproducible
-# Costs of candidates are to d × d algebra as (candidates · r) to d³. Measured: even at 1/40.
-_WORTHWHILE = 40
+# Costs of candidates are to d × d algebra as (candidates · r) to d³. Measured: even at 1/40, and
+# where no worst case has to be found at 1/160.
+_WORTHWHILE, _WORTHWHILE_AVERAGE = 40, 160
 
 
 class NotWorthwhileError(Exception):
     """The dense path would be faster, or would prove more."""
+
+
+def worthwhile(problem: GraphProblem, candidates: int | None = None) -> bool:
+    """Say whether so many candidates, at the start if none are named, beat the dense path."""
+    d, samples = problem.d, problem.nominal.samples
+    rank = d if samples is None else min(d, len(samples))
+    if candidates is None:
+        candidates = _NEIGHBOURS * d // 2
+    average = problem.ambiguity.radius == 0.0
+    return (_WORTHWHILE_AVERAGE if average else _WORTHWHILE) * candidates * rank <= d**3
 
 
 class Run:
@@ -177,9 +188,8 @@ class Run:
         """Raise NotWorthwhileError where this is not the way, unless there is no other."""
         if self.patient:
             return
-        d, r = self.search.data.points.shape
-        dense = _WORTHWHILE * self.search.edges.size * r > d**3
-        if dense or (self.search.worst is not None and not self.search.worst.closed):
+        sparse = worthwhile(self.problem, self.search.edges.size)
+        if not sparse or (self.search.worst is not None and not self.search.worst.closed):
             raise NotWorthwhileError
 
     def _record(self) -> None:

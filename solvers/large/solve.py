@@ -16,7 +16,7 @@ from solvers.display import progress_display
 from solvers.incumbent import Callback
 from solvers.large.moment import solve_moment_ball
 from solvers.large.pricing import Executor
-from solvers.large.rounds import NotWorthwhileError, Run
+from solvers.large.rounds import NotWorthwhileError, Run, worthwhile
 from solvers.limits import MARGIN, Clock, judged
 from wdro_cvx import (
     GaussianBall,
@@ -104,7 +104,8 @@ class SparseSolver:
         dense = isinstance(problem.ambiguity, MomentBall) and problem.d <= SPARSE_FROM
         if problem.d < _FASTER_FROM or dense:  # MomentNewton is one solve, this one several
             return None
-        return self._solve(problem, patient=problem.d > SPARSE_FROM)
+        patient = problem.d > SPARSE_FROM
+        return self._solve(problem, patient) if patient or worthwhile(problem) else None
 
     def _solve(self, problem: GraphProblem, patient: bool) -> Solution | None:
         clock = Clock(self.time_limit)

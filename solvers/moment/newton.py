@@ -108,6 +108,8 @@ class MomentNewton:
         # The sample average of a moment in the ball gives the bound. For the moment found above it
         # is solved already; where the moment was known beforehand it is all there is to do.
         qp = LaplacianQP(evidence.moment, problem.prior)
+        if laplacian is None:  # to rounding: of its value little may be left beside a constant
+            tol = 1e-13
         average = climb(qp, (evidence.nu, evidence.tau), tol, left)
         if laplacian is None:
             laplacian, history = average.best.laplacian(), average.history
@@ -120,7 +122,7 @@ class MomentNewton:
         if relative_gap(value, bound, problem.constant) <= self.tol:
             status = Status.SOLVED
         moment = TransportedMoment(
-            problem.nominal.factor, shift=evidence.moment - problem.nominal.second_moment
+            problem.nominal.rows, shift=evidence.moment - problem.nominal.second_moment
         )
         return Solution(
             laplacian=laplacian,

@@ -2,9 +2,9 @@
 
 from solvers.incumbent import Incumbent
 from solvers.transport.admm import run_admm
-from solvers.transport.interior import follow_path
+from solvers.transport.interior import MAX_EDGES, follow_path
 
-__all__ = ["solve_transport"]
+__all__ = ["MAX_EDGES", "solve_transport"]
 
 
 def solve_transport(incumbent: Incumbent, tol: float, max_iterations: int) -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from experiments import cli
 from experiments.learn.graph import LearnOptions, learn_graph
-from experiments.learn.loading import SignalTable, load_places, load_signals
+from experiments.learn.loading import Layout, SignalTable, load_signals
+from experiments.learn.places import load_places
 from experiments.running import files
 from experiments.running.files import OutputError
 from experiments.running.text import escape_markdown, markdown_table
@@ -59,8 +60,8 @@ def test_numbers_are_decimal_and_ascii(tmp_path, cell):
 def test_a_row_of_empty_cells_is_missing_and_a_blank_line_is_none(tmp_path):
     path = written(tmp_path / "t.csv", "a,b\n1,2\n,\n\n3,5\n")
     with pytest.raises(DataError, match="2 missing values in 1 of 3 rows"):
-        load_signals(path)
-    assert "1 rows" in load_signals(path, missing="drop").note
+        load_signals(path, Layout(missing="error"))
+    assert "1 rows" in load_signals(path, Layout(missing="drop")).note
 
 
 def test_errors_name_the_line_of_the_file(tmp_path):
@@ -73,7 +74,7 @@ def test_errors_name_the_line_of_the_file(tmp_path):
 def test_names_that_a_table_would_lose_are_refused(table, name):
     with pytest.raises(DataError, match="read back from a table as a missing value"):
         load_signals(table([name, "b"]))
-    assert load_signals(table([name, "b", "c"]), ignore=[name]).names == ("b", "c")
+    assert load_signals(table([name, "b", "c"]), Layout(ignore=(name,))).names == ("b", "c")
 
 
 @pytest.mark.parametrize("name", ["=cmd()", "+a", "-b", "@c", "＝x"])

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from experiments import cli
-from experiments.learn.loading import Places
+from experiments.learn.places import Places
 from experiments.temperature import run
 from experiments.temperature.bands import measure_bands
 from experiments.temperature.directions import (

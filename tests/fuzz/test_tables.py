@@ -9,6 +9,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from experiments.learn.output import FILES
+from solvers.selection import RULES
 
 GOOD_NAMES = [
     "a", "Oslo", "x y", "$x", "$a$", "a$b$c", "a_b^2", "<b>", "**bold**", "`code`", "[a](b)", "é",
@@ -108,13 +109,20 @@ def numbers(*values):
 
 # Extreme, and in a few cases beyond what is accepted.
 OPTIONS = st.fixed_dictionaries(
-    {"--radius": numbers(0.3, 0, 1e-6, 1e-3, 1, 30, 1e4, 1e6, "cv", "reliability")},
+    {"--radius": numbers(0.3, 0, 1e-6, 1e-3, 1, 30, 1e4, 1e6, *RULES)},
     optional={
-        "--eta": numbers(0.1, 1e-6, 1e6, 1e-5, 10),
+        "--eta": numbers(0.1, 1e-6, 1e6, 1e-5, 10, "auto"),
         "--threshold": numbers(0, 1e-4, 0.5, 3, 1e9),
-        "--model": st.sampled_from(["gaussian", "general", "saa"]),
+        "--ambiguity": st.sampled_from(
+            ["wasserstein", "gaussian", "moment", "singleton", "kl", "chi-square"]
+        ),
+        "--stability": numbers(0, 2),
+        "--block": numbers(1, 2),
         "--signals": st.sampled_from(["raw", "centred", "standardised"]),
-        "--missing": st.sampled_from(["error", "drop", "interpolate"]),
+        "--missing": st.sampled_from(["pairs", "error", "drop", "interpolate"]),
+        "--vertices": st.sampled_from(["columns", "rows"]),
+        "--decimal": st.sampled_from([".", ","]),
+        "--na": st.sampled_from(["0", "-9999", "x", ""]),
     },
 )
 BAD_OPTIONS = st.fixed_dictionaries(
@@ -123,7 +131,10 @@ BAD_OPTIONS = st.fixed_dictionaries(
         "--radius": numbers(1e-300, 1e300, -1, "nan", "inf", "best", "1_0", ""),
         "--eta": numbers(1e-300, 1e300, 0, -1, "nan", "x"),
         "--threshold": numbers(-1, "nan", "1e400"),
-        "--model": st.sampled_from(["magic", ""]),
+        "--ambiguity": st.sampled_from(["magic", "", "mahalanobis"]),
+        "--parameter": st.sampled_from(["p=1", "p", "p=x", "=1", ""]),
+        "--stability": numbers(-1, "x", 1.5),
+        "--block": numbers(0, -1, 100, "x"),
         "--missing": st.sampled_from(["guess"]),
         "--ignore": st.sampled_from(["v0", "nobody", "", "date"]),
     },

@@ -11,9 +11,9 @@ from instances import frobenius_qp, random_nominal, seeds, some_bounds
 
 from solvers import CertifiedSolver
 from solvers.bundle import bundle_ascent
-from solvers.bundle.master import Master
 from solvers.incumbent import Incumbent
 from solvers.laplacian_qp import solve_laplacian_qp
+from solvers.laplacian_qp.minimax import Master
 from wdro_cvx import AmbiguitySet, EdgeBounds, GraphProblem, Status, WorstCase, judge
 from wdro_cvx.laplacian import adjoint, complete_graph, laplacian_from_weights
 

@@ -142,12 +142,12 @@ def test_radius_zero_is_the_sample_average(ambiguity, n):
     assert_honest(problem, solution, 1e-12)
 
 
-@pytest.mark.parametrize("limit", [1, 2, 3, 30, 62, 66])
+@pytest.mark.parametrize("limit", [1, 2, 3, 5, 8])
 @pytest.mark.parametrize(
     "problem", [paper_problem(15, 20, GaussianBall(0.5)), HARD], ids=["smooth", "hard"]
 )
 def test_a_limit_leaves_an_honest_gap(problem, limit):
-    # The smooth instance takes 7 iterations to 1e-9, the hard one 70.
+    # The smooth instance takes 7 iterations to 1e-9, the hard one 12.
     tol = 1e-9
     solution = CertifiedSolver(tol, max_iterations=limit).solve(problem)
     if problem is HARD or limit <= 3:
@@ -197,7 +197,7 @@ def test_progress_goes_to_standard_error(capsys):
 
 
 @pytest.mark.parametrize("progress", [False, True])
-@pytest.mark.parametrize("stop", [1, 3, 66])
+@pytest.mark.parametrize("stop", [1, 3, 7])
 def test_an_interrupt_returns_the_best_so_far(stop, progress, capsys):
     def interrupt(row):
         if row.iteration >= stop:

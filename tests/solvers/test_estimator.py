@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from solvers import RobustGraph, solve
 from solvers.selection import choose_radius
 from wdro_cvx import (
+    DataError,
     GaussianBall,
     GraphProblem,
     MomentBall,
@@ -64,7 +65,7 @@ def test_fit_is_solve_and_the_judge_agrees(ambiguity, ball):
     samples = signals()
     problem = GraphProblem(Nominal.from_samples(samples), ball, ETA)
     answer = solve(problem, tol=1e-7)
-    graph = RobustGraph(0.4, eta=ETA, ambiguity=ambiguity, tol=1e-7).fit(samples)
+    graph = RobustGraph(0.4, eta=ETA, ambiguity=ambiguity, tol=1e-7, unit=1.0).fit(samples)
     # The same computation twice, so equal to the last digit.
     np.testing.assert_array_equal(graph.laplacian_, answer.laplacian)
     assert (graph.value_, graph.bound_, graph.gap_) == (answer.value, answer.bound, answer.gap)
@@ -79,16 +80,17 @@ def test_fit_is_solve_and_the_judge_agrees(ambiguity, ball):
 def test_radius_zero_is_the_sample_average():
     samples = signals()
     graph = RobustGraph(0, eta=ETA, ambiguity=Singleton()).fit(samples)
-    average = GraphProblem(Nominal.from_samples(samples), Singleton(), ETA)
+    average = GraphProblem(Nominal.from_samples(samples / graph.unit_), Singleton(), ETA)
     assert judge(average, graph.laplacian_).solved(1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::solvers.selection.ChoiceWarning")
 @pytest.mark.parametrize("rule", ["cv", "reliability"])
 @pytest.mark.parametrize("kind", [WassersteinBall(0.0), MomentBall(0.0, p=1.0)])
 def test_rules_choose_the_radius(rule, kind):
     samples = signals()
     graph = RobustGraph(rule, eta=ETA, ambiguity=kind).fit(samples)
-    assert graph.radius_ == choose_radius(samples, kind, ETA, rule)
+    assert graph.radius_ == choose_radius(samples / graph.unit_, kind, ETA, rule)
     assert graph.radius_ == graph.ambiguity_.radius > 0.0
     assert graph.radius == rule
 
@@ -143,16 +145,16 @@ def test_grid_search_finds_an_eta_between_the_extremes():
     truth = rbf_graph(12, rng)
     samples = smooth_signals(truth, 60, rng, noise=0.1)
     etas = [1e-3, 1.0, 1e3]
-    search = GridSearchCV(RobustGraph(0.3), {"eta": etas}, cv=3).fit(samples)
+    search = GridSearchCV(RobustGraph(0.3, unit=1.0), {"eta": etas}, cv=3).fit(samples)
     assert search.best_params_ == {"eta": 1.0}
     assert search.best_estimator_.score(samples) == search.score(samples) > 0.0
-    extremes = [RobustGraph(0.3, eta=eta).fit(samples).laplacian_ for eta in (1e-3, 1e3)]
+    extremes = [RobustGraph(0.3, eta=eta, unit=1.0).fit(samples).laplacian_ for eta in (1e-3, 1e3)]
     best = mcc(search.best_estimator_.laplacian_, truth)
     assert best > max(mcc(laplacian, truth) for laplacian in extremes)
 
 
 def test_grid_search_over_radius_and_set():
-    grid = {"radius": ["reliability", 0.1], "ambiguity": ["gaussian", MomentBall(0.0, p=1.0)]}
+    grid = {"radius": ["bootstrap", 0.1], "ambiguity": ["gaussian", MomentBall(0.0, p=1.0)]}
     search = GridSearchCV(RobustGraph(), grid, cv=2).fit(signals())
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
@@ -167,7 +169,7 @@ def test_pipeline_learns_from_scaled_signals():
 
 
 def test_clone_and_pickle():
-    graph = RobustGraph("reliability", 0.2, MomentBall(0.0, p=1.0), 1e-5).fit(signals())
+    graph = RobustGraph("bootstrap", 0.2, MomentBall(0.0, p=1.0), 1e-5).fit(signals())
     assert clone(graph).get_params() == graph.get_params()
     assert not hasattr(clone(graph), "laplacian_")
     again = pickle.loads(pickle.dumps(graph))
@@ -207,15 +209,21 @@ def test_equal_names_are_refused_not_merged():
     [
         ({"radius": -0.1}, ProblemError, "radius must be finite and ≥ 0; it is -0.1"),
         ({"radius": None}, ProblemError, "radius must be a number; it is None"),
-        ({"radius": "best"}, ProblemError, "cv, reliability; it is 'best'"),
+        ({"radius": "best"}, ProblemError, "bootstrap, prediction, reliability, cv; it is 'best'"),
         ({"eta": -1.0}, ProblemError, "eta must be finite and > 0; it is -1"),
         ({"eta": 0.0, "radius": 0.1}, ProblemError, "eta must be finite and > 0; it is 0"),
         ({"tol": 0.0, "radius": 0.1}, ProblemError, "tol must be finite and > 0"),
-        ({"ambiguity": "ball"}, ProblemError, "wasserstein, gaussian, moment .* it is 'ball'"),
+        ({"ambiguity": "ball"}, ProblemError, "one of .*wasserstein.*; it is 'ball'"),
         ({"ambiguity": MomentBall}, ProblemError, "ambiguity must be one of"),
         ({"ambiguity": ["moment"]}, ProblemError, "ambiguity must be one of"),
-        ({"ambiguity": MomentBall(0.5)}, ProblemError, "radius 0.5, but radius is 'cv'"),
-        ({"ambiguity": Singleton()}, ProblemError, "radius must be 0 for Singleton"),
+        ({"ambiguity": MomentBall(0.5)}, ProblemError, "radius 0.5, but radius is 'bootstrap'"),
+        ({"ambiguity": Singleton(), "radius": 0.1}, ProblemError, "radius must be 0 for Singleton"),
+        ({"ambiguity": "mahalanobis"}, ProblemError, "needs scales; .*MahalanobisBall.0.0, scales"),
+        ({"eta": "best"}, ProblemError, "eta must be a number or 'auto'; it is 'best'"),
+        ({"eta": "auto", "radius": "cv"}, ProblemError, "use radius='prediction'"),
+        ({"unit": "metre"}, ProblemError, "unit must be 'auto' or a number; it is 'metre'"),
+        ({"unit": 0.0}, ProblemError, "unit must be finite and > 0"),
+        ({"block": 11}, ProblemError, "block must be at most half of the 20 signals"),
     ],
 )
 def test_bad_settings_are_named(settings, error, message):
@@ -229,11 +237,12 @@ def test_bad_settings_are_named(settings, error, message):
         (signals(1), "give the radius as a number"),
         (signals()[:, :1], "1 feature.* minimum of 2 is required by RobustGraph"),
         (signals()[0], "Expected 2D array"),
-        (np.full((3, 3), np.nan), "NaN"),
+        (np.full((3, 3), np.nan), "no value at all in column 0"),
+        (np.full((3, 3), np.inf), "infinity"),
     ],
 )
 def test_bad_signals_are_named(samples, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(DataError, match=message):
         RobustGraph().fit(samples)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from instances import random_nominal, seeds
+from instances import paper_problem, random_nominal, seeds
 
 from formulations import registered as formulations
 from solvers import BlockDescent, MomentNewton, ProjectedGradient, solve, solve_laplacian_qp
@@ -93,6 +93,12 @@ def test_an_isolated_vertex_is_infinitely_far_from_optimal():
     assert not verdict.solved(1e-6)
 
 
+def test_a_graph_without_edges_is_infinitely_far_from_optimal_too():
+    verdict = judge(problem_with(Singleton(), d=5), np.zeros((5, 5)))
+    assert verdict.value == np.inf
+    assert np.isfinite(verdict.bound)
+
+
 def test_the_paper_s_algorithms_say_that_they_know_no_other_prior():
     problem = problem_with(WassersteinBall(0.5))
     for solver in (ProjectedGradient(), BlockDescent(), MomentNewton()):
@@ -121,3 +127,20 @@ def test_a_product_so_small_that_the_qp_alone_leaves_a_vertex_alone():
     answer = solve(problem)
     assert answer.status is Status.SOLVED
     assert np.diagonal(answer.laplacian).min() > 0.0
+
+
+@pytest.mark.parametrize("shape", [1e-3, 1e-4, 1e-6])
+@pytest.mark.parametrize("n", [20, 400])
+def test_small_products_are_reached_by_larger_ones(shape, n):
+    """From a guess alone Newton gives up after 200 steps at 1e-6."""
+    problem = paper_problem(200, n, Singleton())
+    qp = LaplacianQP(problem.nominal.second_moment, LogDegree(1.0, shape))
+    answer = solve_laplacian_qp(qp)
+    assert answer.value - answer.bound <= 1e-10 * 200  # relative to αd
+    assert answer.steps <= 40
+
+
+def test_vertices_that_answer_each_other_leave_newton_little_to_do():
+    problem = paper_problem(200, 400, Singleton())
+    qp = LaplacianQP(problem.nominal.second_moment, LogDegree(1.0, 0.1))
+    assert solve_laplacian_qp(qp).steps <= 6  # 12 if every vertex chose alone

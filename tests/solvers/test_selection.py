@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from solvers import solve, solve_path
-from solvers.selection import candidate_radii, choose_radius, data_scale, held_out
+from solvers.selection import ChoiceWarning, candidate_radii, choose_radius, held_out
+from solvers.signals import Signals
 from wdro_cvx import (
     DataError,
     GaussianBall,
@@ -47,10 +48,11 @@ def test_held_out_signals_are_not_learned_from():
     np.testing.assert_allclose([score.reliability for score in found], shares, atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::solvers.selection.ChoiceWarning")
 @pytest.mark.parametrize("ball", [GaussianBall(0.0), MomentBall(0.0)])
 def test_rules_choose_what_they_say(ball):
     samples = signals(30)
-    radii = candidate_radii(samples, ball)
+    radii = candidate_radii(Signals(samples), ball)
 
     def of_ball(nominal, radius):
         return GraphProblem(nominal, type(ball)(radius), ETA)
@@ -67,18 +69,21 @@ def test_hopeless_radii_are_not_solved(monkeypatch):
     """Large radii are the slow ones; the risk has its least before them."""
     asked = []
 
-    def counted(problem, **options):
+    def counted(problem, *arguments, **options):
         asked.append(problem.ambiguity.radius)
-        return solve(problem, **options)
+        return solve(problem, *arguments, **options)
 
     monkeypatch.setattr("solvers.selection.solve", counted)
-    chosen = choose_radius(signals(30), GaussianBall(0.0), 0.01, "cv", [0.1, 5.0, 50.0, 500.0])
+    with pytest.warns(ChoiceWarning, match="0.1 is the smallest of 4 candidates"):
+        chosen = choose_radius(signals(30), GaussianBall(0.0), 0.01, "cv", [0.1, 5.0, 50.0, 500.0])
     assert chosen == 0.1
     assert max(asked) == 5.0
 
 
 def test_the_largest_radius_is_taken_if_none_is_reliable():
-    assert choose_radius(signals(), GaussianBall(0.0), ETA, "reliability", [1e-4, 2e-4]) == 2e-4
+    with pytest.warns(ChoiceWarning, match="0.0002 is the largest of 2 candidates"):
+        chosen = choose_radius(signals(), GaussianBall(0.0), ETA, "reliability", [1e-4, 2e-4])
+    assert chosen == 2e-4
 
 
 @pytest.mark.parametrize("ball", [GaussianBall(0.0), MomentBall(0.0)])
@@ -88,13 +93,16 @@ def test_choice_follows_the_unit_of_the_data(ball):
     radius = choose_radius(samples, ball, ETA, "reliability")
     scaled = choose_radius(10 * samples, ball, 100 * ETA, "reliability")
     assert scaled == pytest.approx(unit * radius, rel=1e-9)
-    small, large = candidate_radii(samples, ball), candidate_radii(10 * samples, ball)
+    small, large = (
+        candidate_radii(Signals(samples), ball),
+        candidate_radii(Signals(10 * samples), ball),
+    )
     np.testing.assert_allclose(large, unit * np.array(small), rtol=1e-12)
 
 
 def test_scale_ignores_what_a_laplacian_ignores():
     samples = signals()
-    assert data_scale(samples + 7.0) == pytest.approx(data_scale(samples))
+    assert Signals(samples + 7.0).unit() == pytest.approx(Signals(samples).unit())
     assert choose_radius(np.ones((5, 4)), GaussianBall(0.0), ETA, "cv") == 0.0
 
 

@@ -118,3 +118,11 @@ def test_certificates_take_matrices_and_are_short_to_read():
     scaled = certificate.scaled(2.0)
     np.testing.assert_allclose(scaled.second_moment, 4 * np.eye(3))
     np.testing.assert_allclose(scaled.degree_multipliers, 4.0)
+
+
+def test_a_spread_without_rows_is_none():
+    """Couplings of factors of equal rank end with one; the judge refuses arrays of nothing."""
+    moment = TransportedMoment(ROWS, np.empty((0, 4)))
+    assert moment.spread is None
+    copied = checked_copy("moment", moment)
+    np.testing.assert_array_equal(copied.second_moment, ROWS.T @ ROWS)

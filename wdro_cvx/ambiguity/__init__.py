@@ -13,6 +13,7 @@ from wdro_cvx.ambiguity.kl import KLBall
 from wdro_cvx.ambiguity.mahalanobis import MahalanobisBall
 from wdro_cvx.ambiguity.moment import MomentBall
 from wdro_cvx.ambiguity.moment_uncertainty import MomentUncertainty
+from wdro_cvx.ambiguity.names import ambiguity_names, named_ambiguity
 from wdro_cvx.ambiguity.singleton import Singleton
 from wdro_cvx.ambiguity.transport_form import TransportForm
 
@@ -29,6 +30,8 @@ __all__ = [
     "TransportForm",
     "WassersteinBall",
     "WorstCase",
+    "ambiguity_names",
+    "named_ambiguity",
     "register_ambiguity",
     "registered_ambiguities",
 ]

@@ -162,6 +162,11 @@ class AmbiguitySet(ABC):
         return None
 
     @property
+    def isotropic(self) -> bool:
+        """Whether the distance is the same in all orthogonal coordinates."""
+        return False
+
+    @property
     def length(self) -> float:
         """How far the set reaches, as a length in the unit of the data; 0 where it has no unit."""
         return self.radius ** (1.0 / self.radius_degree) if self.radius_degree > 0 else 0.0

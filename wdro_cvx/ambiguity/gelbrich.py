@@ -55,6 +55,11 @@ class _GelbrichBall(AmbiguitySet):
         """Return the form in which every signal moves, in the Euclidean metric."""
         return TransportForm(nominal.factor, np.ones(nominal.d), self.radius)
 
+    @property
+    def isotropic(self) -> bool:
+        """Transport has no preferred axes."""
+        return True
+
     @abstractmethod
     def _moved(self, nominal: Nominal, transport: Array, spread: Array) -> Distribution:
         """Return the law of ``transport·x ± spread``, either sign with probability one half."""

@@ -61,23 +61,23 @@ class MomentBall(AmbiguitySet):
             risk,
             nominal.second_moment + shift,
             self._multiplier(norm),
-            build_moment=lambda: TransportedMoment(nominal.factor, shift=shift),
+            build_moment=lambda: TransportedMoment(nominal.rows, shift=shift),
             rounding=rounding + 64 * float(np.finfo(float).eps) * self.radius * norm,
         )
 
     def centre(self, nominal: Nominal) -> TransportedMoment:
         """Return the nominal rows, without a shift."""
-        return TransportedMoment(nominal.factor)
+        return TransportedMoment(nominal.rows)
 
     def explain(self, nominal: Nominal, second_moment: Array) -> TransportedMoment:
         """Return the nominal rows with the shift to a moment."""
-        return TransportedMoment(nominal.factor, shift=second_moment - nominal.second_moment)
+        return TransportedMoment(nominal.rows, shift=second_moment - nominal.second_moment)
 
     def accepts(self, nominal: Nominal, moment: Moment) -> bool:
         """Accept the nominal rows with a shift."""
         if type(moment) is not TransportedMoment or moment.spread is not None:
             return False
-        return np.array_equal(moment.moved, nominal.factor)
+        return np.array_equal(moment.moved, nominal.rows)
 
     def proved_distance(self, nominal: Nominal, moment: Moment) -> float:
         """Return the norm of the shift."""
@@ -97,6 +97,11 @@ class MomentBall(AmbiguitySet):
     def norm_order(self) -> float:
         """The set is such a ball."""
         return self.p
+
+    @property
+    def isotropic(self) -> bool:
+        """Only the Frobenius norm has no preferred axes."""
+        return self.p == 2.0
 
     @property
     def multiplier_degree(self) -> float:

@@ -9,7 +9,6 @@ import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
 from wdro_cvx.ambiguity.smoothness import nominal_risk
-from wdro_cvx.ambiguity.transport import is_transport
 from wdro_cvx.distribution import nominal_distribution
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.moment import DenseMoment, Moment, TransportedMoment
@@ -51,7 +50,7 @@ class Singleton(AmbiguitySet):
 
     def centre(self, nominal: Nominal) -> TransportedMoment:
         """Return the nominal rows."""
-        return TransportedMoment(nominal.factor)
+        return TransportedMoment(nominal.rows)
 
     def explain(self, nominal: Nominal, second_moment: Array) -> Moment:
         """Return the nominal rows for their own moment; any other is not in the set."""
@@ -61,10 +60,9 @@ class Singleton(AmbiguitySet):
 
     def accepts(self, nominal: Nominal, moment: Moment) -> bool:
         """Accept the nominal rows themselves."""
-        rows = nominal.factor
-        if not is_transport(moment, rows) or moment.spread is not None:
+        if type(moment) is not TransportedMoment or moment.spread is not None:
             return False
-        return np.array_equal(moment.moved, rows)
+        return moment.shift is None and nominal.holds(moment.moved)
 
     def proved_distance(self, nominal: Nominal, moment: Moment) -> float:
         """Return zero for the nominal rows themselves."""

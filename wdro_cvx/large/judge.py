@@ -161,24 +161,20 @@ def _inside(problem: GraphProblem, certificate: Certificate) -> TransportedMomen
     numbers = [moment.rows] if nu is None else [moment.rows, np.sqrt(np.abs(nu))]
     if any(float(np.abs(array).max()) > _RANGE * problem.unit for array in numbers):
         return None
+    centre, share = TransportedMoment(nominal.factor), 1.0
+    if isinstance(ambiguity, (Singleton, MomentBall)):  # no row of theirs moves
+        return centre if moment.spread is None and nominal.holds(moment.moved) else None
     if moment.moved.shape != nominal.factor.shape:
         return None
-    centre, share = TransportedMoment(nominal.factor), 1.0
     for _ in range(_PULLS):
         candidate = moment.pulled(centre, share) if share < 1.0 else moment
-        distance = _distance(problem, candidate)
+        distance = ambiguity.proved_distance(nominal, candidate)
         if distance <= ambiguity.radius:
             return candidate
         share *= (ambiguity.radius / distance) * (1.0 - 1e-14)
         if share < 0.5:
             break
     return None
-
-
-def _distance(problem: GraphProblem, moment: TransportedMoment) -> float:
-    if isinstance(problem.ambiguity, (Singleton, MomentBall)):  # no row of theirs moves
-        return 0.0 if np.array_equal(moment.rows, problem.nominal.factor) else np.inf
-    return problem.ambiguity.proved_distance(problem.nominal, moment)
 
 
 def _value(

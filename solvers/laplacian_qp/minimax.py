@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from solvers.laplacian_qp import LaplacianQP
+from solvers.laplacian_qp.qp import LaplacianQP
 from wdro_cvx.laplacian import edge_index, incidence
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.validation import Array
@@ -118,6 +118,15 @@ class Master:
         Stops when complementarity and residuals are ``accuracy`` times the unit. Well before its
         optimum the answer is central: far from the corners that a few worst cases make up.
         """
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # ends the run, below
+            state = self._follow(costs, accuracy)
+        weights = self.fixed.copy()
+        weights[self.free] = state.w
+        shares = state.q / state.q.sum()
+        return Mixture(weights, shares, self.unit * state.nu, self.unit * state.tau)
+
+    def _follow(self, costs: Array, accuracy: float) -> _State:
+        """Follow the path to its end, or to where rounding has the better of the system."""
         model = _Model(self, costs[:, self.free] / self.unit, costs @ self.fixed / self.unit)
         state = model.start()
         for _ in range(_MAX_STEPS):
@@ -125,16 +134,16 @@ class Master:
                 break
             try:
                 step = model.step(state)
-            except linalg.LinAlgError:
-                break  # rounding has the better of the system; what there is must do
-            length = model.reach(state, step)
-            if length <= _STUCK:
+            except (linalg.LinAlgError, ValueError):  # no factor, or no numbers
                 break
-            state = state.moved(step, length if length == 1.0 else _TO_BOUNDARY * length)
-        weights = self.fixed.copy()
-        weights[self.free] = state.w
-        shares = state.q / state.q.sum()
-        return Mixture(weights, shares, self.unit * state.nu, self.unit * state.tau)
+            length = model.reach(state, step)
+            if not length > _STUCK:
+                break
+            moved = state.moved(step, length if length == 1.0 else _TO_BOUNDARY * length)
+            if not np.isfinite(model.error(moved)):
+                break
+            state = moved
+        return state
 
 
 class _Model:
@@ -164,7 +173,8 @@ class _Model:
         nu = prior.slope(self.degrees(w))
         levels = self.Z @ w + self.constants
         # A tenth of the levels' spread, or of the objective's hundredth, keeps them apart from t.
-        t = float(levels.max()) + max(0.1 * float(np.ptp(levels)), 1e-3)
+        apart = max(0.1 * float(np.ptp(levels)), 1e-3, 1e-9 * float(np.abs(levels).max()))
+        t = float(levels.max()) + apart
         slope = q @ self.Z + 4 * prior.beta * w + master.joins.T @ nu
         tau = float(slope.mean())
         low, up = self.room(w)

@@ -1,0 +1,28 @@
+"""Makes the rivals known by name to the process that measures them, and to no other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from experiments.bench.rivals.fdpg import FDPG
+from experiments.bench.rivals.primal_dual import PrimalDual
+from solvers import register
+
+register(PrimalDual)
+register(FDPG)
+
+
+@register
+@dataclass(frozen=True)
+class RestartedFDPG(FDPG):
+    """FDPG with restart."""
+
+    restart: bool = True
+
+
+@register
+@dataclass(frozen=True)
+class LocalFDPG(RestartedFDPG):
+    """FDPG with restart and steps for the edges in use."""
+
+    local: bool = True

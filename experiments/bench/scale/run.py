@@ -1,0 +1,54 @@
+"""Run all cells, one process each, saved as they come; then table, figure and report."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from pathlib import Path
+
+import pandas as pd
+
+from experiments.bench.scale.grid import ScaleCell, cells
+from experiments.bench.scale.measure import measure
+from experiments.bench.scale.report import describe, draw
+from experiments.drawing.style import save_figure
+from experiments.running.display import note
+from experiments.running.files import write_atomically, write_table
+from experiments.running.isolated import run_isolated
+from experiments.running.outcome import Limits, Outcome
+from experiments.running.provenance import code_digest, write_provenance
+from experiments.running.store import Row, Store, flat
+
+#: What a row says that has no answer in it.
+_EMPTY: Row = {
+    "said": "", "is_solved": False,
+    **dict.fromkeys(
+        ("total_s", "wall_s", "gap", "neighbours", "data_mb", "beyond_mb", "peak_mb"), math.nan
+    ),
+}  # fmt: skip
+
+
+def run_scale(output: Path, fresh: bool, limits: Limits, largest: int) -> pd.DataFrame:
+    """Measure all cells and write table, figure and report below ``output``."""
+    store = Store(output, code_digest(), fresh)
+    rows = []
+    for cell in cells(largest):
+        row = store.load(cell) or _measured(cell, store, limits)
+        rows.append(flat(cell) | row)
+        seconds = f"{row['total_s']:.3g} s" if row["outcome"] == Outcome.OK else row["message"]
+        note(f"{cell.path}, d = {cell.d}, N = {cell.n}, dimension {cell.dimensions}: {seconds}")
+    table = pd.DataFrame(rows)
+    write_table(output / "runs.csv", table)
+    write_provenance(output, asdict(limits) | {"largest": largest})
+    save_figure(draw(table), output / "scale")
+    write_atomically(output / "report.md", describe(table))
+    return table
+
+
+def _measured(cell: ScaleCell, store: Store, limits: Limits) -> Row:
+    answer = run_isolated(measure, cell, limits)
+    row: Row = _EMPTY | {"outcome": answer.outcome, "message": answer.message}
+    if answer.outcome is Outcome.OK:
+        row |= answer.value
+    store.save(cell, row)
+    return row

@@ -1,0 +1,236 @@
+"""``wdro learn`` reads what people have: spreadsheets, commas, dates, codes, rows as vertices."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments import cli
+from experiments.drawing.labels import fonts_for, place_labels
+from experiments.learn.graph import LearnOptions, learn_graph
+from experiments.learn.loading import Layout, SignalTable, load_signals
+from experiments.learn.output import FILES
+from experiments.learn.places import load_places
+from wdro_cvx import DataError, MomentBall, ProblemError
+from wdro_cvx.generators import rbf_graph, smooth_signals
+
+NAMES = ["Oslo", "Bergen", "Turku", "Malmö", "Åre", "Kiruna"]
+
+
+@pytest.fixture
+def signals():
+    rng = np.random.default_rng(0)
+    return np.round(smooth_signals(rbf_graph(6, rng), 20, rng, noise=0.1), 4)
+
+
+@pytest.fixture
+def frame(signals):
+    return pd.DataFrame(signals, columns=NAMES)
+
+
+@pytest.fixture(autouse=True)
+def coarse(monkeypatch):
+    monkeypatch.setattr("experiments.drawing.style._DPI", 20)
+
+
+def written(path, text):
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_the_unnamed_index_of_pandas_is_no_vertex(frame, tmp_path, signals):
+    path = tmp_path / "t.csv"
+    frame.to_csv(path)
+    found = load_signals(path)
+    assert found.names == tuple(NAMES)
+    np.testing.assert_array_equal(found.signals, signals)
+    pd.read_csv(path).to_csv(path, index=False)  # read and written again: "Unnamed: 0"
+    assert load_signals(path).names == tuple(NAMES)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "xlsx"])
+def test_parquet_and_excel(frame, tmp_path, signals, suffix):
+    dated = frame.assign(date=pd.date_range("2024-01-01", periods=20))
+    dated.iloc[3, 2] = np.nan
+    path = tmp_path / f"t.{suffix}"
+    dated.to_parquet(path) if suffix == "parquet" else dated.to_excel(path, index=False)
+    found = load_signals(path)
+    assert found.names == tuple(NAMES)
+    assert found.ignored == ("date",)
+    signals[3, 2] = np.nan
+    np.testing.assert_array_equal(found.signals, signals)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "xlsx"])
+def test_spreadsheets_that_are_none(tmp_path, suffix, monkeypatch):
+    path = written(tmp_path / f"t.{suffix}", b"nonsense")
+    with pytest.raises(DataError, match="is not a readable table"):
+        load_signals(path)
+
+    def missing(*_, **__):
+        raise ImportError
+
+    monkeypatch.setattr("pandas.read_parquet", missing)
+    monkeypatch.setattr("pandas.read_excel", missing)
+    with pytest.raises(DataError, match="with the extra tables"):
+        load_signals(path)
+
+
+@pytest.mark.parametrize("text", ["a;b\n1,5;-2\n3e1;,25\n", 'a,b\n"1,5","-2"\n"3e1",",25"\n'])
+def test_decimal_commas(tmp_path, text):
+    path = written(tmp_path / "t.csv", text)
+    np.testing.assert_array_equal(load_signals(path, Layout(decimal=",")).signals,
+                                  [[1.5, -2], [30, 0.25]])  # fmt: skip
+    with pytest.raises(DataError, match=r"Decimal commas must be points, or told by --decimal ,"):
+        load_signals(path)
+    points = written(tmp_path / "p.csv", "a;b\n1.5;2\n3;4\n")
+    with pytest.raises(DataError, match=r"'1.5' in row 2, column 'a'"):
+        load_signals(points, Layout(decimal=","))
+
+
+@pytest.mark.parametrize(
+    "dates", [("31.12.2023", "01.01.2024"), ("1.2.2024 13:00", "2.2.2024 14:00"), ("31/12/23", "")]
+)
+def test_german_dates(tmp_path, dates):
+    path = written(tmp_path / "t.csv", f"wann;a;b\n{dates[0]};1;2\n{dates[1]};3;4\n")
+    if dates[1]:
+        assert load_signals(path).ignored == ("wann",)
+    else:
+        with pytest.raises(DataError, match="31/12/23"):
+            load_signals(path)
+
+
+def test_codes_for_missing_values_mean_their_value(tmp_path):
+    path = written(tmp_path / "t.csv", "a,b\n1,-9999\n2,-9999.0\n3,4\nx,5\n")
+    found = load_signals(path, Layout(na=("-9999", "x")))
+    np.testing.assert_array_equal(found.signals, [[1, np.nan], [2, np.nan], [3, 4], [np.nan, 5]])
+    assert found.note == "3 missing values in 3 of 4 rows"
+
+
+def test_rows_as_vertices(tmp_path, frame, signals):
+    path = tmp_path / "t.csv"
+    frame.T.to_csv(path)
+    found = load_signals(path, Layout(vertices="rows", ignore=("Turku",)))
+    assert found.names == ("Oslo", "Bergen", "Malmö", "Åre", "Kiruna")
+    assert found.ignored == ("Turku",)
+    np.testing.assert_array_equal(found.signals, np.delete(signals, 2, axis=1))
+    with pytest.raises(DataError, match="no row 'Rome' to ignore"):
+        load_signals(path, Layout(vertices="rows", ignore=("Rome",)))
+    twice = written(tmp_path / "u.csv", "name,x,y\na,1,2\na,3,4\n")
+    with pytest.raises(DataError, match="two rows 'a'"):
+        load_signals(twice, Layout(vertices="rows"))
+
+
+def test_a_column_of_names_brings_the_hint(tmp_path):
+    path = written(tmp_path / "t.csv", "city,jan,feb\nOslo,1,2\nRome,3,4\n")
+    with pytest.raises(DataError, match="use --vertices rows"):
+        load_signals(path)
+
+
+def test_places_in_a_plane(tmp_path):
+    path = written(tmp_path / "c.csv", "name,x,y\nB,1000,20\nA,-5.5,3000\n")
+    places = load_places(path, ["A", "B"])
+    assert not places.degrees
+    np.testing.assert_array_equal(places.arrays, [[3000, 20], [-5.5, 1000]])
+
+
+def test_a_table_with_holes_is_learned_and_says_so(frame, tmp_path, capsys):
+    frame = frame.mask(np.random.default_rng(0).random(frame.shape) < 0.1)
+    path, output = tmp_path / "t.csv", tmp_path / "out"
+    frame.to_csv(path, index=False)
+    assert cli.main(["learn", str(path), "--output", str(output)]) == 0
+    text = capsys.readouterr().out
+    assert "missing values in" in text
+    assert "the second moment was moved by" in text
+    assert cli.main(["learn", str(path), "--output", str(output), "--missing", "error"]) == 2
+
+
+def test_several_tables_each_in_its_folder(frame, tmp_path, capsys):
+    paths = [tmp_path / name for name in ("one.csv", "two.csv")]
+    for path in paths:
+        frame.to_csv(path, index=False)
+    arguments = ["learn", *map(str, paths), "--radius", "0.3", "--output", str(tmp_path / "out")]
+    assert cli.main(arguments) == 0
+    for name in ("one", "two"):
+        assert {path.name for path in (tmp_path / "out" / name).iterdir()} == set(FILES)
+    same = tmp_path / "below" / "one.csv"
+    same.parent.mkdir()
+    frame.to_csv(same, index=False)
+    assert cli.main(["learn", str(paths[0]), str(same)]) == 2
+    assert "same name" in capsys.readouterr().err
+
+
+def test_every_set_by_name_with_its_parameters(signals, tmp_path, frame, capsys):
+    table = SignalTable(tuple(NAMES), signals)
+    graph = learn_graph(table, LearnOptions("moment", (("p", 1.0),), radius=0.2))
+    assert graph.estimator.ambiguity_ == MomentBall(0.2, p=1.0)
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    for number, arguments in enumerate(
+        (["kl"], ["chi-square"], ["singleton"], ["mahalanobis", "scales=1,1,2,1,1,3"],
+         ["moment-uncertainty", "mean_radius=0.5", "covariance_radius=1"])
+    ):  # fmt: skip
+        name, *parameters = arguments
+        options = [part for pair in parameters for part in ("--parameter", pair)]
+        line = ["learn", str(path), "--ambiguity", name, *options]
+        assert cli.main([*line, "--output", str(tmp_path / str(number))]) == 0
+    assert cli.main(["learn", str(path), "--parameter", "p"]) == 2
+    assert "NAME=NUMBER" in capsys.readouterr().err
+
+
+def test_stability_is_a_column_of_the_edges(signals):
+    graph = learn_graph(SignalTable(tuple(NAMES), signals), LearnOptions(radius=0.3, stability=4))
+    assert set(graph.edges.columns) == {"source", "target", "weight", "certain", "stability"}
+    assert set(graph.edges["stability"]) <= {0.0, 0.25, 0.5, 0.75, 1.0}
+    with pytest.raises(ProblemError, match="stability"):
+        LearnOptions(stability=-1)
+
+
+def test_a_choice_at_the_end_of_its_candidates_is_in_the_summary(frame, tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    arguments = ["learn", str(path), "--radius", "reliability", "--eta", "1e4"]
+    assert cli.main([*arguments, "--output", str(tmp_path / "out")]) == 0
+    assert "is the smallest of 15 candidates" in capsys.readouterr().out
+
+
+def test_wide_tables_are_read_and_learned(tmp_path):
+    """More vertices than are drawn one by one: communities are drawn, the edges are written."""
+    rng = np.random.default_rng(0)
+    wide = rng.standard_normal((12, 3)) @ rng.standard_normal((3, 2100))
+    wide += 0.1 * rng.standard_normal(wide.shape)
+    path, output = tmp_path / "wide.csv", tmp_path / "out"
+    pd.DataFrame(wide, columns=[f"v{i}" for i in range(2100)]).to_csv(path, index=False)
+    assert cli.main(["learn", str(path), "--radius", "0", "--output", str(output)]) == 0
+    with np.load(output / "laplacian.npz") as saved:
+        assert set(saved) == {"names", "heads", "tails", "weights"}
+        assert saved["weights"].sum() == pytest.approx(1050.0, rel=1e-6)
+    edges = pd.read_csv(output / "edges.csv")
+    assert edges["weight"].is_monotonic_decreasing
+
+
+def test_the_version_is_told(capsys):
+    with pytest.raises(SystemExit) as leaving:
+        cli.main(["--version"])
+    assert leaving.value.code == 0
+    assert capsys.readouterr().out.startswith("wdro-cvx 0.")
+
+
+def test_names_do_not_cover_each_other():
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots()
+    points = np.random.default_rng(0).random((80, 2))
+    axes.set(xlim=(0, 1), ylim=(0, 1))
+    place_labels(axes, [f"vertex {i}" for i in range(80)], points, np.arange(80.0), 7.0)
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert 20 < len(boxes) < 80
+    # The most important are written first, where other points leave them room.
+    assert int(axes.texts[0].get_text().split()[1]) > 70
+    for i, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[:i])
+    plt.close(figure)
+
+
+def test_fonts_are_looked_for_only_where_letters_are_missing():
+    assert fonts_for(["Oslo", "Åre", "Ελλάς", "Москва"]) == ["DejaVu Sans"]
+    assert fonts_for(["\U0010fffd"])[0] == "DejaVu Sans"  # nobody has that one

@@ -1,0 +1,63 @@
+"""Priors compared: candidates are alike, scores are of scaled graphs, differences are paired."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments.figures import prior
+from experiments.figures.run import EXPERIMENTS
+from solvers import solve
+from wdro_cvx import GaussianBall, GraphProblem, LogDegree, Nominal
+from wdro_cvx.generators import rbf_graph, smooth_signals
+from wdro_cvx.metrics import mcc
+
+
+def fake_table(gain, trials=5):
+    """The log-degree prior is better by ``gain`` in every trial, at its second candidate."""
+    rows = [
+        {**setting, "trial": trial, "seed": 0, "model": model, "parameter": parameter,
+         "mcc": 0.5 + 0.1 * np.sin(trial) + gain * model.startswith("log") - 0.2 * (place != 1),
+         "dog": 0.5}
+        for setting in prior.EXPERIMENT.settings
+        for trial in range(trials)
+        for model in prior._MODELS
+        for place, parameter in enumerate(("1, ε = 0", "2, ε = 0"))
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def test_tables_hold_the_paired_differences_of_the_best_candidates():
+    text = prior.tables(fake_table(0.125))
+    lines = [line for line in text.splitlines() if "log-degree − Frobenius" in line]
+    assert len(lines) == 2  # one for each kind of graph
+    # Trials vary by 0.1 and more; paired, the difference is the same in all of them.
+    assert all(line.count("0.125 ± 0.000") == 4 for line in lines)
+    assert "2, ε = 0" in text
+    assert "1, ε = 0;" not in text
+
+
+def test_figures_are_drawn():
+    assert len(prior.figure(fake_table(0.1)).axes) == 2
+
+
+def test_a_trial_scores_graphs_of_trace_d(monkeypatch):
+    monkeypatch.setattr(prior, "_STRENGTHS", (0.3,))
+    small = {name: prior._Model(m.logarithms, m.radii[:1]) for name, m in prior._MODELS.items()}
+    monkeypatch.setattr(prior, "_MODELS", small)
+    records = prior.trial({"graph": "RBF", "n": 40}, np.random.default_rng(3))
+    assert [record["model"] for record in records] == list(small)
+    rng = np.random.default_rng(3)
+    truth = rbf_graph(20, rng)
+    nominal = Nominal.from_samples(smooth_signals(truth, 40, rng, noise=0.1))
+    # Another alpha with the same product is the same graph, but for its scale.
+    other = LogDegree(0.3 * 7, 0.3 / 7)
+    graph = solve(GraphProblem(nominal, GaussianBall(0.0), prior=other)).laplacian
+    expected = mcc(graph * (20 / np.trace(graph)), truth)
+    by_model = {record["model"]: record["mcc"] for record in records}
+    assert by_model["log-degree"] == pytest.approx(expected, abs=1e-12)
+    plain = solve(GraphProblem(nominal, GaussianBall(0.0), eta=0.3)).laplacian
+    assert by_model["Frobenius"] == mcc(plain, truth)
+
+
+def test_it_is_one_of_the_experiments():
+    assert EXPERIMENTS["prior"] is prior.EXPERIMENT

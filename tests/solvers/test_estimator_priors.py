@@ -1,0 +1,88 @@
+"""RobustGraph with the log-degree prior, and with a number of neighbours instead of an eta."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from solvers import RobustGraph, solve
+from wdro_cvx import EdgeBounds, GraphProblem, LogDegree, ProblemError, Status, judge
+from wdro_cvx.generators import rbf_graph, smooth_signals
+
+
+@pytest.fixture(scope="module")
+def signals():
+    rng = np.random.default_rng(0)
+    return smooth_signals(rbf_graph(15, rng), 60, rng, noise=0.1)
+
+
+def neighbours(graph):
+    return np.count_nonzero(graph.adjacency_) / graph.n_features_in_
+
+
+@pytest.mark.parametrize("prior", ["frobenius", "log-degree"])
+@pytest.mark.parametrize("ambiguity", ["wasserstein", "moment", "singleton"])
+def test_about_so_many_neighbours(signals, prior, ambiguity):
+    radius = 0.0 if ambiguity == "singleton" else 0.1
+    graph = RobustGraph(radius, ambiguity=ambiguity, prior=prior, neighbours=5).fit(signals)
+    assert neighbours(graph) == pytest.approx(5.0, abs=2 * 2 / 15)  # two edges
+    assert graph.status_ is Status.SOLVED
+    assert judge(graph.problem_, graph.laplacian_, graph.certificate_).solved(1e-6)
+    assert np.trace(graph.laplacian_) == pytest.approx(15.0, rel=1e-2)
+    prior = graph.problem_.prior
+    assert graph.eta_ == pytest.approx(np.sqrt(prior.beta * (prior.alpha or prior.beta)))
+
+
+def test_the_strength_that_was_found_finds_the_same_graph(signals):
+    first = RobustGraph(0.1, prior="log-degree", neighbours=4, tol=1e-9).fit(signals)
+    second = RobustGraph(0.1, first.eta_, prior="log-degree", tol=1e-9).fit(signals)
+    np.testing.assert_allclose(first.laplacian_, second.laplacian_, atol=1e-3)
+
+
+def test_log_degree_is_kalofolias_model_at_trace_d(signals):
+    graph = RobustGraph(0.0, 0.2, prior="log-degree", tol=1e-9).fit(signals)
+    nominal = graph.problem_.nominal
+    plain = solve(GraphProblem(nominal, graph.ambiguity_, prior=LogDegree(1.0, 0.04)), 1e-9)
+    expected = plain.laplacian * 15 / np.trace(plain.laplacian)
+    np.testing.assert_allclose(graph.laplacian_, expected, atol=1e-3)
+    assert graph.eta_ == pytest.approx(0.2)
+    assert np.diagonal(graph.laplacian_).min() > 0.0
+
+
+def test_the_unit_of_measurement_does_not_matter(signals):
+    first = RobustGraph(prior="log-degree", neighbours=4).fit(signals)
+    second = RobustGraph(prior="log-degree", neighbours=4).fit(signals * 1e5)
+    assert first.radius_ == pytest.approx(second.radius_)
+    np.testing.assert_allclose(first.adjacency_ > 0, second.adjacency_ > 0)
+
+
+def test_eta_is_chosen_by_prediction_under_either_prior(signals):
+    graph = RobustGraph(0.05, "auto", prior="log-degree").fit(signals)
+    assert 0.0 < graph.score(signals) < 1.0
+
+
+def test_bounds_are_kept(signals):
+    bounds = EdgeBounds.from_edges(15, absent=[(0, 1), (2, 3)])
+    graph = RobustGraph(0.05, bounds=bounds, prior="log-degree", neighbours=5).fit(signals)
+    assert graph.adjacency_[0, 1] == graph.adjacency_[2, 3] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"prior": "lasso"}, "prior must be one of frobenius, log-degree"),
+        ({"prior": "log-degree", "radius": "cv"}, "use radius='bootstrap'"),
+        ({"prior": "log-degree", "radius": "reliability"}, "use radius='bootstrap'"),
+        ({"neighbours": 3, "radius": "prediction"}, "radius='prediction'"),
+        ({"neighbours": 3, "eta": "auto"}, "eta='auto'"),
+        ({"neighbours": 15}, "at most 14"),
+        ({"neighbours": 0.5, "prior": "log-degree"}, "every vertex keeps an edge"),
+    ],
+)
+def test_what_does_not_go_together_is_refused_with_a_remedy(signals, options, message):
+    with pytest.raises(ProblemError, match=message):
+        RobustGraph(**options).fit(signals)
+
+
+def test_parameters_are_scikit_learn_s():
+    graph = clone(RobustGraph(prior="log-degree", neighbours=3))
+    assert (graph.prior, graph.neighbours) == ("log-degree", 3)
