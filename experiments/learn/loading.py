@@ -170,7 +170,7 @@ def _fill(path: Path, names: Sequence[str], signals: Array, missing: str) -> tup
     if count == 0:
         return signals, ""
     rows = int(gaps.any(axis=1).sum())
-    empty = [name for name, gone in zip(names, gaps.all(axis=0).tolist(), strict=True) if gone]
+    empty = [name for name, gone in zip(names, np.all(gaps, axis=0), strict=True) if gone]
     if empty:
         raise DataError(f"{path} has no value at all for {some(empty)}; ignore these columns.")
     if missing == "pairs":
