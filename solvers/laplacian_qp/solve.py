@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from solvers.laplacian_qp.ascent import Ascent, maximise
 from solvers.laplacian_qp.bounded import BoundedPoint, bounded_point
 from solvers.laplacian_qp.dense import QuadraticPoint, quadratic_point
-from solvers.laplacian_qp.minimax import Master
+from solvers.laplacian_qp.minimax import Master, Mixture
 from solvers.laplacian_qp.qp import LaplacianQP, QPSolution
 from solvers.laplacian_qp.start import easier_priors
-from wdro_cvx.laplacian import adjoint
+from wdro_cvx.laplacian import adjoint, laplacian_from_weights, weights_from_laplacian
 from wdro_cvx.validation import Array
 
 Climb = Ascent[QuadraticPoint] | Ascent[BoundedPoint]
@@ -19,6 +21,7 @@ Climb = Ascent[QuadraticPoint] | Ascent[BoundedPoint]
 # pieces to cross: an interior point crosses them from the inside.
 _MAX_STEPS = 40
 _LAST_STEPS = 200
+_ROUGH = 1e-10  # a gap that is no wider is rounding's
 _INSIDE = 1e-10  # the accuracy, relative to the value, to which the interior point goes
 _EASIER = 1e-4  # the gap at which an easier problem has shown the way
 
@@ -36,14 +39,22 @@ def solve_laplacian_qp(
     tol : float
     """
     found = climb(qp, start, tol, _MAX_STEPS)
-    steps = found.steps
-    if steps == _MAX_STEPS:
-        again = climb(qp, _from_inside(qp, found), tol, _LAST_STEPS)
-        steps += again.steps
-        if again.value - again.last.value < found.value - found.last.value:
-            found = again
-    last = found.last
-    return QPSolution(found.best.laplacian(), found.value, last.value, last.nu, last.level, steps)
+    answer = _solution(found)
+    if found.value - answer.bound <= max(tol, _ROUGH) * max(abs(answer.bound), qp.floor):
+        return answer
+    mixture = _from_inside(qp, found)
+    if mixture is None:
+        return answer
+    tau = 0.0 if qp.prior.trace.free else mixture.tau
+    again = _solution(climb(qp, (mixture.nu, tau), tol, _LAST_STEPS))
+    bounded = again if again.bound > answer.bound else answer
+    graphs = [(one.value, one.laplacian) for one in (answer, again)]
+    inner = qp.prior.repaired(laplacian_from_weights(mixture.weights))
+    weights = weights_from_laplacian(inner)
+    cost = float(adjoint(qp.moment) @ weights) + qp.prior.value(weights, np.diagonal(inner))
+    graphs.append((cost, inner))
+    value, laplacian = min(graphs, key=lambda graph: graph[0])
+    return replace(bounded, laplacian=laplacian, value=value, steps=answer.steps + again.steps)
 
 
 def climb(qp: LaplacianQP, start: tuple[Array, float] | None, tol: float, max_steps: int) -> Climb:
@@ -60,12 +71,18 @@ def climb(qp: LaplacianQP, start: tuple[Array, float] | None, tol: float, max_st
     return maximise(point, tol, max_steps)
 
 
-def _from_inside(qp: LaplacianQP, found: Climb) -> tuple[Array, float]:
-    """Return multipliers next to the optimal ones, by an interior point."""
+def _solution(found: Climb) -> QPSolution:
+    last = found.last
+    return QPSolution(
+        found.best.laplacian(), found.value, last.value, last.nu, last.level, found.steps
+    )
+
+
+def _from_inside(qp: LaplacianQP, found: Climb) -> Mixture | None:
+    """Return weights and multipliers next to the optimal ones, by an interior point."""
     nu, rule = found.last.nu, qp.prior.trace
     trace = rule.target or float(np.sum(qp.prior.degrees(nu)))
     master = Master.of(qp, max(abs(found.last.value), qp.floor), trace)
     if master.free.size == 0:  # there is but one graph
-        return nu, found.last.level
-    mixture = master.mix(adjoint(qp.moment)[np.newaxis], _INSIDE)
-    return mixture.nu, 0.0 if rule.free else mixture.tau
+        return None
+    return master.mix(adjoint(qp.moment)[np.newaxis], _INSIDE)

@@ -51,10 +51,10 @@ def _follow(
     incumbent: Incumbent, form: TransportForm, system: NewtonSystem, tol: float, limit: int
 ) -> None:
     centring = False
-    size = max(abs(incumbent.value), incumbent.problem.floor)
     for iteration in range(1, min(limit, _MAX_STEPS) + 1):
-        close = system.complementarity() * form.radius**2 <= _CLOSE * tol * size
-        if close or iteration % _CHECK_EVERY == 0:
+        size = max(abs(incumbent.value), incumbent.problem.floor)
+        left = system.complementarity() * form.radius**2 / (tol * size)
+        if left <= _CLOSE or iteration % _CHECK_EVERY == 0:
             _certify(incumbent, form, system)
         incumbent.record()
         if incumbent.gap <= tol:
