@@ -44,8 +44,9 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Carry out the command."""
-    from experiments.propositions.run import Request, run_propositions
+    from experiments.propositions.run import Request, chosen_claims, run_propositions
 
+    chosen_claims(options.names)  # a name that is none is refused before a folder is made
     request = Request(tuple(options.names), options.instances, options.seed, options.dimensions)
     with workspace(options, NAME) as output:
         findings = run_propositions(output, request, options.fresh)

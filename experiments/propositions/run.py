@@ -81,7 +81,7 @@ def chosen_claims(names: Sequence[str]) -> dict[str, Claim]:
     found: dict[str, Claim] = {}
     for name in names:
         exact = {key: c for key, c in CLAIMS.items() if name.casefold() == c.name.casefold()}
-        start = name.casefold()
+        start = name.strip().casefold() or "\0"  # no name is the beginning of no claim
         matching = exact or {k: c for k, c in CLAIMS.items() if c.name.casefold().startswith(start)}
         if not matching:
             known = ", ".join(claim.name for claim in CLAIMS.values())

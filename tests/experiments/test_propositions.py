@@ -268,6 +268,8 @@ def test_claims_are_found_by_the_beginning_of_their_names():
     assert len(ledger.chosen_claims(["Lemma"])) == 5
     with pytest.raises(WdroError, match=r"no claim 'Lemma 9'.*Lemma 4"):
         ledger.chosen_claims(["Lemma 9"])
+    with pytest.raises(WdroError, match="no claim ' '"):
+        ledger.chosen_claims([" "])
 
 
 def test_claims_that_show_one_erratum_count_once():
