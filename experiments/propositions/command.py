@@ -52,7 +52,8 @@ def run(options: argparse.Namespace) -> int:
         findings = run_propositions(output, request, options.fresh)
         for finding in findings:
             print(f"  {finding.claim.name:24} {finding.verdict.value}")
-        print(f"wrote {output}/ledger.md, ledger.csv, counterexamples and figures")
+        more = "counterexamples" if request.names else "counterexamples and figures"
+        print(f"wrote {output}/ledger.md, ledger.csv, {more}")
     surprises = [found for found in findings if found.verdict is not found.claim.known]
     for found in surprises:
         print(
