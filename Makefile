@@ -5,11 +5,13 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PRESET ?= quick
 EXAMPLES ?= 3000
+SEARCH ?= 4
+GRAPHS ?= 8
 KILLS ?= 100
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test fuzz faults compare propositions figures temperature bench robustness \
-  validate check clean
+.PHONY: help setup test fuzz faults compare propositions figures explain shift temperature \
+  bench robustness validate check clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -42,6 +44,12 @@ propositions: $(READY)  ## put every claim of the paper to the test
 
 figures: $(READY)  ## run the paper's experiments again (PRESET=quick or paper)
 	$(BIN)/wdro figures --preset $(PRESET)
+
+explain: $(READY)  ## search what the paper leaves open, and check its sentences (SEARCH=4 GRAPHS=8)
+	$(BIN)/wdro explain --search $(SEARCH) --graphs $(GRAPHS)
+
+shift: $(READY)  ## does robustness pay? tune all models alike, then shift the distribution
+	$(BIN)/wdro shift --tuned $(SEARCH) --graphs $(GRAPHS)
 
 temperature: $(READY)  ## learn graphs of weather stations and draw their maps
 	$(BIN)/wdro temperature

@@ -15,15 +15,19 @@ from types import FrameType
 
 from experiments.bench import command as bench
 from experiments.compare import command as compare
+from experiments.explain import command as explain
 from experiments.figures import command as figures
 from experiments.learn import command as learn
 from experiments.propositions import command as propositions
 from experiments.robustness import command as robustness
+from experiments.shift import command as shift
 from experiments.temperature import command as temperature
 from experiments.validate import command as validate
 from wdro_cvx import WdroError
 
-COMMANDS = (compare, bench, robustness, propositions, figures, learn, temperature, validate)
+COMMANDS = (
+    compare, bench, robustness, propositions, figures, explain, shift, learn, temperature, validate,
+)  # fmt: skip
 
 #: Exit codes: something claimed does not hold is 1, an error of the user's or the machine's 2, a
 #: defect of ours 3, and a signal 128 plus its number, as the shell has it.

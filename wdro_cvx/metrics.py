@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from wdro_cvx.edges import EDGE_THRESHOLD
 from wdro_cvx.errors import ProblemError
@@ -18,13 +18,17 @@ def mcc(learned: ArrayLike, truth: ArrayLike, threshold: float = EDGE_THRESHOLD)
     value 0 where one of the graphs has no edge or every edge.
     """
     first, second = _pair(learned, truth)
-    edges = weights_from_laplacian(first) >= threshold
-    true_edges = weights_from_laplacian(second) >= threshold
-    if edges.all() or true_edges.all() or not (edges.any() and true_edges.any()):
-        return 0.0
-    from sklearn.metrics import matthews_corrcoef  # slow to import, and only needed here
+    edges, true_edges = (weights_from_laplacian(graph) >= threshold for graph in (first, second))
+    return edge_correlation(edges, true_edges)
 
-    return float(matthews_corrcoef(true_edges, edges))
+
+def edge_correlation(learned: NDArray[np.bool_], truth: NDArray[np.bool_]) -> float:
+    """Matthews correlation of two lists that say of every pair whether it is an edge."""
+    both = float(np.count_nonzero(learned & truth))
+    first, second = float(np.count_nonzero(learned)), float(np.count_nonzero(truth))
+    size = float(truth.size)
+    below = first * second * (size - first) * (size - second)
+    return (size * both - first * second) / float(np.sqrt(below)) if below > 0.0 else 0.0
 
 
 def dog(learned: ArrayLike, truth: ArrayLike) -> float:

@@ -10,24 +10,48 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from scipy import sparse
+from scipy.optimize import linear_sum_assignment
 
-from experiments.drawing.style import COLOURS
+from experiments.drawing.style import COLOURS, GREY
 from solvers.edge_table import edge_arrays
 from wdro_cvx.edges import EDGE_THRESHOLD
 from wdro_cvx.solution import above, network
 from wdro_cvx.validation import Array
 
+#: So many communities have a colour; the smaller ones are grey.
+_COLOURED = 7
+
 Weights: TypeAlias = Array | sparse.csr_array
 
 
 def communities(adjacency: Weights, seed: int = 0) -> Array:
-    """Return Louvain's community of every vertex; without any edge, each is its own."""
+    """Return Louvain's community of every vertex, 0 the largest; without an edge, each its own."""
     graph = network(above(adjacency, EDGE_THRESHOLD))
     labels = np.arange(float(adjacency.shape[0]))
     if graph.number_of_edges():
-        for label, members in enumerate(nx.community.louvain_communities(graph, seed=seed)):
+        found = nx.community.louvain_communities(graph, seed=seed)
+        for label, members in enumerate(sorted(found, key=lambda group: (-len(group), min(group)))):
             labels[list(members)] = label
     return labels
+
+
+def match_labels(labels: Array, reference: Array) -> Array:
+    """Return the same communities under the names of those of ``reference`` that they share most.
+
+    So that a colour means the same in two pictures; communities without a partner get new names.
+    """
+    own, others = np.unique(labels), np.unique(reference)
+    shared = np.array([[np.sum((labels == a) & (reference == b)) for b in others] for a in own])
+    rows, columns = linear_sum_assignment(-shared)
+    paired = {own[r]: others[c] for r, c in zip(rows, columns, strict=True) if shared[r, c]}
+    fresh = iter(range(int(others.max()) + 1, int(others.max()) + 1 + len(own)))
+    names = {label: paired[label] if label in paired else float(next(fresh)) for label in own}
+    return np.array([names[label] for label in labels])
+
+
+def community_colour(label: float) -> str:
+    """Return the colour of a community, grey beyond the seventh: no two share one."""
+    return COLOURS[int(label)] if label < _COLOURED else GREY
 
 
 def spread_out(adjacency: Weights) -> Array:
@@ -60,7 +84,7 @@ def draw_edges(
             )  # fmt: skip
             axes.add_collection(lines)
     alone = np.bincount(np.concatenate([rows, columns]), minlength=len(points)) == 0
-    colours = np.array([COLOURS[int(label) % len(COLOURS)] for label in labels])
+    colours = np.array([community_colour(label) for label in labels])
     x, y = points.T
     axes.scatter(x[~alone], y[~alone], s=26, c=colours[~alone], zorder=3, linewidths=0)
     axes.scatter(

@@ -11,6 +11,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments.running.files import write_atomically
@@ -40,6 +41,16 @@ _FAMILIES = {
         ORANGE, {"GeneralRegularized": "v", "SampleAverage": "P", "PIQP": "X"},
     ),
 }  # fmt: skip
+#: Widths in inches: one column of a journal's page, and all of it.
+COLUMN, PAGE = 3.5, 7.16
+#: Text as large as a caption's, and letters that can be searched for and set again.
+plt.rcParams.update({
+    "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8, "legend.fontsize": 7,
+    "xtick.labelsize": 7, "ytick.labelsize": 7, "pdf.fonttype": 42, "axes.linewidth": 0.6,
+    "axes.spines.top": False, "axes.spines.right": False, "lines.linewidth": 1.2,
+    "lines.markersize": 3.5, "legend.frameon": False, "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+})  # fmt: skip
 _LINES = {"": "-", "CLARABEL": "--", "SCS": ":"}
 _OTHER_LINE = "-."
 _DPI = 200
@@ -62,6 +73,14 @@ def method_style(method: str) -> Style:
         if name in members:
             return Style(colour, members[name], line)
     return Style(BLACK, MARKERS[sum(name.encode()) % len(MARKERS)], line)
+
+
+def label_line(axes: Axes, x: float, y: float, text: str, colour: str) -> None:
+    """Write a curve's name beside its last point, in its colour."""
+    axes.annotate(
+        text, (x, y), xytext=(4, 0), textcoords="offset points", color=colour, va="center",
+        fontsize=7, annotation_clip=False,
+    )  # fmt: skip
 
 
 def render(figure: Figure) -> dict[str, bytes]:

@@ -38,6 +38,8 @@ class Experiment:
         Draws the table of all records.
     claims : callable
         Checks the paper's sentences against the table.
+    caption : str
+        What the figure shows and what to see in it; ``{trials}`` stands for their number.
     tables : callable, optional
         Returns Markdown tables for the report.
     """
@@ -48,6 +50,7 @@ class Experiment:
     trial: Callable[[Setting, np.random.Generator], list[Record]]
     figure: Callable[[pd.DataFrame], Figure]
     claims: Callable[[pd.DataFrame], list[ClaimFinding]]
+    caption: str
     tables: Callable[[pd.DataFrame], str] | None = None
 
 

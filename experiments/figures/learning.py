@@ -110,11 +110,13 @@ def _held_out_risks(model: Model, samples: Array) -> list[float]:
     return [score.risk for score in scores]
 
 
-def choose_by_truth(table: pd.DataFrame, settings: Sequence[str]) -> pd.DataFrame:
-    """Keep, for every setting and model, the candidate with the largest mean MCC."""
+def choose_by_truth(
+    table: pd.DataFrame, settings: Sequence[str], metric: str = "mcc"
+) -> pd.DataFrame:
+    """Keep, for every setting and model, the candidate with the largest mean of a metric."""
     keys = [*settings, "model"]
-    means = table.groupby([*keys, "parameter"], sort=False)["mcc"].mean().reset_index()
-    best = means.loc[means.groupby(keys, sort=False)["mcc"].idxmax(), [*keys, "parameter"]]
+    means = table.groupby([*keys, "parameter"], sort=False)[metric].mean().reset_index()
+    best = means.loc[means.groupby(keys, sort=False)[metric].idxmax(), [*keys, "parameter"]]
     return table.merge(best, on=[*keys, "parameter"])
 
 

@@ -15,6 +15,7 @@ from experiments.figures.statistics import (
     REPRODUCED,
     advantage,
     against_baselines,
+    against_itself,
     mean,
     outcome,
 )
@@ -43,8 +44,8 @@ def claims(table: pd.DataFrame) -> list[ClaimFinding]:
     findings = []
     for model in (GAUSSIAN, GENERAL):
         milder = drops[model] < 0.5 * drops[SAA]
-        milder_than_tuned = drops[model] < 0.5 * drops[TUNED]
-        word = outcome(milder) if not milder or milder_than_tuned else ONLY_UNTUNED
+        than_tuned = model != GENERAL and drops[model] < 0.5 * drops[TUNED]
+        word = outcome(milder) if not milder or than_tuned else ONLY_UNTUNED
         findings.append(
             ClaimFinding(
                 f"Noise up to {_LOW:g} has little impact on {model} (less than half of its impact "
@@ -54,9 +55,13 @@ def claims(table: pd.DataFrame) -> list[ClaimFinding]:
                 f"{drops[TUNED]:.3f}",
             )
         )
-        outcomes = [
-            against_baselines(*(advantage(part, model, base, "mcc") for base in (SAA, TUNED)))
+        gains = [
+            [advantage(part, model, base, "mcc") for base in (SAA, TUNED)]
             for _, part in chosen.groupby("noise")
+        ]
+        outcomes = [
+            against_itself(gain[0]) if model == GENERAL else against_baselines(*gain)
+            for gain in gains
         ]
         both = outcomes.count(REPRODUCED)
         untuned = both + outcomes.count(ONLY_UNTUNED)
@@ -98,6 +103,12 @@ def _drop(chosen: pd.DataFrame, model: str, score: str, high: float = _LOW) -> f
     return _level(chosen, model, score, low) - _level(chosen, model, score, high)
 
 
-EXPERIMENT = Experiment(
-    "noise", "Figure 6: noise", [{"noise": level} for level in _LEVELS], trial, figure, claims
+_CAPTION = (
+    "MCC and DOG against the noise (d = 20, N = 100, {trials} graphs; bands are one standard "
+    "error). Above, candidates chosen by the truth; below, by the risk on held-out signals. Noise "
+    "hurts all models alike, and DOG less than MCC."
 )
+EXPERIMENT = Experiment(
+    "noise", "Figure 6: noise", [{"noise": level} for level in _LEVELS], trial, figure, claims,
+    _CAPTION,
+)  # fmt: skip

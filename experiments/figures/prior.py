@@ -119,6 +119,10 @@ def tables(table: pd.DataFrame) -> str:
     ])  # fmt: skip
 
 
+_CAPTION = (
+    "MCC against N with either prior, robust and not, strength and radius by the truth ({trials} "
+    "graphs; bands are one standard error)."
+)
 EXPERIMENT = Experiment(
     "prior",
     "Priors: Frobenius and log-degree",
@@ -126,5 +130,6 @@ EXPERIMENT = Experiment(
     trial,
     figure,
     lambda _: [],  # the paper claims nothing of this
+    _CAPTION,
     tables,
 )

@@ -25,13 +25,17 @@ def write_report(
         f"error over {trials} trials; a difference counts from two standard errors on. η = {ETA:g} "
         f"where it is not tuned. Candidates: ε in {_list(GAUSSIAN_RADII)} (Gaussian), in "
         f"{_list(GENERAL_RADII)} (general, p = 2), η in {_list(ETAS)} (tuned SAA). As in the paper "
-        "the candidate with the largest MCC is taken, one for all trials of a setting; the figures "
-        "also show a choice that sees no true graph.",
-        "## What of the paper comes out",
+        "the candidate with the largest MCC (Table 3: NMI) is taken, one for all trials of a "
+        "setting; the figures also show a choice that sees no true graph. All settings of a trial "
+        "share its graph, which is the unit of every error.",
+        "## What comes out at these settings",
+        "The paper does not tell its own. Whether other settings explain a sentence that does not "
+        "come out here is what `wdro explain` searches for.",
         markdown_table(["", "claim", "outcome", "evidence"], _findings(results)),
     ]
     for name, (experiment, table) in results.items():
         parts += [f"## {experiment.title}", f"`wdro figures {name}`", f"![{name}]({name}.png)"]
+        parts.append(f"*{experiment.caption.format(trials=trials)}*")
         if experiment.tables is not None:
             parts.append(experiment.tables(table))
     write_atomically(

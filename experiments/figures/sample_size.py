@@ -18,7 +18,13 @@ from experiments.figures.learning import (
     choose_by_truth,
     learn,
 )
-from experiments.figures.statistics import advantage, against_baselines, mean, outcome
+from experiments.figures.statistics import (
+    advantage,
+    against_baselines,
+    against_itself,
+    mean,
+    outcome,
+)
 from wdro_cvx.generators import rbf_graph, smooth_signals
 
 _SIZES = (10, 20, 30, 50, 80, 100, 200, 500, 1000)
@@ -45,10 +51,13 @@ def claims(table: pd.DataFrame) -> list[ClaimFinding]:
         for score, sign in (("mcc", 1.0), ("dog", -1.0)):
             signed = small.assign(**{score: sign * small[score]})
             untuned, tuned = (advantage(signed, model, base, score) for base in (SAA, TUNED))
+            word = (
+                against_itself(untuned) if model == GENERAL else against_baselines(untuned, tuned)
+            )
             findings.append(
                 ClaimFinding(
                     f"For small N (≤ {_SMALL}) {model} is better than SAA in {score.upper()}.",
-                    against_baselines(untuned, tuned),
+                    word,
                     f"{score.upper()} better by {untuned} than SAA, by {tuned} than SAA with "
                     "tuned η",
                 )
@@ -74,6 +83,12 @@ def claims(table: pd.DataFrame) -> list[ClaimFinding]:
     return findings
 
 
-EXPERIMENT = Experiment(
-    "sample-size", "Figure 3: sample size", [{"n": n} for n in _SIZES], trial, figure, claims
+_CAPTION = (
+    "MCC and DOG against N (d = 20, σ = 0.1, {trials} graphs; bands are one standard error). "
+    "Above, candidates chosen by the truth, one for all graphs; below, by the risk on held-out "
+    "signals, for each graph. The general scenario follows SAA with a tuned η, which it is."
 )
+EXPERIMENT = Experiment(
+    "sample-size", "Figure 3: sample size", [{"n": n} for n in _SIZES], trial, figure, claims,
+    _CAPTION,
+)  # fmt: skip

@@ -29,8 +29,8 @@ def printed(sizes: Sequence[int], rows: Mapping[str, Sequence[float]]) -> Printe
 
 
 def chosen_scores(table: pd.DataFrame, score: str) -> Scores:
-    """Return the mean score of every model at every sample size, its candidate by largest MCC."""
-    chosen = choose_by_truth(table, ["n"])
+    """Return the mean score of every model at every sample size, its candidate by that score."""
+    chosen = choose_by_truth(table, ["n"], score)
     models, sizes = list(dict.fromkeys(chosen["model"])), list(dict.fromkeys(chosen["n"]))
     by_model = {model: chosen[chosen["model"] == model] for model in models}
     return {

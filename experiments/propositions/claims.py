@@ -39,16 +39,21 @@ class Trial:
     corrected: float | None = None
 
 
-Check = Callable[[np.random.Generator], Trial]
+#: Given a generator and a number of vertices.
+Check = Callable[[np.random.Generator, int], Trial]
+#: Vertices of the instances, unless a claim or the user says otherwise: the least and the most.
+DIMENSIONS = (2, 6)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of the paper with the means to try it.
+    """A statement of the paper, or one of ours, with the means to try it.
 
     Attributes
     ----------
-    key, name, statement : str
+    key, name : str
+    says, finds : str
+        What the paper says, and what we find; a verdict is on the former, unless it is ``ours``.
     routes : str
         What is computed, by which independent ways.
     ranges : str
@@ -60,11 +65,20 @@ class Claim:
     check : callable
     refuted : float
         A deviation beyond any doubt about the accuracy of the routes.
+    dimensions : (int, int)
+        The least and the most vertices of its instances.
+    most : int
+        How many instances are enough, where each takes seconds.
+    erratum : str
+        The entry of docs/paper.md that it shows; claims with one entry count once.
+    ours : bool
+        Whether the paper states nothing of the kind, so that the verdict is on our finding.
     """
 
     key: str
     name: str
-    statement: str
+    says: str
+    finds: str
     routes: str
     ranges: str
     tolerance: float
@@ -72,6 +86,10 @@ class Claim:
     known: Verdict
     check: Check
     refuted: float
+    dimensions: tuple[int, int] = DIMENSIONS
+    most: int = 100_000
+    erratum: str = ""
+    ours: bool = False
 
 
 CLAIMS: dict[str, Claim] = {}
@@ -82,13 +100,18 @@ _BEYOND_DOUBT = 100.0
 
 def claim(
     name: str,
-    statement: str,
+    says: str,
+    finds: str,
     routes: str,
     ranges: str,
     tolerance: float,
     reason: str,
     known: Verdict = Verdict.HOLDS,
     refuted: float | None = None,
+    dimensions: tuple[int, int] = DIMENSIONS,
+    most: int = 100_000,
+    erratum: str = "",
+    ours: bool = False,
 ) -> Callable[[Check], Check]:
     """Register a check under the name of its function."""
 
@@ -96,17 +119,21 @@ def claim(
         key = check.__name__.replace("_", "-")
         limit = _BEYOND_DOUBT * tolerance if refuted is None else refuted
         CLAIMS[key] = Claim(
-            key, name, statement, routes, ranges, tolerance, reason, known, check, limit
-        )
+            key, name, says, finds, routes, ranges, tolerance, reason, known, check, limit,
+            dimensions, most, erratum, ours,
+        )  # fmt: skip
         return check
 
     return register
 
 
-def try_claim(claim: Claim, seed: int, index: int) -> Trial:
-    """Try a claim on its ``index``-th random instance."""
+def try_claim(claim: Claim, seed: int, index: int, dimensions: Sequence[int] = ()) -> Trial:
+    """Try a claim on its ``index``-th random instance, of the given dimensions in turn if any."""
     name = int.from_bytes(claim.key.encode(), "little")
-    return claim.check(np.random.default_rng([seed, index, name]))
+    rng = np.random.default_rng([seed, index, name])
+    low, high = claim.dimensions
+    d = int(rng.integers(low, high + 1))
+    return claim.check(rng, dimensions[index % len(dimensions)] if dimensions else d)
 
 
 def decide(claim: Claim, trials: Sequence[Trial]) -> Verdict:

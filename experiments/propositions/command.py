@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from experiments.running.options import add_output, whole, workspace
+from experiments.running.options import add_output, sizes, whole, workspace
 
 if TYPE_CHECKING:
     from experiments.running.options import Commands
@@ -25,6 +25,14 @@ def add(commands: Commands) -> None:
     )
     parser.set_defaults(command=run)
     parser.add_argument(
+        "names", nargs="*", metavar="CLAIM",
+        help="claims to try, by name or its beginning, as 'Proposition 2' (default: all)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--dimensions", type=sizes, default=(), metavar="D,D,…",
+        help="vertices of the instances, in turn (default: each claim's own, mostly 2 to 6)",
+    )  # fmt: skip
+    parser.add_argument(
         "--instances", type=whole(2, 100_000, "no verdict rests on one instance"), default=40,
         metavar="N", help="random instances for each claim, at least 2 (default: 40)",
     )  # fmt: skip
@@ -36,13 +44,16 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Carry out the command."""
-    from experiments.propositions.run import run_propositions
+    from experiments.propositions.run import Request, chosen_claims, run_propositions
 
+    chosen_claims(options.names)  # a name that is none is refused before a folder is made
+    request = Request(tuple(options.names), options.instances, options.seed, options.dimensions)
     with workspace(options, NAME) as output:
-        findings = run_propositions(output, options.instances, options.seed, options.fresh)
+        findings = run_propositions(output, request, options.fresh)
         for finding in findings:
             print(f"  {finding.claim.name:24} {finding.verdict.value}")
-        print(f"wrote {output}/ledger.md, ledger.csv, counterexamples and figures")
+        more = "counterexamples" if request.names else "counterexamples and figures"
+        print(f"wrote {output}/ledger.md, ledger.csv, {more}")
     surprises = [found for found in findings if found.verdict is not found.claim.known]
     for found in surprises:
         print(

@@ -13,16 +13,15 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
 from wdro_cvx import AmbiguitySet, Discrete, GraphProblem, Nominal
+from wdro_cvx.generators import rbf_graph, smooth_signals
 from wdro_cvx.laplacian import laplacian_from_weights
 from wdro_cvx.nominal import symmetric_root
 from wdro_cvx.validation import Array
 
-#: What most claims are tried on; the ledger prints it.
-RANGES = "d 2–6, N 1–2d, ε 0.1–5, η 0.01–1"
-REGULAR = "d 2–6, N d+2–3d, ε 0.1–2, η 0.01–1"
-#: The same where one edge would show nothing, and over a range of radii that leaves any bracket.
-REGULAR_FROM_3 = REGULAR.replace("d 2–6", "d 3–6")
-REGULAR_ANY_RADIUS = REGULAR.replace("ε 0.1–2", "ε 0.003–50")
+#: What most claims are tried on, beside the number of vertices; the ledger prints it.
+RANGES = "N 1–2d, ε 0.1–5, η 0.01–1"
+REGULAR = "N d+2–3d, ε 0.1–2, η 0.01–1"
+SINGULAR = "N 1–d-1, ε 0.1–2, η 0.01–1"
 
 
 @dataclass(frozen=True)
@@ -57,23 +56,29 @@ class Drawn:
         }  # fmt: skip
 
 
-def draw(rng: np.random.Generator) -> Drawn:
+def draw(rng: np.random.Generator, d: int) -> Drawn:
     """Draw from ``RANGES``: correlated signals with a mean, uneven weights."""
-    d = int(rng.integers(2, 7))
     return _drawn(rng, d, int(rng.integers(1, 2 * d + 1)), log_uniform(rng, 0.1, 5.0))
 
 
-def draw_regular(rng: np.random.Generator) -> Drawn:
+def draw_regular(rng: np.random.Generator, d: int) -> Drawn:
     """Draw from ``REGULAR``: a covariance of full rank, so that γ stays above λmax."""
-    d = int(rng.integers(2, 7))
     return _drawn(rng, d, int(rng.integers(d + 2, 3 * d + 1)), log_uniform(rng, 0.1, 2.0))
 
 
-def draw_singular(rng: np.random.Generator, fewest: int = 1, most: int = 5) -> Drawn:
+def draw_singular(
+    rng: np.random.Generator, d: int, fewest: int = 1, most: int | None = None
+) -> Drawn:
     """Draw fewer samples than vertices."""
-    d = int(rng.integers(3, 7))
-    n = int(rng.integers(fewest, min(most, d - 1) + 1))
+    n = int(rng.integers(fewest, min(most or d, d - 1) + 1))
     return _drawn(rng, d, n, log_uniform(rng, 0.1, 2.0))
+
+
+def draw_signals(rng: np.random.Generator, d: int, n: int) -> Drawn:
+    """Draw smooth signals of a similarity graph, as the paper's experiments do."""
+    graph = rbf_graph(d, rng)
+    nominal = Nominal.from_samples(smooth_signals(graph, n, rng, noise=0.1))
+    return Drawn(nominal, graph, log_uniform(rng, 0.1, 2.0), log_uniform(rng, 0.1, 1.0))
 
 
 def at_radius(drawn: Drawn, radius: float) -> Drawn:

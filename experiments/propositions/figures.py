@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from experiments.drawing.style import COLOURS, MARKERS, save_figure
+from experiments.drawing.style import COLOURS, COLUMN, GREY, MARKERS, PAGE, save_figure
 from experiments.propositions.draw import Drawn, at_radius
 from experiments.propositions.gaussian import printed_objective
 from formulations import (
@@ -44,7 +44,7 @@ def _instance(rng: np.random.Generator, d: int, n: int) -> Drawn:
 def _values(rng: np.random.Generator) -> Figure:
     """Draw the optimum of every formulation against the radius: three curves, not one."""
     drawn = _instance(rng, 8, 12)
-    figure, axes = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
+    figure, axes = plt.subplots(figsize=(COLUMN, 2.8), layout="constrained")
     ball = GaussianBall(1.0)
     curves: list[tuple[str, Formulation, str | None]] = [
         ("Theorem 1", GaussianClosedForm(drawn.problem(ball)), None),
@@ -55,17 +55,17 @@ def _values(rng: np.random.Generator) -> Figure:
         (f"penalised trace, β = {_PENALTY:g}", GaussianSDP(drawn.problem(ball, _PENALTY)), "--"),
     ]
     nominal = solve(drawn.problem(Singleton())).value
-    axes.axhline(nominal, color="#999999", linewidth=1, label="SAA")
+    axes.axhline(nominal, color=GREY, linewidth=1, label="SAA")
     for index, (name, form, line) in enumerate(curves):
         # Four forms share one curve; markers of falling size leave each of them visible.
-        size = 11 - 2.5 * index if line is None else 4
+        size = 9 - 2 * index if line is None else 3
         values = [form.at(radius=float(radius)).solve().value for radius in _RADII]
         axes.plot(
             _RADII, values, label=name, color=COLOURS[index], marker=MARKERS[index],
             markersize=size, markerfacecolor="none", linestyle=line or "-", linewidth=1,
         )  # fmt: skip
     axes.set(xlabel="radius ε", ylabel="optimal value", ylim=(0, None))
-    axes.legend(frameon=False)
+    axes.legend()
     return figure
 
 
@@ -75,14 +75,14 @@ def _worst_case(rng: np.random.Generator) -> Figure:
     nominal = Nominal.from_samples(samples)
     laplacian = np.array([[1.0, -1.0], [-1.0, 1.0]])
     figure, panels = plt.subplots(
-        1, 3, figsize=(9, 3.3), sharex=True, sharey=True, layout="constrained"
+        1, 3, figsize=(PAGE, 2.6), sharex=True, sharey=True, layout="constrained"
     )
     for axes, radius in zip(panels, (0.2, 0.5, 1.0), strict=True):
         worst = WassersteinBall(radius).worst_case(nominal, laplacian)
         moved = worst.distribution
         assert isinstance(moved, Discrete)
         for start, end in zip(samples, moved.points[: len(samples)], strict=True):
-            axes.plot(*zip(start, end, strict=True), color="#999999", linewidth=0.7, zorder=1)
+            axes.plot(*zip(start, end, strict=True), color=GREY, linewidth=0.7, zorder=1)
         axes.scatter(*samples.T, s=14, color=COLOURS[0], label="samples", zorder=2)
         axes.scatter(
             *moved.points.T, s=14, color=COLOURS[1], marker="D", label="worst case", zorder=2
@@ -90,7 +90,7 @@ def _worst_case(rng: np.random.Generator) -> Figure:
         axes.set_title(f"ε = {radius:g}: risk {worst.risk:.2f}")
         axes.set(xlabel="signal at vertex 1", aspect="equal")
     panels[0].set_ylabel("signal at vertex 2")
-    panels[0].legend(frameon=False, loc="upper left")
+    panels[0].legend(loc="upper left")
     return figure
 
 
@@ -103,13 +103,13 @@ def gamma_figure(rng: np.random.Generator) -> Figure:
     curve = [printed_objective(drawn, point, drawn.laplacian) for point in grid]
     rest = drawn.eta * float(np.sum(drawn.laplacian**2))
     line = grid * drawn.radius**2 + np.vdot(drawn.nominal.second_moment, drawn.laplacian) + rest
-    figure, axes = plt.subplots(figsize=(5.2, 3.6), layout="constrained")
+    figure, axes = plt.subplots(figsize=(COLUMN, 2.4), layout="constrained")
     axes.plot(grid, curve, color=COLOURS[0], label="g(γ)")
     axes.plot(grid, line, "--", color=COLOURS[1], linewidth=1, label="γε² + ⟨Θ, L⟩ + η‖L‖²")
-    axes.axvline(top, color="#999999", linewidth=1, linestyle=":", label="λmax")
+    axes.axvline(top, color=GREY, linewidth=1, linestyle=":", label="λmax")
     axes.plot([gamma], [worst.risk + rest], "o", color=COLOURS[2], label="minimum")
     _frame(axes, float(worst.risk + rest))
-    axes.legend(frameon=False)
+    axes.legend()
     return figure
 
 

@@ -1,7 +1,8 @@
-"""What the trials of one claim came to."""
+"""What the trials of one claim came to, and how claims add up."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -32,6 +33,24 @@ class Finding:
         """The largest deviation of our correction, None where there is none."""
         found = [trial.corrected for trial in self.trials if trial.corrected is not None]
         return float(np.max(found)) if found else None
+
+
+def tally(findings: Sequence[Finding]) -> dict[Verdict, int]:
+    """Count verdicts on what the paper says; claims that show one erratum count once.
+
+    Of those the first in the paper's order speaks for the others.
+    """
+    counts: Counter[Verdict] = Counter()
+    seen: set[str] = set()
+    for finding in findings:
+        claim = finding.claim
+        holds = finding.verdict is Verdict.HOLDS
+        if claim.ours or (claim.erratum in seen and not holds):
+            continue
+        counts[finding.verdict] += 1
+        if claim.erratum and not holds:
+            seen.add(claim.erratum)
+    return dict(counts)
 
 
 def deviation_text(value: float) -> str:

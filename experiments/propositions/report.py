@@ -1,45 +1,71 @@
-"""The ledger in Markdown: a verdict, the worst deviation and the counterexample of every claim."""
+"""The ledger in Markdown: what the paper says, what we find, and the counterexample."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pandas as pd
-
 from experiments.propositions.claims import smallest_counterexample
-from experiments.propositions.finding import Finding, deviation_text
+from experiments.propositions.finding import Finding, deviation_text, tally
 from experiments.running.provenance import provenance_line
 from experiments.running.text import markdown_table
 
 
-def describe(findings: Sequence[Finding], instances: int, seed: int) -> str:
+def describe(findings: Sequence[Finding], command: str) -> str:
     """Return the ledger in Markdown."""
-    counts = pd.Series([finding.verdict.value for finding in findings]).value_counts()
-    summary = ", ".join(f"{count} × {name}" for name, count in counts.items())
-    rows, details = [], []
-    for finding in findings:
-        claim = finding.claim
-        corrected = finding.worst_corrected
-        refuted = smallest_counterexample(claim, finding.trials) is not None
-        link = f"[npz](counterexamples/{claim.key}.npz)" if refuted else ""
-        rows.append([
-            claim.name, claim.statement, f"**{finding.verdict.value}**",
-            deviation_text(finding.worst), "" if corrected is None else deviation_text(corrected),
-            f"{claim.tolerance:.0e}", link,
-        ])  # fmt: skip
-        details.append([claim.name, claim.routes, claim.ranges, claim.reason])
-    header = ["claim", "statement", "verdict", "worst", "corrected", "tolerance", "counterexample"]
-    return "\n\n".join([
+    theirs = [finding for finding in findings if not finding.claim.ours]
+    ours = [finding for finding in findings if finding.claim.ours]
+    counts = tally(findings)
+    summary = ", ".join(f"{count} × {verdict.value}" for verdict, count in counts.items())
+    header = [
+        "", "the paper says", "we find", "verdict", "worst", "corrected", "tolerance", "erratum",
+        "counterexample",
+    ]  # fmt: skip
+    parts = [
         "# The paper's claims, tried",
-        f"Made by `wdro propositions --instances {instances} --seed {seed}` (`make propositions`): "
-        f"{instances} random instances for each of {len(findings)} claims. {summary}.",
-        "*Worst* is the largest relative deviation of the statement as printed, *corrected* that "
-        "of our correction. A statement holds if no instance deviates by more than the tolerance; "
-        "it fails if two or more deviate by 100 times the tolerance (E10: by a factor of 2). A "
-        "counterexample is the smallest such instance; look at it with `numpy.load`. *undefined* "
-        "means that the printed expression has no value.",
-        markdown_table(header, rows),
+        f"Made by `{command}` (`make propositions`). {len(theirs)} statements of the paper and "
+        f"{len(ours)} of ours, each on its own random instances. Of the paper's, those that show "
+        f"one erratum counted once: {summary or 'none'}.",
+        "*Worst* is the largest relative deviation of what the paper says, *corrected* that of "
+        "what we find in its place. A statement holds if no instance deviates by more than the "
+        "tolerance; it fails, or holds as corrected, if two or more deviate beyond doubt (100 "
+        "times the tolerance where nothing else is said). A counterexample is the smallest such "
+        "instance; look at it with `numpy.load`. *undefined* means that the printed expression "
+        "has no value. Errata are those of docs/paper.md.",
+    ]
+    if theirs:
+        parts += ["## What the paper says", markdown_table(header, [_row(f) for f in theirs])]
+    if ours:
+        parts += [
+            "## What it does not say",
+            "Here the verdict is on our finding; *holds as corrected* means that what one might "
+            "read into the paper does not hold, and what we find does.",
+            markdown_table(header, [_row(f) for f in ours]),
+        ]
+    parts += [
         "## How each was tried",
-        markdown_table(["claim", "routes", "instances", "what limits the tolerance"], details),
+        markdown_table(
+            ["", "routes", "vertices", "instances", "drawn from", "what limits the tolerance"],
+            [_details(finding) for finding in findings],
+        ),
         f"Made with {provenance_line()}.",
-    ]) + "\n"  # fmt: skip
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _row(finding: Finding) -> list[object]:
+    claim, corrected = finding.claim, finding.worst_corrected
+    refuted = smallest_counterexample(claim, finding.trials) is not None
+    return [
+        claim.name, claim.says, claim.finds, f"**{finding.verdict.value}**",
+        deviation_text(finding.worst), "" if corrected is None else deviation_text(corrected),
+        f"{claim.tolerance:.0e}", claim.erratum,
+        f"[npz](counterexamples/{claim.key}.npz)" if refuted else "",
+    ]  # fmt: skip
+
+
+def _details(finding: Finding) -> list[object]:
+    claim = finding.claim
+    low, high = claim.dimensions
+    return [
+        claim.name, claim.routes, f"{low}–{high}", len(finding.trials), claim.ranges, claim.reason,
+    ]  # fmt: skip

@@ -20,9 +20,16 @@ from experiments.propositions import (  # noqa: F401
     gaussian,
     general,
     norms,
+    omissions,
     worst,
 )
-from experiments.propositions.claims import CLAIMS, Trial, smallest_counterexample, try_claim
+from experiments.propositions.claims import (
+    CLAIMS,
+    Claim,
+    Trial,
+    smallest_counterexample,
+    try_claim,
+)
 from experiments.propositions.figures import draw_figures
 from experiments.propositions.finding import Finding, deviation_text
 from experiments.propositions.report import describe
@@ -30,10 +37,12 @@ from experiments.running.files import make_folder, remove_folder, write_atomical
 from experiments.running.parallel import run_trials
 from experiments.running.provenance import code_digest, write_provenance
 from experiments.running.store import Row, Store
+from wdro_cvx import WdroError
 
 _ORDER = (
-    "Definition", "Proposition 1", "Lemma", "Theorem", "Corollary", "Proposition", "Figure",
-    "Equation", "Algorithm", "Penalty", "Worst", "Adversary", "Sandwich", "p =", "Erratum",
+    "Proposition 1", "Lemma", "Theorem", "Corollary", "Proposition", "Figure", "Equation",
+    "Algorithm", "Section", "Reliability", "Scenarios", "Penalty", "Worst", "Adversary",
+    "Sandwich", "p =", "First-order",
 )  # fmt: skip
 
 
@@ -44,25 +53,67 @@ class ClaimTask:
     claim: str
     index: int
     seed: int
+    dimensions: tuple[int, ...] = ()
 
 
-def run_propositions(output: Path, instances: int, seed: int, fresh: bool) -> list[Finding]:
-    """Try all claims, write the ledger and the figures, return what was found."""
+@dataclass(frozen=True)
+class Request:
+    """Which claims to try, on how many instances, of which sizes (each claim's own if none)."""
+
+    names: tuple[str, ...] = ()
+    instances: int = 40
+    seed: int = 0
+    dimensions: tuple[int, ...] = ()
+
+    @property
+    def command(self) -> str:
+        """The command that makes the same ledger."""
+        names = "".join(f" '{name}'" for name in self.names)
+        sizes = ",".join(str(d) for d in self.dimensions)
+        rest = f" --dimensions {sizes}" if sizes else ""
+        return f"wdro propositions{names} --instances {self.instances} --seed {self.seed}{rest}"
+
+
+def chosen_claims(names: Sequence[str]) -> dict[str, Claim]:
+    """Return claims by name, or by the beginning of one ("Proposition 2"); all if none is named."""
+    if not names:
+        return dict(CLAIMS)
+    found: dict[str, Claim] = {}
+    for name in names:
+        exact = {key: c for key, c in CLAIMS.items() if name.casefold() == c.name.casefold()}
+        start = name.strip().casefold() or "\0"  # no name is the beginning of no claim
+        matching = exact or {k: c for k, c in CLAIMS.items() if c.name.casefold().startswith(start)}
+        if not matching:
+            known = ", ".join(claim.name for claim in CLAIMS.values())
+            raise WdroError(f"There is no claim {name!r}. Choose from: {known}.")
+        found |= matching
+    return found
+
+
+def run_propositions(output: Path, request: Request, fresh: bool) -> list[Finding]:
+    """Try claims, write the ledger and the figures, return what was found."""
+    claims = chosen_claims(request.names)
     store = Store(output, code_digest(), fresh)
-    tasks = [ClaimTask(key, index, seed) for index in range(instances) for key in CLAIMS]
+    tasks = [
+        ClaimTask(key, index, request.seed, request.dimensions)
+        for index in range(request.instances)
+        for key, claim in claims.items()
+        if index < claim.most
+    ]
     rows = run_trials(tasks, try_task, store, "propositions")
     trials = defaultdict(list)
     for task, row in zip(tasks, rows, strict=True):
         trials[task.claim].append(Trial(row["printed"], row["data"], row["corrected"]))
-    findings = [Finding(CLAIMS[key], trials[key]) for key in sorted(CLAIMS, key=_place)]
-    _write(output, findings, instances, seed)
-    draw_figures(output, seed)
+    findings = [Finding(claims[key], trials[key]) for key in sorted(claims, key=_place)]
+    _write(output, findings, request)
+    if not request.names:
+        draw_figures(output, request.seed)
     return findings
 
 
 def try_task(task: ClaimTask) -> Row:
     """Try one claim on one instance."""
-    trial = try_claim(CLAIMS[task.claim], task.seed, task.index)
+    trial = try_claim(CLAIMS[task.claim], task.seed, task.index, task.dimensions)
     data = {name: np.asarray(value).tolist() for name, value in trial.data.items()}
     return {"printed": trial.printed, "corrected": trial.corrected, "data": data}
 
@@ -75,7 +126,7 @@ def _place(key: str) -> tuple[int, int, str]:
     return kind, int(digits or 0), name
 
 
-def _write(output: Path, findings: Sequence[Finding], instances: int, seed: int) -> None:
+def _write(output: Path, findings: Sequence[Finding], request: Request) -> None:
     examples = output / "counterexamples"
     remove_folder(examples)
     make_folder(examples)
@@ -91,12 +142,13 @@ def _write(output: Path, findings: Sequence[Finding], instances: int, seed: int)
             np.savez(buffer, **arrays, printed_deviation=example.printed)
             write_atomically(output / path, buffer.getvalue())
         table.append({
-            "claim": claim.name, "statement": claim.statement, "verdict": finding.verdict.value,
+            "claim": claim.name, "says": claim.says, "finds": claim.finds,
+            "verdict": finding.verdict.value, "erratum": claim.erratum, "ours": claim.ours,
             "worst_deviation": deviation_text(finding.worst),
             "worst_corrected": finding.worst_corrected,
-            "tolerance": claim.tolerance, "reason": claim.reason, "instances": instances,
+            "tolerance": claim.tolerance, "reason": claim.reason, "instances": len(finding.trials),
             "ranges": claim.ranges, "routes": claim.routes, "counterexample": path,
         })  # fmt: skip
     write_table(output / "ledger.csv", pd.DataFrame(table))
-    write_atomically(output / "ledger.md", describe(findings, instances, seed))
-    write_provenance(output, {"instances": instances, "seed": seed})
+    write_atomically(output / "ledger.md", describe(findings, request.command))
+    write_provenance(output, {"command": request.command, "seed": request.seed})

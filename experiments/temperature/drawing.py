@@ -6,9 +6,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 
-from experiments.drawing.graphs import draw_edges, frame_map
+from experiments.drawing.graphs import draw_edges, frame_map, match_labels
 from experiments.drawing.outlines import nearby_outlines
-from experiments.drawing.style import COLOURS
+from experiments.drawing.style import COLOURS, PAGE
 from experiments.temperature.directions import matched_bearings, measure_edges
 from experiments.temperature.reading import Reading
 
@@ -16,20 +16,23 @@ from experiments.temperature.reading import Reading
 def draw_maps(readings: list[Reading]) -> Figure:
     """Draw graphs of the same places side by side."""
     figure, axes = plt.subplots(
-        1, len(readings), figsize=(7.2 * len(readings), 5.0), layout="constrained", squeeze=False
+        1, len(readings), figsize=(PAGE, 2.9), layout="constrained", squeeze=False, sharey=True
     )
+    first = readings[0].graph.communities
     for panel, reading in zip(axes[0], readings, strict=True):
         points = np.column_stack([reading.places.longitude, reading.places.latitude])
         frame_map(panel, points, nearby_outlines(*reading.places.arrays))
-        draw_edges(panel, reading.graph.adjacency, reading.graph.communities, points)
+        labels = match_labels(reading.graph.communities, first)
+        draw_edges(panel, reading.graph.adjacency, labels, points)
         panel.set_title(reading.title)
+        panel.label_outer()
     return figure
 
 
 def draw_directions(readings: list[Reading]) -> Figure:
     """Draw how the weight of the edges is distributed over bearings."""
     figure, axes = plt.subplots(
-        1, len(readings), figsize=(3.4 * len(readings), 3.0), sharey=True, layout="constrained"
+        1, len(readings), figsize=(PAGE, 1.9), sharey=True, layout="constrained"
     )
     bins = np.linspace(0, 90, 10)
     for panel, reading in zip(np.atleast_1d(axes), readings, strict=True):
@@ -46,5 +49,5 @@ def draw_directions(readings: list[Reading]) -> Figure:
         )  # fmt: skip
         panel.set(title=reading.title, xlabel="degrees from the parallel", xticks=[0, 45, 90])
     np.atleast_1d(axes)[0].set_ylabel("share of weight")
-    np.atleast_1d(axes)[0].legend(frameon=False, fontsize=8)
+    np.atleast_1d(axes)[0].legend(frameon=False)
     return figure

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from experiments.learn.graph import LearnedGraph, LearnOptions, learn_graph
 from experiments.learn.loading import SignalTable
 from experiments.learn.places import Places
+from experiments.temperature.bands import Bands, measure_bands
 from experiments.temperature.directions import Permutation, matched_by_length, shuffled_vertices
 from wdro_cvx.validation import Array
 
@@ -24,6 +25,7 @@ class Reading:
     elevation: Array | None
     latitude: Permutation
     bearing: Permutation
+    bands: Bands
 
     @property
     def alone(self) -> NDArray[np.bool_]:
@@ -46,4 +48,5 @@ def read_graph(
         title, graph, places, elevation,
         shuffled_vertices(graph.adjacency, places, rng),
         matched_by_length(graph.adjacency, places, rng),
+        measure_bands(graph.adjacency, places),
     )  # fmt: skip

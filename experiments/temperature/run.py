@@ -16,36 +16,45 @@ from experiments.temperature.directions import measure_edges
 from experiments.temperature.drawing import draw_directions, draw_maps
 from experiments.temperature.reading import Reading, read_graph
 from experiments.temperature.report import describe
-from experiments.temperature.stations import COUNTRIES, load_stations
+from experiments.temperature.states import load_states
+from experiments.temperature.stations import Stations, load_stations
+from experiments.temperature.story import draw_story
 
 #: The paper's scenarios, and their sets.
 MODELS = {"gaussian": "gaussian", "general": "moment"}
+#: File → how its panels are called. The first is the paper's Figure 9.
+MAPS = {"states": "48 states", "us": "US stations", "australia": "Australian stations"}
 #: Small enough for a vertex that resembles no other to stay alone, as in the paper's maps.
 ETA = 0.03
 
 
 def run_temperature(output: Path, seed: int) -> list[Reading]:
-    """Learn from both countries with both models; write maps, table and report."""
+    """Learn from every table with both models; write maps, table and report."""
     readings: list[Reading] = []
-    jobs = [(country, model) for country in COUNTRIES for model in MODELS]
-    for place, (country, model) in enumerate(jobs, start=1):
-        note(f"temperature: graph {place} of {len(jobs)}, {country}, {model}")
-        stations = load_stations(country)
-        title = f"{country.upper() if country == 'us' else country.title()}, {model}"
+    jobs = [(name, model) for name in MAPS for model in MODELS]
+    for place, (name, model) in enumerate(jobs, start=1):
+        note(f"temperature: graph {place} of {len(jobs)}, {MAPS[name]}, {model}")
+        stations = load_map(name)
         readings.append(
             read_graph(
-                title, stations.table, stations.places, stations.elevation,
+                f"{MAPS[name]}, {model}", stations.table, stations.places, stations.elevation,
                 LearnOptions(MODELS[model], radius="cv", eta=ETA), seed,
             )
         )  # fmt: skip
-    for place, country in enumerate(COUNTRIES):
+    for place, name in enumerate(MAPS):
         first = place * len(MODELS)
-        save_figure(draw_maps(readings[first : first + len(MODELS)]), output / country)
+        save_figure(draw_maps(readings[first : first + len(MODELS)]), output / name)
     save_figure(draw_directions(readings), output / "directions")
+    save_figure(draw_story(load_map("states").table, readings[0]), output / "story")
     write_table(output / "edges.csv", pd.concat([_edge_table(reading) for reading in readings]))
-    write_atomically(output / "report.md", describe(readings, COUNTRIES, ETA, seed))
+    write_atomically(output / "report.md", describe(readings, MAPS, ETA, seed))
     write_provenance(output, {"seed": seed, "eta": ETA})
     return readings
+
+
+def load_map(name: str) -> Stations:
+    """Return temperatures and places of one map."""
+    return load_states() if name == "states" else load_stations(name)
 
 
 def _edge_table(reading: Reading) -> pd.DataFrame:

@@ -14,17 +14,16 @@ from experiments.learn.places import Places
 from wdro_cvx import DataError
 from wdro_cvx.validation import Array
 
-COUNTRIES = ("us", "australia")
 _DAYS = 7
 
 
 @dataclass(frozen=True, eq=False)
 class Stations:
-    """Weekly mean temperatures (°C) with places and elevations (m)."""
+    """Mean temperatures with places, and elevations (m) where they are known."""
 
     table: SignalTable
     places: Places
-    elevation: Array
+    elevation: Array | None
 
 
 def load_stations(country: str) -> Stations:

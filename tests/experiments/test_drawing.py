@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.compare.grid import METHODS
-from experiments.drawing.graphs import communities
+from experiments.drawing.graphs import communities, community_colour, match_labels
 from experiments.drawing.scaling import draw_curves, fit_exponent, growth
-from experiments.drawing.style import _FAMILIES, method_style
+from experiments.drawing.style import _FAMILIES, GREY, method_style
 from experiments.running.outcome import Outcome
 from experiments.running.text import markdown_table, seconds
 
@@ -69,3 +69,26 @@ def test_communities_without_an_edge_are_all_different():
 def test_words():
     assert markdown_table(["a"], [[1]]) == "| a |\n| --- |\n| 1 |"
     assert [seconds(0.0123), seconds(12.3), seconds(float("nan"))] == ["12.3 ms", "12.3 s", "–"]
+
+
+def test_no_two_communities_share_a_colour_but_grey():
+    colours = [community_colour(label) for label in range(12)]
+    assert len(set(colours[:7])) == 7
+    assert set(colours[7:]) == {GREY}
+    assert GREY not in colours[:7]
+
+
+def test_labels_are_those_of_the_communities_that_share_most():
+    reference = np.array([0, 0, 0, 1, 1, 2])
+    turned = np.array([5, 5, 1, 0, 0, 7])
+    assert match_labels(turned, reference).tolist() == [0, 0, 3, 1, 1, 2]
+    assert match_labels(reference, reference).tolist() == reference.tolist()
+
+
+def test_the_largest_community_is_the_first():
+    adjacency = np.zeros((7, 7))
+    for group in ((0, 1), (2, 3, 4, 5)):
+        for i in group:
+            for j in group:
+                adjacency[i, j] = float(i != j)
+    assert communities(adjacency).tolist() == [1, 1, 0, 0, 0, 0, 2]

@@ -9,12 +9,14 @@ import pytest
 from experiments import cli
 from experiments.learn.places import Places
 from experiments.temperature import run
+from experiments.temperature.bands import measure_bands
 from experiments.temperature.directions import (
     explained_by,
     matched_by_length,
     measure_edges,
     shuffled_vertices,
 )
+from experiments.temperature.states import CENTROIDS, TEMPERATURES, load_states
 from experiments.temperature.stations import load_stations, weekly_means
 from wdro_cvx import DataError
 
@@ -97,6 +99,62 @@ def test_variance_between_groups():
     assert explained_by(labels, np.array([1.0, 5.0, 1.0, 5.0])) == pytest.approx(0.0)
 
 
+def blocks(places, bands):
+    """A graph of cliques: rows of the grid (bands of latitude), or square patches."""
+    row = np.round(places.latitude).astype(int)
+    patch = (row // 6) * 10 + places.longitude.astype(int) // 6
+    group = row if bands else patch
+    return (group[:, None] == group[None, :]) * 1.0 - np.eye(len(group))
+
+
+def test_bands_explain_no_longitude_and_patches_do():
+    places = grid()
+    bands, patches = (measure_bands(blocks(places, kind), places) for kind in (True, False))
+    assert bands.count.low == bands.count.high == 6
+    assert bands.latitude.low == pytest.approx(1.0)
+    assert bands.longitude.high == pytest.approx(0.0, abs=1e-9)
+    assert patches.longitude.low > 0.5
+    # Clusters of places explain both, bands or not.
+    assert bands.null_longitude.low > 0.4
+    assert bands.null_latitude.low > 0.4
+
+
+def test_communities_do_not_depend_on_names_but_on_seeds():
+    """Every seed is looked at: a spread is reported, not one number."""
+    rng = np.random.default_rng(0)
+    adjacency = np.triu((rng.random((40, 40)) < 0.1) * 1.0, 1)
+    places = Places(rng.uniform(-5, 5, 40), rng.uniform(0, 10, 40))
+    found = measure_bands(adjacency + adjacency.T, places)
+    assert found.count.low < found.count.high
+    assert found.latitude.low < found.latitude.middle < found.latitude.high
+
+
+def test_the_packed_states_are_what_their_readme_says():
+    states = load_states()
+    assert states.table.signals.shape == (60, 48)
+    florida, dakota = (states.table.names.index(name) for name in ("Florida", "North Dakota"))
+    means = states.table.signals.mean(axis=0)
+    assert means.argmax() == florida
+    assert means[florida] - means[dakota] > 25.0
+    assert states.places.latitude[florida] < 30.0 < 45.0 < states.places.latitude[dakota]
+
+
+def test_a_changed_table_of_states_is_refused(tmp_path):
+    lines = TEMPERATURES.read_text().splitlines()
+    gap = tmp_path / "gap.csv"
+    gap.write_text("\n".join(lines[:50] + lines[51:]))
+    with pytest.raises(DataError, match="does not go on by one month after 2004-1"):
+        load_states(gap)
+    celsius = tmp_path / "hot.csv"
+    celsius.write_text("\n".join([lines[0], lines[1].replace("46.5", "465", 1), *lines[2:]]))
+    with pytest.raises(DataError, match="and 465 °F; 48 states"):
+        load_states(celsius)
+    moved = tmp_path / "moved.csv"
+    moved.write_text(CENTROIDS.read_text().replace("-86.8348", "86.8348"))
+    with pytest.raises(DataError, match="puts Alabama outside"):
+        load_states(centroids=moved)
+
+
 def test_missing_data_package_is_named(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(DataError, match="make temperature"):
@@ -115,24 +173,26 @@ def test_station_data(country, d):
 
 @needs_data
 def test_command_writes_maps_and_report(tmp_path, monkeypatch):
-    full = load_stations
+    full = run.load_map
 
-    def few(country):
-        stations = full(country)
-        kept = slice(0, 25)
+    def few(name):
+        stations = full(name)
+        kept = slice(0, 48 if name == "states" else 25)
         table = type(stations.table)(stations.table.names[kept], stations.table.signals[:, kept])
         places = Places(stations.places.latitude[kept], stations.places.longitude[kept])
-        return type(stations)(table, places, stations.elevation[kept])
+        height = None if stations.elevation is None else stations.elevation[kept]
+        return type(stations)(table, places, height)
 
-    monkeypatch.setattr(run, "load_stations", few)
+    monkeypatch.setattr(run, "load_map", few)
     assert cli.main(["temperature", "--output", str(tmp_path)]) == 0
-    for name in ("us", "australia", "directions"):
+    for name in ("states", "us", "australia", "directions", "story"):
         assert (tmp_path / f"{name}.png").stat().st_size > 10_000
     report = (tmp_path / "report.md").read_text()
     assert "Do edges run along latitudes?" in report
     assert "rank correlation of degree and elevation" in report
     edges = pd.read_csv(tmp_path / "edges.csv")
     assert set(edges["graph"]) == {
-        "US, gaussian", "US, general", "Australia, gaussian", "Australia, general",
-    }  # fmt: skip
+        f"{title}, {model}" for title in run.MAPS.values() for model in run.MODELS
+    }
+    assert "by k-means on places" in report
     assert (edges["weight"] > 0).all()

@@ -1,5 +1,7 @@
 """Random command lines: refused with a sentence, or accepted and carried out by stand-ins."""
 
+from types import SimpleNamespace
+
 import pandas as pd
 import pytest
 from fuzzing import FUZZ, run_command
@@ -47,9 +49,11 @@ def stand_ins():
     """Commands that do everything but compute."""
     from experiments.bench import run as bench
     from experiments.compare import run as compare
+    from experiments.explain import run as explain
     from experiments.figures import run as figures
     from experiments.propositions import run as propositions
     from experiments.robustness import run as robustness
+    from experiments.shift import run as shift
     from experiments.temperature import run as temperature
 
     empty = pd.DataFrame({"outcome": ["ok"], "is_solved": [True], "method": ["x"]})
@@ -65,6 +69,8 @@ def stand_ins():
         patch.setattr(robustness, "run_robustness", lambda *_: table)
         patch.setattr(propositions, "run_propositions", lambda *_: [])
         patch.setattr(figures, "run_figures", lambda *_: None)
+        patch.setattr(explain, "run_explain", lambda *_: SimpleNamespace(setting="", unsolved=0))
+        patch.setattr(shift, "run_shift", lambda *_: SimpleNamespace(unsolved=0))
         patch.setattr(temperature, "run_temperature", lambda *_: [])
         yield
 
@@ -84,7 +90,8 @@ def command_lines(draw):
         "--samples": some(NUMBERS), "--repeats": some(NUMBERS), "--target": some(NUMBERS),
         "--figure7-limit": some(NUMBERS), "--preset": some(["quick", "paper"]),
         "--instances": some(NUMBERS), "--cells": some(NUMBERS), "--trials": some(NUMBERS),
-        "--seed": some(NUMBERS),
+        "--seed": some(NUMBERS), "--search": some(NUMBERS), "--graphs": some(NUMBERS),
+        "--tuned": some(NUMBERS),
         "--with": st.sampled_from([*PLUGINS, "nowhere.py", "", "."]), "--fresh": st.none(),
         "--reference": st.none(), "--dask": some(["local"]),
     }  # fmt: skip
@@ -94,7 +101,9 @@ def command_lines(draw):
                     "--with", "--fresh", "--reference"],
         "bench": ["--time-limit", "--memory-limit", "--fresh"],
         "robustness": ["--dimensions", "--cells", "--fresh"],
-        "propositions": ["--instances", "--seed", "--fresh"],
+        "propositions": ["--instances", "--seed", "--fresh", "--dimensions"],
+        "explain": ["--search", "--graphs", "--seed", "--fresh", "--dask"],
+        "shift": ["--tuned", "--graphs", "--seed", "--fresh", "--dask"],
         "figures": ["--trials", "--seed", "--preset", "--fresh", "--dask"],
         "temperature": ["--seed"],
     }  # fmt: skip
@@ -109,6 +118,8 @@ def command_lines(draw):
         line += [name] if value is None else [f"{name}={value}"]
     if command == "figures":
         line += draw(st.lists(some(["gamma", "radius", "none"]), max_size=2))
+    if command == "propositions":
+        line += draw(st.lists(some(["Lemma 1", "lemma", "Lemma 9", ""]), max_size=2))
     place = draw(st.sampled_from(["out", "out", "file/below", "file", "deep/er", "x" * 300, ""]))
     return line, place
 

@@ -106,3 +106,14 @@ def test_bad_arguments_are_named(call, message):
 def test_bad_signals_are_data_errors():
     with pytest.raises(DataError, match="NaN"):
         reliability(np.eye(2), 1.0, 0.1, [[np.nan, 0.0]])
+
+
+@given(seeds)
+def test_unscaled_graphs_keep_the_weights_that_they_are_drawn_with(seed):
+    raw = rbf_graph(12, np.random.default_rng(seed), scaled=False)
+    weights = weights_from_laplacian(raw)
+    assert ((weights == 0.0) | ((weights > 0.7) & (weights <= 1.0))).all()
+    scaled = rbf_graph(12, np.random.default_rng(seed))
+    np.testing.assert_allclose(scaled, raw * 12 / np.trace(raw), rtol=1e-12)
+    blocks, _ = sbm_graph((5, 5), np.random.default_rng(seed), scaled=False)
+    assert set(np.unique(weights_from_laplacian(blocks))) <= {0.0, 1.0}
