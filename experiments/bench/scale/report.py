@@ -37,7 +37,9 @@ def draw(table: pd.DataFrame) -> Figure:
                 rows["d"], np.maximum(rows[column], 1e-3), color=colour, marker=marker,
                 linestyle=line, label=path, markersize=4.5, linewidth=1.4,
             )  # fmt: skip
-        panel.set(xscale="log", yscale="log", xlabel="number of vertices d", ylabel=label)
+        panel.set(xlabel="number of vertices d", ylabel=label)
+        if len(shown):  # nothing has no logarithm
+            panel.set(xscale="log", yscale="log")
         panel.grid(True, which="major", linewidth=0.4, alpha=0.5, color=GREY)
     axes[0].legend(frameon=False, fontsize=7)
     return figure
