@@ -92,7 +92,7 @@ def _log_degree(shape: float, sizes: tuple[int, ...]) -> Contest:
         {
             "CertifiedSolver": (*sizes, 2000),
             **dict.fromkeys(rivals, sizes),
-            "SampleAverage:CLARABEL": (20, 60, 100, 200),
+            "SampleAverage:CLARABEL": (20, 60, 100, 200, 500),
         },
     )
 
