@@ -45,13 +45,13 @@ def draw(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def describe(table: pd.DataFrame) -> str:
+def describe(table: pd.DataFrame, largest: int) -> str:
     """Return the report in Markdown."""
     header = ["path", "dimensions", "N", "d", "CPU", "wall", "beyond the data", "data",
               "neighbours", "judged gap", ""]  # fmt: skip
     return "\n\n".join([
         "# Scale",
-        f"Made by `wdro bench --scale`. One process and one thread for each line. The true graph "
+        f"Made by `wdro bench --scale --largest {largest}`. One process and one thread for each line. The true graph "
         f"joins neighbours of random points in a cube. The dense and the sparse path learn a "
         f"Wasserstein-robust graph (η = {ETA:g}, ε = {SHARE:g}√d), to a judged gap of "
         f"{TOLERANCE:g}, the judge's pass over all pairs in the time. The log-degree lines are "
