@@ -51,8 +51,9 @@ def describe(table: pd.DataFrame, largest: int) -> str:
               "neighbours", "judged gap", ""]  # fmt: skip
     return "\n\n".join([
         "# Scale",
-        f"Made by `wdro bench --scale --largest {largest}`. One process and one thread for each line. The true graph "
-        f"joins neighbours of random points in a cube. The dense and the sparse path learn a "
+        f"Made by `wdro bench --scale --largest {largest}`. One process and one thread "
+        "for each line. The true graph joins neighbours of random points in a cube. The dense and "
+        "the sparse path learn a "
         f"Wasserstein-robust graph (η = {ETA:g}, ε = {SHARE:g}√d), to a judged gap of "
         f"{TOLERANCE:g}, the judge's pass over all pairs in the time. The log-degree lines are "
         f"sample averages, with αβ such that vertices alone would take {WANTED} neighbours: over "
