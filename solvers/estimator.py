@@ -18,9 +18,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from solvers.learned import LearnedGraph
 from solvers.path import solve
-from solvers.selection import choose
+from solvers.selection import ChoiceWarning, choose
 from solvers.signals import Signals
-from solvers.target_degree import of_mean_degree_one, solve_for_neighbours
+from solvers.target_degree import of_mean_degree_one, solve_for_neighbours, with_smaller_radius
 from wdro_cvx import (
     AmbiguitySet,
     DataError,
@@ -232,7 +232,16 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
     def _solved(self, problem: GraphProblem) -> tuple[GraphProblem, Solution]:
         """Return the answer, and the problem with the strength and scale that it ended up with."""
         if self.neighbours is not None:
-            fit = solve_for_neighbours(problem, self.neighbours, self.tol)
+            find = with_smaller_radius if isinstance(self.radius, str) else solve_for_neighbours
+            fit = find(problem, self.neighbours, self.tol)
+            before, after = problem.ambiguity.radius, fit.problem.ambiguity.radius
+            if after < before:
+                warnings.warn(
+                    f"radius {before:.3g}, chosen by {self._rule()}, leaves more than "
+                    f"{self.neighbours:g} neighbours whatever eta; it was lowered to {after:.3g}.",
+                    ChoiceWarning,
+                    stacklevel=3,
+                )
             return fit.problem, fit.solution
         answer = solve(problem, self.tol)
         finished = answer.status is not Status.INTERRUPTED

@@ -23,6 +23,7 @@ from wdro_cvx.validation import Array, real_number
 # "About k": within this share of k, or half an edge of the whole graph.
 _ABOUT = 0.01
 _SAMPLED = 200  # vertices whose costs make the first guess
+_HALVINGS = 10
 _NARROW = 1e-4  # a bracket this narrow, in logarithms, has a jump in it
 _FIRST_STEP = math.log(4.0)
 _LONGEST_STEP = math.log(256.0)
@@ -30,6 +31,10 @@ _FARTHEST = math.log(1e12)  # from the first guess
 # Graphs of worst cases keep edges however weak the prior. A step this long that sheds less than
 # this share of them is the last: below it problems are hard to solve and the graphs alike.
 _LONG_STEP, _SHED = math.log(100.0), 0.01
+
+
+class OutOfReachError(ProblemError):
+    """No strength of the prior gives so many, or so few, neighbours."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,9 +105,29 @@ def solve_for_neighbours(
         search.tell(count)
     assert best is not None
     if search.stuck:
-        raise ProblemError(_unreachable(problem, neighbours, search))
+        raise OutOfReachError(_unreachable(problem, neighbours, search))
     trials = tuple((math.exp(place), count) for place, count in search.seen)
     return NeighbourFit(*best, trials)
+
+
+def with_smaller_radius(problem: GraphProblem, neighbours: float, tol: float) -> NeighbourFit:
+    """Like :func:`solve_for_neighbours`, with a radius that gives way if it keeps too many edges.
+
+    Parameters
+    ----------
+    problem : GraphProblem
+    neighbours : float
+    tol : float
+    """
+    ball = problem.ambiguity
+    for radius in (*(ball.radius * 0.5**halved for halved in range(_HALVINGS)), 0.0):
+        smaller = replace(problem, ambiguity=replace(ball, radius=radius))
+        try:
+            return solve_for_neighbours(smaller, neighbours, tol)
+        except OutOfReachError:
+            if radius == 0.0:
+                raise
+    raise AssertionError("the last radius returns or raises")
 
 
 class _Search:
@@ -184,6 +209,8 @@ def _unreachable(problem: GraphProblem, neighbours: float, search: _Search) -> s
     word = "least" if count > search.target else "most"
     name = "eta" if isinstance(problem.prior, Frobenius) else "alpha·beta"
     other = "more" if count > search.target else "fewer"
+    if problem.ambiguity.radius > 0.0 and other == "more":
+        other = "more, or take a smaller radius"
     return (
         f"neighbours={neighbours:g} is out of reach: the {word} that these data give is "
         f"{count:.4g} (at {name} = {math.exp(place):.2g}); ask for {other}."

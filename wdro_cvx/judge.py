@@ -171,8 +171,9 @@ def _judge(problem: GraphProblem, matrix: Array, certificate: Certificate | None
     repair, rule = float(np.linalg.norm(matrix - feasible)), problem.prior.trace
     degrees = np.diagonal(feasible)
     # Any multipliers will do; those of an isolated vertex would be infinite under logarithms.
-    # An empty graph has no mean to take a share of.
-    least = _ISOLATED * float(degrees.mean()) or 1.0
+    least = _ISOLATED * float(degrees.mean())
+    if problem.prior.alpha > 0.0 and least == 0.0:  # an empty graph has no mean to take a share of
+        least = 1.0
     multipliers = [problem.prior.slope(np.maximum(degrees, least))]
     # The worst case is built only if the certificate leaves something to be wished for.
     moments: list[tuple[str, Callable[[], Moment]]] = [("the worst case", lambda: worst.moment)]

@@ -92,10 +92,27 @@ def _log_degree(shape: float, sizes: tuple[int, ...]) -> Contest:
         {
             "CertifiedSolver": (*sizes, 2000),
             **dict.fromkeys(rivals, sizes),
-            "SampleAverage:CLARABEL": (20, 60, 100, 200),
+            "SampleAverage:CLARABEL": (20, 60, 100, 200, 500),
         },
     )
 
 
+def _gaussian(title: str, shape: float | None) -> Contest:
+    """Return the Gaussian ball under one of the priors, to compare what the two cost."""
+    sizes = (20, 60, 100, 200, 500, 1000)
+    return Contest(
+        f"Gaussian ball, {title}, gap ≤ 1e-6",
+        replace(_GAUSSIAN, shape=shape),
+        "CertifiedSolver",
+        1e-6,
+        {"CertifiedSolver": sizes, "RobustPremium:CLARABEL": (20, 30)},
+    )
+
+
 #: ``wdro bench --log-degree``.
-LOG_DEGREE = tuple(_log_degree(shape, (20, 60, 100, 200, 500, 1000)) for shape in (0.1, 0.01))
+LOG_DEGREE = (
+    *(_log_degree(shape, (20, 60, 100, 200, 500, 1000)) for shape in (0.1, 0.01)),
+    _gaussian(f"Frobenius, η = {_ETA:g}", None),
+    _gaussian("log-degree, αβ = 0.1", 0.1),
+    _gaussian("log-degree, αβ = 0.01", 0.01),
+)

@@ -71,7 +71,7 @@ def test_the_command_writes_resumes_and_tells_of_limits(tmp_path, monkeypatch, c
     monkeypatch.setattr(scale_run, "run_isolated", None)  # nothing is measured twice
     assert cli.main(arguments) == 0
     stopped = table.assign(outcome="time-out", message="stopped after 1 s")
-    assert "stopped after 1 s" in describe(stopped)
+    assert "stopped after 1 s" in describe(stopped, 80)
 
 
 def test_one_bench_at_a_time(capsys):

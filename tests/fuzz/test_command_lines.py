@@ -48,6 +48,7 @@ PLUGINS = {
 def stand_ins():
     """Commands that do everything but compute."""
     from experiments.bench import run as bench
+    from experiments.bench.scale import run as scale
     from experiments.compare import run as compare
     from experiments.explain import run as explain
     from experiments.figures import run as figures
@@ -66,6 +67,7 @@ def stand_ins():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compare, "run_compare", compared)
         patch.setattr(bench, "run_bench", lambda *_: empty)
+        patch.setattr(scale, "run_scale", lambda *_: empty)
         patch.setattr(robustness, "run_robustness", lambda *_: table)
         patch.setattr(propositions, "run_propositions", lambda *_: [])
         patch.setattr(figures, "run_figures", lambda *_: None)
@@ -93,13 +95,15 @@ def command_lines(draw):
         "--seed": some(NUMBERS), "--search": some(NUMBERS), "--graphs": some(NUMBERS),
         "--tuned": some(NUMBERS),
         "--with": st.sampled_from([*PLUGINS, "nowhere.py", "", "."]), "--fresh": st.none(),
-        "--reference": st.none(), "--dask": some(["local"]),
+        "--reference": st.none(), "--dask": some(["local"]), "--log-degree": st.none(),
+        "--scale": st.none(), "--largest": some(NUMBERS),
     }  # fmt: skip
     own = {
         "compare": ["--dimensions", "--methods", "--sets", "--time-limit", "--memory-limit",
                     "--seeds", "--samples", "--repeats", "--target", "--figure7-limit", "--preset",
                     "--with", "--fresh", "--reference"],
-        "bench": ["--time-limit", "--memory-limit", "--fresh"],
+        "bench": ["--time-limit", "--memory-limit", "--fresh", "--log-degree", "--scale",
+                  "--largest"],
         "robustness": ["--dimensions", "--cells", "--fresh"],
         "propositions": ["--instances", "--seed", "--fresh", "--dimensions"],
         "explain": ["--search", "--graphs", "--seed", "--fresh", "--dask"],

@@ -5,6 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from solvers import RobustGraph, solve
+from solvers.selection import ChoiceWarning
 from wdro_cvx import EdgeBounds, GraphProblem, LogDegree, ProblemError, Status, judge
 from wdro_cvx.generators import rbf_graph, smooth_signals
 
@@ -58,6 +59,16 @@ def test_the_unit_of_measurement_does_not_matter(signals):
 def test_eta_is_chosen_by_prediction_under_either_prior(signals):
     graph = RobustGraph(0.05, "auto", prior="log-degree").fit(signals)
     assert 0.0 < graph.score(signals) < 1.0
+
+
+def test_a_radius_that_keeps_too_many_edges_gives_way_if_a_rule_chose_it(signals):
+    few = signals[:10]
+    with pytest.warns(ChoiceWarning, match="lowered"):
+        graph = RobustGraph(prior="log-degree", neighbours=2).fit(few)
+    assert neighbours(graph) == pytest.approx(2.0, abs=2 * 2 / 15)
+    assert graph.status_ is Status.SOLVED
+    with pytest.raises(ProblemError, match="or take a smaller radius"):
+        RobustGraph(3.0, prior="log-degree", neighbours=2).fit(few)
 
 
 def test_bounds_are_kept(signals):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from instances import paper_problem
 
 import solvers.target_degree as target_degree
-from solvers.target_degree import average_neighbours, solve_for_neighbours
+from solvers.target_degree import average_neighbours, solve_for_neighbours, with_smaller_radius
 from wdro_cvx import (
     EdgeBounds,
     GraphProblem,
@@ -132,8 +132,17 @@ def test_bounds_limit_what_can_be_asked_for():
 @pytest.mark.parametrize("prior", ["eta", "log-degree"])
 def test_a_set_that_keeps_edges_whatever_the_prior_says_so(prior):
     problem = problem_with(MomentUncertainty(3.0, 1.0, 1.0), prior)
-    with pytest.raises(ProblemError, match=r"out of reach: the least .* ask for more"):
+    with pytest.raises(ProblemError, match=r"out of reach: .* ask for more, or take a smaller"):
         solve_for_neighbours(problem, 1)
+
+
+def test_a_radius_gives_way_where_it_keeps_too_many_edges():
+    problem = problem_with(WassersteinBall(8.0), "eta")
+    with pytest.raises(ProblemError, match="out of reach"):
+        solve_for_neighbours(problem, 3)
+    fit = with_smaller_radius(problem, 3, 1e-6)
+    assert fit.neighbours == pytest.approx(3.0, abs=2 * 2 / 16)
+    assert 0.0 < fit.problem.ambiguity.radius < 8.0
 
 
 def test_edges_of_equal_cost_are_all_there_or_none():

@@ -41,7 +41,7 @@ def run_scale(output: Path, fresh: bool, limits: Limits, largest: int) -> pd.Dat
     write_table(output / "runs.csv", table)
     write_provenance(output, asdict(limits) | {"largest": largest})
     save_figure(draw(table), output / "scale")
-    write_atomically(output / "report.md", describe(table))
+    write_atomically(output / "report.md", describe(table, largest))
     return table
 
 
