@@ -64,6 +64,12 @@ def method_style(method: str) -> Style:
     return Style(BLACK, MARKERS[sum(name.encode()) % len(MARKERS)], line)
 
 
+def method_family(method: str) -> str:
+    """Return the name of a method's family; a new method has none."""
+    name = method.partition(":")[0]
+    return next((family for family, (_, members) in _FAMILIES.items() if name in members), "")
+
+
 def render(figure: Figure) -> dict[str, bytes]:
     """Return a figure as PNG and PDF, by suffix, and forget it."""
     rendered = {}

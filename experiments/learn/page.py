@@ -31,7 +31,11 @@ def learned_page(
     page = GraphPage(
         title, graph.names, points, places is not None and places.degrees, graph.communities, path,
         graph.options.threshold, nominal.samples, outlines,
-        {"mean of the signal": nominal.mean, "deviation": np.sqrt(np.diagonal(nominal.covariance))},
+        {
+            "mean of the signal": nominal.mean,
+            "deviation": np.sqrt(np.diagonal(nominal.covariance)),
+            **({} if places is None else places.columns),
+        },
         _facts(graph),
         [f"Radius and eta are relative to the signals, which were divided by {graph.unit:.4g}."],
     )  # fmt: skip
@@ -42,8 +46,7 @@ def _facts(graph: LearnedGraph) -> dict[str, str]:
     """Return what was asked for and what was used."""
     asked = {field.name: str(getattr(graph.options, field.name)) for field in fields(graph.options)}
     return asked | {
-        "set": repr(graph.problem.ambiguity),
-        "prior": repr(graph.problem.prior),
+        "set": f"{type(graph.problem.ambiguity).__name__} of radius {graph.radius:.6g}",
         "vertices": str(len(graph.names)),
         "observations": str(graph.samples),
     }

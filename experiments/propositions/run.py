@@ -25,6 +25,7 @@ from experiments.propositions import (  # noqa: F401
 from experiments.propositions.claims import CLAIMS, Trial, smallest_counterexample, try_claim
 from experiments.propositions.figures import draw_figures
 from experiments.propositions.finding import Finding, deviation_text
+from experiments.propositions.page import findings_page
 from experiments.propositions.report import describe
 from experiments.running.files import make_folder, remove_folder, write_atomically, write_table
 from experiments.running.parallel import run_trials
@@ -99,4 +100,5 @@ def _write(output: Path, findings: Sequence[Finding], instances: int, seed: int)
         })  # fmt: skip
     write_table(output / "ledger.csv", pd.DataFrame(table))
     write_atomically(output / "ledger.md", describe(findings, instances, seed))
+    write_atomically(output / "ledger.html", findings_page(findings, instances, seed))
     write_provenance(output, {"instances": instances, "seed": seed})

@@ -16,7 +16,8 @@ export function colouring(data, degree, mode, dark) {
     const count = d3.max(data.community) + 1;
     const sizes = d3.rollup(data.community, (part) => part.length, (label) => label);
     const named = [...sizes.keys()].sort((a, b) => a - b).map((k) => [palette[k % palette.length], `${k + 1} (${sizes.get(k)})`]);
-    return { fill, keys: count <= MOST_NAMED ? named : [], caption: "community" };
+    const few = count <= MOST_NAMED;
+    return { fill, keys: few ? named : [], caption: few ? "community" : `${count} communities share ${palette.length} colours` };
   }
   const column = data.columns.find(({ name }) => name === mode);
   const values = column ? column.values : degree;

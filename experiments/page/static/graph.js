@@ -89,7 +89,7 @@ function draw() {
 
 function showCertificate({ key, point }) {
   const verified = byId("verified");
-  const said = `The judge in Python: gap ${point.gap === null ? "unknown" : point.gap.toExponential(1)}, ${point.solved ? "solved" : "not solved"} to ${TOLERANCE}.`;
+  const said = `The judge in Python: gap ${point.gap === null ? "unknown" : point.gap.toExponential(1)}, ${point.solved ? "solved" : "not solved"} to ${TOLERANCE.toExponential()}.`;
   const bracket = (bound, value) => { byId("bound").textContent = figures(bound, 10); byId("value").textContent = figures(value, 10); };
   bracket(point.bound, point.value);
   byId("judged").textContent = said;
@@ -104,7 +104,6 @@ function showCertificate({ key, point }) {
     return;
   }
   verified.textContent = "Checking …";
-  const started = performance.now();
   judged(key).then((verdict) => {
     if (view.key !== key) return; // a later graph is shown by now
     const good = verdict.gap >= 0 - 1e-12 && verdict.gap <= TOLERANCE && verdict.repair <= TOLERANCE;
@@ -112,7 +111,7 @@ function showCertificate({ key, point }) {
     Object.assign(verified.dataset, { gap: verdict.gap, value: verdict.value, bound: verdict.bound, point: key });
     verified.className = `verdict ${good ? "good" : "bad"}`;
     verified.textContent = good ? `✓ Verified here: within ${verdict.gap.toExponential(1)} of the optimum` : `✗ Not proved here: gap ${verdict.gap.toExponential(1)}`;
-    byId("judged").textContent = `Computed by this page from its own data in ${Math.max(1, Math.round(performance.now() - started))} ms. ${said}`;
+    byId("judged").textContent = `Computed by this page from its own data in ${Math.max(1, Math.round(verdict.milliseconds))} ms. ${said}`;
   }).catch((error) => {
     if (view.key === key) verified.textContent = `Not checked here: ${error.message}.`;
   });

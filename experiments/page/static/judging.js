@@ -3,7 +3,11 @@ import { task } from "./data.js";
 
 export function startJudge(data) {
   const code = document.getElementById("judge-code").textContent;
-  const answer = "onmessage = ({ data }) => postMessage({ key: data.key, verdict: $judge.judge(data.task) });";
+  const answer = `onmessage = ({ data: { key, task } }) => {
+    const started = performance.now();
+    const verdict = $judge.judge(task);
+    postMessage({ key, verdict: { ...verdict, milliseconds: performance.now() - started } });
+  };`;
   const address = URL.createObjectURL(new Blob([code, "\n", answer], { type: "text/javascript" }));
   const worker = new Worker(address);
   const asked = new Map();

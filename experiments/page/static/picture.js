@@ -1,7 +1,7 @@
 // The picture: drawn, zoomed, hovered, clicked, and walked through with the keyboard.
 import { theme } from "./colours.js";
 import { drawCanvas, drawSvg } from "./drawing.js";
-import { fitted, hit, neighbourTowards, scene } from "./scene.js";
+import { fitted, hit, naturalHeight, neighbourTowards, scene } from "./scene.js";
 
 const MOST_SVG = 500; // vertices; beyond, elements for every edge make a browser slow
 const REACH = 7; // pixels
@@ -23,8 +23,10 @@ export function createPicture(holder, tip, data, { pick, describe }) {
   const plan = () => { if (!planned) planned = requestAnimationFrame(paint); };
 
   function measure() {
-    const { width, height } = holder.getBoundingClientRect();
-    if (width < 10 || height < 10) return;
+    const { width } = holder.getBoundingClientRect();
+    if (width < 10) return;
+    const height = Math.round(Math.max(300, Math.min(naturalHeight(data, width), 0.78 * innerHeight, 780)));
+    holder.style.height = `${height}px`;
     fit = fitted(data, width, height);
     if (view) draw(view);
   }

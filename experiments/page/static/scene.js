@@ -3,15 +3,27 @@ import { short } from "./text.js";
 
 const MOST_LABELS = 60;
 
-// Where vertices and outlines are on a picture of this size.
-export function fitted(data, width, height) {
-  const x = data.x, y = data.y, d = x.length;
-  const [left, right] = d3.extent(x), [low, high] = d3.extent(y);
+const MARGIN = 36;
+
+function extents(data) {
+  const [left, right] = d3.extent(data.x), [low, high] = d3.extent(data.y);
   // A degree of longitude is shorter than one of latitude, away from the equator.
   const middle = (Math.max(-85, Math.min(85, (low + high) / 2)) * Math.PI) / 180;
   const squeeze = data.map ? Math.cos(middle) : 1;
-  const margin = 36;
   const spanX = Math.max((right - left) * squeeze, 1e-9), spanY = Math.max(high - low, 1e-9);
+  return { left, right, low, high, squeeze, spanX, spanY };
+}
+
+// The height at which a picture of this width has nothing to spare, with room for the legend.
+export function naturalHeight(data, width) {
+  const { spanX, spanY } = extents(data);
+  return ((width - 2 * MARGIN) * spanY) / spanX + 2 * MARGIN + 40;
+}
+
+// Where vertices and outlines are on a picture of this size.
+export function fitted(data, width, height) {
+  const x = data.x, y = data.y, d = x.length, margin = MARGIN;
+  const { left, right, low, high, squeeze, spanX, spanY } = extents(data);
   const scale = Math.min((width - 2 * margin) / spanX, (height - 2 * margin) / spanY);
   const px = (v) => width / 2 + (v - (left + right) / 2) * squeeze * scale;
   const py = (v) => height / 2 - (v - (low + high) / 2) * scale;
@@ -28,7 +40,7 @@ export function fitted(data, width, height) {
 export function scene(data, fit, view) {
   const { point, shown } = view;
   const largest = d3.max(shown, (e) => point.weights[e]) || 1;
-  const size = Math.max(2, Math.min(6.5, 80 / Math.sqrt(data.names.length)));
+  const size = Math.max(1.5, Math.min(6.5, 80 / Math.sqrt(data.names.length)) * Math.min(1, 0.35 + fit.width / 1000));
   const edges = Array.from(shown, (e) => {
     const strength = point.weights[e] / largest;
     return {
