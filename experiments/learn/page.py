@@ -22,20 +22,21 @@ def learned_page(
     outlines: Sequence[Array],
 ) -> str:
     """Return the page, with the graphs for other radii and etas."""
-    path = compute_path(graph.problem, graph.solution)
+    path = compute_path(graph.problem, graph.solution, graph.verdict)
     if places is None:
         points = layout(graph.solution.edges)
     else:
         points = np.column_stack([places.longitude, places.latitude])
     nominal = graph.problem.nominal
+    columns = {"mean of the signal": nominal.mean}
+    if nominal.samples is not None:
+        columns["deviation"] = nominal.samples.std(axis=0)
+    if places is not None:
+        columns |= places.columns
     page = GraphPage(
         title, graph.names, points, places is not None and places.degrees, graph.communities, path,
         graph.options.threshold, nominal.samples, outlines,
-        {
-            "mean of the signal": nominal.mean,
-            "deviation": np.sqrt(np.diagonal(nominal.covariance)),
-            **({} if places is None else places.columns),
-        },
+        columns,
         _facts(graph),
         [f"Radius and eta are relative to the signals, which were divided by {graph.unit:.4g}."],
     )  # fmt: skip

@@ -99,7 +99,7 @@ def graph_data(page: GraphPage) -> dict[str, Any]:
         "map": page.on_map,
         "outlines": [packed(outline, "f4") for outline in _fewer(page.outlines)],
         "palette": COLOURS,
-        "community": packed(page.communities, "u2"),
+        "community": packed(page.communities, "u4"),
         "columns": [
             {"name": name, "values": packed(values, "f8")} for name, values in page.columns.items()
         ],
@@ -144,6 +144,7 @@ def _check(problem: GraphProblem) -> dict[str, Any]:
 
 def _point(point: PathPoint, threshold: float, judged: bool, fits: bool) -> dict[str, Any]:
     edges, verdict = EdgeList.from_laplacian(point.laplacian), point.verdict
+    ends = "u2" if edges.d <= 2**16 else "u4"
     found: dict[str, Any] = {
         "radius": point.radius,
         "eta": point.eta,
@@ -152,8 +153,8 @@ def _point(point: PathPoint, threshold: float, judged: bool, fits: bool) -> dict
         "gap": _number(verdict.gap),
         "solved": verdict.solved(1e-6),
         "multiplier": _number(point.multiplier),
-        "heads": packed(edges.heads, "u2"),
-        "tails": packed(edges.tails, "u2"),
+        "heads": packed(edges.heads, ends),
+        "tails": packed(edges.tails, ends),
         "weights": packed(edges.weights, "f8"),
         "undecided": packed(_undecided(point, edges, threshold), "u1"),
     }

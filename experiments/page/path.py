@@ -61,7 +61,10 @@ class Path:
 
 
 def compute_path(
-    problem: GraphProblem, answer: Solution, clock: Callable[[], float] = process_time
+    problem: GraphProblem,
+    answer: Solution,
+    verdict: Verdict,
+    clock: Callable[[], float] = process_time,
 ) -> Path:
     """Solve the grid around a problem whose answer is known.
 
@@ -70,6 +73,8 @@ def compute_path(
     problem : GraphProblem
         With the paper's prior; under any other the page shows the one graph.
     answer : Solution
+    verdict : Verdict
+        The judge's on the answer; judging a large graph twice would take as long as solving it.
     clock : callable
         Tells seconds; the path ends twenty of them after it begins. By default of the processor's
         time, so that a busy machine does not shorten it.
@@ -79,7 +84,7 @@ def compute_path(
         radii.index(problem.ambiguity.radius),
         (0 if problem.eta is None else etas.index(problem.eta)),
     )
-    points = [_judged(*middle, problem, answer)]
+    points = [_judged(*middle, problem, answer, verdict)]
     end = clock() + _SECONDS
     last = answer
     for place in _outwards(*middle, len(radii), len(etas)):
@@ -89,12 +94,13 @@ def compute_path(
         step = replace(problem, eta=etas[place[1]])
         if not isinstance(problem.ambiguity, Singleton):
             step = replace(step, ambiguity=replace(problem.ambiguity, radius=radii[place[0]]))
-        last = solve(step, _PATH_TOLERANCE, start=last, time_limit=left)
-        if last.status is Status.INTERRUPTED:
+        # One hard point may take half of what is left; it is then missing, and others follow.
+        found = solve(step, _PATH_TOLERANCE, start=last, time_limit=left / 2)
+        if found.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
-        if last.status is Status.TIME_LIMIT:
-            break
-        points.append(_judged(*place, step, last))
+        if found.status is not Status.TIME_LIMIT:
+            points.append(_judged(*place, step, found))
+            last = found
     return Path(radii, etas, tuple(points), 0)
 
 
@@ -128,10 +134,10 @@ def _etas(eta: float, count: int) -> tuple[float, ...]:
 def _outwards(radius: int, eta: int, radii: int, etas: int) -> Iterator[tuple[int, int]]:
     """Yield the places of the grid but the middle, so that what comes first matters most.
 
-    The middle eta's row goes first, upwards and then downwards; the other rows go to and fro, so
-    that neighbours follow each other.
+    The middle eta's row goes first, downwards, which is easier, and then upwards; the other rows go
+    to and fro, so that neighbours follow each other.
     """
-    row = [*range(radius + 1, radii), *range(radius - 1, -1, -1)]
+    row = [*range(radius - 1, -1, -1), *range(radius + 1, radii)]
     yield from ((r, eta) for r in row)
     forwards = True
     for e in sorted(set(range(etas)) - {eta}, key=lambda e: (abs(e - eta), e)):
@@ -139,13 +145,16 @@ def _outwards(radius: int, eta: int, radii: int, etas: int) -> Iterator[tuple[in
         forwards = not forwards
 
 
-def _judged(radius: int, eta: int, problem: GraphProblem, answer: Solution) -> PathPoint:
+def _judged(
+    radius: int, eta: int, problem: GraphProblem, answer: Solution, known: Verdict | None = None
+) -> PathPoint:
     """Judge an answer with as little evidence as proves it, since the page has to carry it."""
     laplacian: Any = answer.laplacian
     if sparse.issparse(laplacian) and problem.d <= SPARSE_FROM:
         laplacian = sparse.csr_array(laplacian).toarray()
     if sparse.issparse(laplacian):
-        return PathPoint(radius, eta, problem, laplacian, judge(problem, answer), answer.multiplier)
+        verdict = judge(problem, answer) if known is None else known
+        return PathPoint(radius, eta, problem, laplacian, verdict, answer.multiplier)
     worst = problem.ambiguity.worst_case(problem.nominal, laplacian)
     full = answer.certificate
     if full is None:

@@ -39,9 +39,14 @@ def problem(d=8, n=30, ambiguity=None, **prior):
     return GraphProblem(Nominal.from_samples(signals), ambiguity or GaussianBall(0.3), **prior)
 
 
+def computed(stated, **settings):
+    answer = solve(stated)
+    return path.compute_path(stated, answer, judge(stated, answer), **settings)
+
+
 def page_of(stated, names=None):
     d = stated.d
-    found = path.compute_path(stated, solve(stated))
+    found = computed(stated)
     names = names or [f"v{i}" for i in range(d)]
     places = np.random.default_rng(1).random((d, 2))
     return GraphPage("t", names, places, False, np.zeros(d), found, 1e-4, stated.nominal.samples)
@@ -114,7 +119,7 @@ def test_packed_numbers_keep_every_bit():
 def test_the_path_holds_the_chosen_graph_and_only_judged_ones():
     stated = problem()
     answer = solve(stated)
-    found = path.compute_path(stated, answer)
+    found = path.compute_path(stated, answer, judge(stated, answer))
     chosen = found.points[found.chosen]
     assert len(found.points) == len(found.radii) * len(found.etas) == 80
     assert (found.radii[chosen.radius], found.etas[chosen.eta]) == (0.3, 0.3)
@@ -131,16 +136,14 @@ def test_the_path_holds_the_chosen_graph_and_only_judged_ones():
 def test_the_path_ends_when_its_time_is_over_and_keeps_what_it_has():
     stated = problem()
     ticks = iter([0.0, 1.0, 2.0, *[1e9] * 100])
-    found = path.compute_path(stated, solve(stated), clock=lambda: next(ticks))
+    found = computed(stated, clock=lambda: next(ticks))
     assert len(found.points) == 3
     assert found.points[0].problem is stated
 
 
 @pytest.mark.parametrize("radius", [0.0, 0.5])
 def test_without_a_set_only_eta_varies_and_from_radius_zero_the_path_goes_up(radius):
-    single = path.compute_path(
-        problem(ambiguity=Singleton()), solve(problem(ambiguity=Singleton()))
-    )
+    single = computed(problem(ambiguity=Singleton()))
     assert single.radii == (0.0,)
     assert len(single.etas) == len(single.points) == 16
     radii = path._radii(radius, 16)

@@ -49,13 +49,17 @@ export function createDetails(data) {
       return [element("p", {}, `The worst case raises the mean square of the ${what} by ${figures(by)}. This set moves second moments, not signals.`)];
     }
     if (d > MOST_FACTORED) return [];
+    if (data.observations === 0) return [element("p", { class: "small" }, "The signals are known by their moments only.")];
     const { before, after } = series(view, i, j);
+    const moves = after.map((value, n) => value - before[n]);
     const size = (values) => Math.sqrt(d3.mean(values, (v) => v * v));
     const [b, a] = [size(before), size(after)];
     return [
       element("p", {}, `The worst case changes the ${what} from ${figures(b, 3)} to ${figures(a, 3)} in root mean square.`),
-      chart(before, after, what),
+      chart([{ values: before, kind: "before" }, { values: after, kind: "after" }], `${what} by observation, as observed and in the worst case`),
       element("p", { class: "small" }, element("span", { class: "key" }), " as observed ", element("span", { class: "key after" }), " in the worst case, by observation"),
+      chart([{ values: moves, kind: "after" }], `by how much the worst case moves the ${what}`),
+      element("p", { class: "small" }, "The move alone, worst case less observation."),
     ];
   }
 
@@ -83,15 +87,16 @@ export function createDetails(data) {
   };
 }
 
-function chart(before, after, what) {
-  const width = 300, height = 120, margin = { left: 34, right: 4, top: 6, bottom: 16 };
-  const x = d3.scaleLinear([0, Math.max(before.length - 1, 1)], [margin.left, width - margin.right]);
-  const y = d3.scaleLinear(d3.extent([...before, ...after]), [height - margin.bottom, margin.top]).nice(4);
-  const svg = d3.create("svg").attr("class", "line").attr("viewBox", `0 0 ${width} ${height}`).attr("role", "img").attr("aria-label", `${what} by observation, as observed and in the worst case`);
+// Lines over the observations; the classes say which is which.
+function chart(lines, label) {
+  const width = 300, height = 110, margin = { left: 40, right: 4, top: 6, bottom: 16 };
+  const all = lines.flatMap(({ values }) => values);
+  const x = d3.scaleLinear([0, Math.max(lines[0].values.length - 1, 1)], [margin.left, width - margin.right]);
+  const y = d3.scaleLinear(d3.extent(all), [height - margin.bottom, margin.top]).nice(4);
+  const svg = d3.create("svg").attr("class", "line").attr("viewBox", `0 0 ${width} ${height}`).attr("role", "img").attr("aria-label", label);
   svg.append("g").attr("transform", `translate(${margin.left},0)`).call(d3.axisLeft(y).ticks(4).tickSizeOuter(0));
   svg.append("g").attr("transform", `translate(0,${height - margin.bottom})`).call(d3.axisBottom(x).ticks(5).tickSizeOuter(0));
   const line = d3.line((_, n) => x(n), (v) => y(v));
-  svg.append("path").attr("class", "before").attr("d", line(before));
-  svg.append("path").attr("class", "after").attr("d", line(after));
+  for (const { values, kind } of lines) svg.append("path").attr("class", kind).attr("d", line(values));
   return svg.node();
 }

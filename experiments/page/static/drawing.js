@@ -51,7 +51,9 @@ export function drawCanvas(canvas, scene, colours, transform, ratio, background)
   for (const path of scene.fit.outlines) path.forEach((p, n) => (n ? pen.lineTo(...at(p)) : pen.moveTo(...at(p))));
   pen.stroke();
   // One stroke for all edges that look alike: a hundred thousand strokes would take seconds.
-  const alike = d3.group(scene.edges, (edge) => (edge.picked ? 9 : Math.round(edge.width * 2)), ({ dashed }) => dashed);
+  const seen = ([x0, y0], [x1, y1]) => Math.max(x0, x1) >= 0 && Math.min(x0, x1) <= width && Math.max(y0, y1) >= 0 && Math.min(y0, y1) <= height;
+  const edgesHere = transform.k === 1 ? scene.edges : scene.edges.filter(({ from, to }) => seen(at(from), at(to)));
+  const alike = d3.group(edgesHere, (edge) => (edge.picked ? 9 : Math.round(edge.width * 2)), ({ dashed }) => dashed);
   for (const [level, kinds] of d3.sort(alike, ([key]) => key)) {
     for (const [dashed, edges] of kinds) {
       pen.setLineDash(dashed ? [4, 4] : []);
@@ -65,15 +67,22 @@ export function drawCanvas(canvas, scene, colours, transform, ratio, background)
   }
   pen.setLineDash([]);
   pen.globalAlpha = 1;
-  for (const vertex of scene.vertices) {
-    const [x, y] = at(vertex.at);
-    pen.beginPath();
-    pen.arc(x, y, vertex.radius, 0, 2 * Math.PI);
-    pen.fillStyle = vertex.alone ? colours.paper : vertex.fill;
-    pen.fill();
-    pen.lineWidth = vertex.picked ? 3 : vertex.alone ? 1.5 : 0.75;
-    pen.strokeStyle = vertex.picked ? colours.mark : vertex.alone ? colours.ink : colours.paper;
-    pen.stroke();
+  const looks = d3.groups(scene.vertices, ({ fill, alone, picked }) => (picked ? "picked" : alone ? "alone" : fill), ({ fill }) => fill);
+  for (const [look, parts] of d3.sort(looks, ([name]) => name === "picked")) {
+    for (const [fill, vertices] of parts) {
+      pen.beginPath();
+      for (const { at: place, radius } of vertices) {
+        const [x, y] = at(place);
+        if (!seen([x - radius, y - radius], [x + radius, y + radius])) continue;
+        pen.moveTo(x + radius, y);
+        pen.arc(x, y, radius, 0, 2 * Math.PI);
+      }
+      pen.fillStyle = look === "alone" ? colours.paper : fill;
+      pen.fill();
+      pen.lineWidth = look === "picked" ? 3 : look === "alone" ? 1.5 : 0.75;
+      pen.strokeStyle = look === "picked" ? colours.mark : look === "alone" ? colours.ink : colours.paper;
+      pen.stroke();
+    }
   }
   pen.font = "11px system-ui, sans-serif";
   pen.lineWidth = 3;

@@ -4,6 +4,7 @@ import { drawCanvas, drawSvg } from "./drawing.js";
 import { fitted, hit, naturalHeight, neighbourTowards, scene } from "./scene.js";
 
 const MOST_SVG = 500; // vertices; beyond, elements for every edge make a browser slow
+const MOST_MOVING = 10000; // edges; more are left out while the picture moves
 const REACH = 7; // pixels
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
@@ -11,12 +12,13 @@ export function createPicture(holder, tip, data, { pick, describe }) {
   const onCanvas = data.names.length > MOST_SVG;
   const surface = holder.appendChild(onCanvas ? document.createElement("canvas") : document.createElementNS("http://www.w3.org/2000/svg", "svg"));
   surface.setAttribute("aria-hidden", "true"); // the table says the same in words
-  let fit = null, view = null, current = null, transform = d3.zoomIdentity, planned = 0;
+  let fit = null, view = null, current = null, transform = d3.zoomIdentity, planned = 0, moving = false;
 
   function paint() {
     planned = 0;
     if (current === null) return;
-    if (onCanvas) drawCanvas(surface, current, theme(), transform, devicePixelRatio || 1, null);
+    const shown = moving && current.edges.length > MOST_MOVING ? { ...current, edges: [] } : current;
+    if (onCanvas) drawCanvas(surface, shown, theme(), transform, devicePixelRatio || 1, null);
     else drawSvg(d3.select(surface), current, theme(), transform);
   }
   // Wheels and fingers fire more often than screens refresh.
@@ -39,7 +41,9 @@ export function createPicture(holder, tip, data, { pick, describe }) {
   }
   const under = (event) => current && hit(data, current, transform.invert(d3.pointer(event, holder)), REACH / transform.k);
 
-  const zoom = d3.zoom().scaleExtent([0.5, 40]).on("zoom", (event) => { transform = event.transform; tip.hidden = true; plan(); });
+  const zoom = d3.zoom().scaleExtent([0.5, 40])
+    .on("zoom", (event) => { transform = event.transform; moving = true; tip.hidden = true; plan(); })
+    .on("end", () => { moving = false; plan(); });
   const selection = d3.select(holder).call(zoom).on("dblclick.zoom", null);
   const zoomBy = (factor) => selection.call(zoom.scaleBy, factor);
   const reset = () => selection.call(zoom.transform, d3.zoomIdentity);

@@ -3,7 +3,7 @@ import { short } from "./text.js";
 
 const MOST_LABELS = 60;
 
-const MARGIN = 36;
+const MARGIN = 36, LEGEND = 40; // pixels
 
 function extents(data) {
   const [left, right] = d3.extent(data.x), [low, high] = d3.extent(data.y);
@@ -17,16 +17,16 @@ function extents(data) {
 // The height at which a picture of this width has nothing to spare, with room for the legend.
 export function naturalHeight(data, width) {
   const { spanX, spanY } = extents(data);
-  return ((width - 2 * MARGIN) * spanY) / spanX + 2 * MARGIN + 40;
+  return ((width - 2 * MARGIN) * spanY) / spanX + 2 * MARGIN + LEGEND;
 }
 
 // Where vertices and outlines are on a picture of this size.
 export function fitted(data, width, height) {
   const x = data.x, y = data.y, d = x.length, margin = MARGIN;
   const { left, right, low, high, squeeze, spanX, spanY } = extents(data);
-  const scale = Math.min((width - 2 * margin) / spanX, (height - 2 * margin) / spanY);
+  const scale = Math.min((width - 2 * margin) / spanX, (height - LEGEND - 2 * margin) / spanY);
   const px = (v) => width / 2 + (v - (left + right) / 2) * squeeze * scale;
-  const py = (v) => height / 2 - (v - (low + high) / 2) * scale;
+  const py = (v) => (height - LEGEND) / 2 - (v - (low + high) / 2) * scale;
   const points = Array.from({ length: d }, (_, i) => [px(x[i]), py(y[i])]);
   const outlines = data.outlines.map((ring) => {
     const path = [];
