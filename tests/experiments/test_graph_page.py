@@ -373,3 +373,36 @@ def test_hundreds_of_vertices_are_drawn_on_a_canvas_and_judged(browser, tmp_path
     assert waiting.value.path().read_text().count("<circle") == 520
     watched.check()
     watched.context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 820, 1400])
+def test_every_width_and_scheme_shows_all_and_overflows_nowhere(browser, learned, width, scheme):
+    watched = Watched(
+        browser, learned[1], viewport={"width": width, "height": 800}, color_scheme=scheme
+    )
+    page = watched.page
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert paper == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(20, 22, 26)")
+    frame = page.locator("#picture").bounding_box()
+    for vertex in page.locator("#picture .vertex").all():
+        box = vertex.bounding_box()
+        assert frame["x"] <= box["x"] <= frame["x"] + frame["width"]
+        assert frame["y"] <= box["y"] <= frame["y"] + frame["height"]
+    unnamed = page.eval_on_selector_all(
+        "button, input, select", "all => all.filter((e) => !e.labels?.length && "
+        "!e.getAttribute('aria-label') && !e.textContent.trim() && !e.hidden).map((e) => e.id)"
+    )  # fmt: skip
+    assert unnamed == []
+    watched.check()
+    watched.context.close()
+
+
+def test_on_paper_there_are_no_controls_and_the_whole_table(opened):
+    page = opened.page
+    page.emulate_media(media="print")
+    assert not page.is_visible("#radius")
+    assert not page.is_visible("#downloads")
+    assert page.is_visible("#verified")
+    assert page.evaluate("getComputedStyle(document.querySelector('.scroll')).maxHeight") == "none"

@@ -5,7 +5,8 @@ import { byId, definitions, element, figures } from "./text.js";
 
 const data = readData();
 const LEAST = 1e-10; // times the tolerance: what is less is drawn here
-const COLOURS = { printed: "#0072B2", corrected: "#D55E00" };
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const colours = () => (dark.matches ? { printed: "#56B4E9", corrected: "#E69F00" } : { printed: "#0072B2", corrected: "#D55E00" });
 const verdicts = [...new Set(data.entries.map(({ verdict }) => verdict))];
 const state = { hidden: new Set(), query: "", open: new Set() };
 
@@ -34,8 +35,8 @@ function chart(entries) {
     y: { type: "band", domain: entries.map(({ name }) => name), label: null, tickFormat: cut, tickSize: 0 },
     marks: [
       Plot.ruleX([1], { stroke: "currentColor", strokeWidth: 1.5 }),
-      Plot.dot(dots.filter(({ kind }) => kind === "printed"), { x: "ratio", y: "name", stroke: COLOURS.printed, strokeOpacity: 0.55, r: 3.2, symbol: ({ undefined }) => (undefined ? "times" : "circle"), title: describe }),
-      Plot.dot(dots.filter(({ kind }) => kind === "corrected"), { x: "ratio", y: "name", stroke: COLOURS.corrected, strokeOpacity: 0.7, r: 3, symbol: "plus", title: describe }),
+      Plot.dot(dots.filter(({ kind }) => kind === "printed"), { x: "ratio", y: "name", stroke: colours().printed, strokeOpacity: 0.55, r: 3.2, symbol: ({ undefined }) => (undefined ? "times" : "circle"), title: describe }),
+      Plot.dot(dots.filter(({ kind }) => kind === "corrected"), { x: "ratio", y: "name", stroke: colours().corrected, strokeOpacity: 0.7, r: 3, symbol: "plus", title: describe }),
     ],
     symbol: { type: "identity" },
   });
@@ -95,7 +96,7 @@ function legend() {
     svg.append("path").attr("transform", "translate(7,6)").attr("d", d3.symbol(symbol, 40)()).attr("fill", "none").attr("stroke", colour).attr("stroke-width", 1.5);
     return element("span", {}, svg.node(), ` ${label} `);
   };
-  return element("p", { class: "small" }, key("as printed", d3.symbolCircle, COLOURS.printed), key("as corrected", d3.symbolPlus, COLOURS.corrected), key("undefined", d3.symbolTimes, COLOURS.printed));
+  return element("p", { class: "small" }, key("as printed", d3.symbolCircle, colours().printed), key("as corrected", d3.symbolPlus, colours().corrected), key("undefined", d3.symbolTimes, colours().printed));
 }
 
 function chip(verdict) {
@@ -127,6 +128,7 @@ byId("search").addEventListener("input", () => { state.query = byId("search").va
 byId("notes").replaceChildren(...data.notes.map((note) => element("p", {}, note)));
 definitions(byId("made"), Object.entries(data.made));
 addEventListener("resize", draw);
+dark.addEventListener("change", draw);
 addEventListener("hashchange", () => { restore(); draw(); });
 restore();
 draw();
