@@ -73,7 +73,7 @@ def load_places(path: Path, names: Sequence[str], decimal: str = ".") -> Places:
     kept = {
         header[place]: np.array(cells, float)
         for place, *cells in zip(others[1:], *(further[name] for name in names), strict=True)
-        if None not in cells
+        if None not in cells and np.isfinite(np.array(cells, float)).all()
     }
     return Places(points[:, 0], points[:, 1], degrees, kept)
 

@@ -107,7 +107,7 @@ def graph_data(page: GraphPage) -> dict[str, Any]:
         "signals": packed(observations, "f4"),
         "threshold": page.threshold,
         "radii": list(page.path.radii),
-        "etas": list(page.path.etas),
+        "etas": [_number(eta) for eta in page.path.etas],
         "chosen": page.path.chosen,
         "problem": checked,
         "points": points,

@@ -108,7 +108,7 @@ def _grid(problem: GraphProblem) -> tuple[tuple[float, ...], tuple[float, ...]]:
     radius = float(problem.ambiguity.radius)
     sizes = next(((r, e) for d, r, e in _GRIDS if problem.d <= d), (1, 1))
     if problem.eta is None:
-        return (radius,), (0.0,)
+        return (radius,), (np.nan,)  # another prior, which has no eta
     if isinstance(problem.ambiguity, Singleton):  # only eta is left to vary
         sizes = 1, sizes[0]
     return _radii(radius, sizes[0]), _etas(float(problem.eta), sizes[1])

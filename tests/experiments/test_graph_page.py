@@ -1,6 +1,7 @@
 """``graph.html`` in a real browser: what it shows, what it proves, and what it never does."""
 
 import json
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -17,6 +18,7 @@ from wdro_cvx import (
     GaussianBall,
     GraphProblem,
     KLBall,
+    LogDegree,
     MomentBall,
     Nominal,
     Singleton,
@@ -50,7 +52,13 @@ def learned(tmp_path_factory):
     names = HOSTILE + [f"station {i}" for i in range(d - len(HOSTILE))]
     pd.DataFrame(signals, columns=names).to_csv(folder / "signals.csv", index=False)
     places = pd.DataFrame(
-        {"name": names, "lat": rng.uniform(40, 50, d), "lon": rng.uniform(5, 15, d)}
+        {
+            "name": names,
+            "lat": rng.uniform(40, 50, d),
+            "lon": rng.uniform(5, 15, d),
+            "height": np.arange(d),
+            "country": ["no number", *range(1, d)],
+        }
     )
     places.to_csv(folder / "places.csv", index=False)
     graph, _ = run_learn(
@@ -148,6 +156,18 @@ def test_the_table_sorts_searches_and_filters(opened):
         assert "malmö" in row.lower()
     page.select_option("#kind", "undecided")
     assert page.locator("#rows tr").count() == 0
+
+
+def test_vertices_are_coloured_by_any_column_of_numbers(opened):
+    page = opened.page
+    offered = page.locator("#colour option").all_inner_texts()
+    assert offered == ["community", "degree", "mean of the signal", "deviation", "height"]
+    page.select_option("#colour", "height")
+    fills = page.eval_on_selector_all(
+        "#picture .vertex:not(.alone)", "all => all.map((e) => e.getAttribute('fill'))"
+    )
+    assert len(set(fills)) == len(fills)  # every height has its own colour
+    assert "height" in page.inner_text("#legend")
 
 
 def test_a_link_brings_back_the_view(browser, learned, opened):
@@ -352,6 +372,22 @@ def test_a_set_that_the_page_does_not_know_is_not_called_verified(browser, tmp_p
     assert "solved" in watched.page.inner_text("#judged")
     watched.page.locator("#rows tr").first.locator("td.number").click()
     assert "not computed here" in watched.page.inner_text("#details")
+    watched.check()
+    watched.context.close()
+
+
+def test_a_prior_without_eta_has_no_slider_for_it(browser, tmp_path):
+    stated = GraphProblem(
+        Nominal.from_samples(data(8, 30, 0)), GaussianBall(0.1), prior=LogDegree(1.0, 0.1)
+    )
+    answer = solve(stated)
+    found = path.compute_path(stated, answer, judge(stated, answer))
+    page = replace(paged(found.points), path=found)
+    watched = Watched(browser, written(page, tmp_path))
+    assert "fixed trace only" in watched.page.inner_text("#verified")
+    assert watched.page.is_visible("#radius")
+    assert not watched.page.is_visible("#eta")
+    assert not watched.page.is_visible("label[for=eta]")
     watched.check()
     watched.context.close()
 

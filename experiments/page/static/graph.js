@@ -149,6 +149,7 @@ function restore() {
 
 function slider(name, values, change) {
   const input = byId(name);
+  input.hidden = byId(`${name}-text`).parentElement.hidden = values[0] === null; // a prior without
   input.max = values.length - 1;
   input.disabled = values.length === 1;
   byId(`${name}-marks`).append(element("option", { value: chosen[name] }));
