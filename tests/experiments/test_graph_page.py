@@ -442,3 +442,37 @@ def test_on_paper_there_are_no_controls_and_the_whole_table(opened):
     assert not page.is_visible("#downloads")
     assert page.is_visible("#verified")
     assert page.evaluate("getComputedStyle(document.querySelector('.scroll')).maxHeight") == "none"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"threshold": 1e9},  # no edge at all
+        {"threshold": 0.0},  # nothing can be decided
+        {"places": np.zeros((6, 2)), "on_map": True},  # all in one place
+        {"places": np.array([[0.0, 90.0], [360.0, -90.0]] * 3), "on_map": True},
+        {"columns": {"flat": np.full(6, 7.0), "huge": np.geomspace(1e-300, 1e300, 6)}},
+        {"names": ["", " ", "\u202egnp.exe", "🐧" * 2000, "a\nb", "é" * 3]},
+        {"signals": None},
+        {"communities": np.arange(6) * 100.0},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_odd_graphs_open_without_complaint_and_can_be_walked_through(browser, tmp_path, change):
+    stated = GraphProblem(Nominal.from_samples(data(6, 9, 3)), GaussianBall(0.3), eta=0.3)
+    point = path._judged(0, 0, stated, solve(stated, 1e-7))
+    plain = replace(paged([point]), places=np.random.default_rng(0).random((6, 2)))
+    page = replace(plain, **{"signals": stated.nominal.samples, **change})
+    watched = Watched(browser, written(page, tmp_path), viewport={"width": 500, "height": 700})
+    assert verified(watched.page)["gap"] <= 1e-6
+    for vertex in range(6):
+        watched.page.evaluate("(k) => { location.hash = `v=${k}&c=huge`; }", vertex)
+    watched.page.focus("#picture")
+    for key in ("ArrowLeft", "ArrowDown", "+", "0"):
+        watched.page.keyboard.press(key)
+    for name in ("edges.csv", "graph.graphml", "laplacian.npz", "graph.svg", "graph.png"):
+        with watched.page.expect_download():
+            watched.page.click(f"[data-file='{name}']")
+    assert watched.page.evaluate("document.documentElement.scrollWidth") <= 500
+    watched.check()
+    watched.context.close()
