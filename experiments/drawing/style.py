@@ -54,6 +54,12 @@ class Style:
     line: str
 
 
+def method_family(method: str) -> str:
+    """Return the name of a method's family; a new method has none."""
+    name = method.partition(":")[0]
+    return next((family for family, (_, members) in _FAMILIES.items() if name in members), "")
+
+
 def method_style(method: str) -> Style:
     """Return the style of a method, the same in every figure; a new method is black."""
     name, _, backend = method.partition(":")
@@ -62,12 +68,6 @@ def method_style(method: str) -> Style:
         if name in members:
             return Style(colour, members[name], line)
     return Style(BLACK, MARKERS[sum(name.encode()) % len(MARKERS)], line)
-
-
-def method_family(method: str) -> str:
-    """Return the name of a method's family; a new method has none."""
-    name = method.partition(":")[0]
-    return next((family for family, (_, members) in _FAMILIES.items() if name in members), "")
 
 
 def render(figure: Figure) -> dict[str, bytes]:

@@ -21,7 +21,10 @@ class LedgerEntry:
 
     Attributes
     ----------
-    name, statement, verdict, routes, ranges, reason : str
+    name : str
+    says, finds : str
+        The statement as printed, and what is true instead or as well; empty where there is no more.
+    verdict, routes, ranges, reason : str
     tolerance : float
         The largest deviation of a statement that holds.
     refuted : float
@@ -36,7 +39,8 @@ class LedgerEntry:
     """
 
     name: str
-    statement: str
+    says: str
+    finds: str
     verdict: str
     routes: str
     ranges: str
@@ -63,7 +67,7 @@ def ledger_page(entries: Sequence[LedgerEntry], title: str, notes: Sequence[str]
 def _entry(entry: LedgerEntry) -> dict[str, Any]:
     found = {
         name: getattr(entry, name)
-        for name in ("name", "statement", "verdict", "routes", "ranges", "reason", "file")
+        for name in ("name", "says", "finds", "verdict", "routes", "ranges", "reason", "file")
     }
     example = entry.counterexample
     return found | {

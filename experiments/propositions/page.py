@@ -9,9 +9,9 @@ from experiments.propositions.claims import smallest_counterexample
 from experiments.propositions.finding import Finding
 
 
-def findings_page(findings: Sequence[Finding], instances: int, seed: int) -> str:
-    """Return the ledger as a page."""
-    note = f"Made by wdro propositions --instances {instances} --seed {seed}."
+def findings_page(findings: Sequence[Finding], command: str) -> str:
+    """Return the ledger as a page; the command is the one that made it."""
+    note = f"Made by {command}."
     return ledger_page(
         [_entry(finding) for finding in findings], "The paper's claims, tried", [note]
     )
@@ -21,7 +21,7 @@ def _entry(finding: Finding) -> LedgerEntry:
     claim, trials = finding.claim, finding.trials
     example = smallest_counterexample(claim, trials)
     return LedgerEntry(
-        claim.name, claim.statement, finding.verdict.value, claim.routes, claim.ranges,
+        claim.name, claim.statement, "", finding.verdict.value, claim.routes, claim.ranges,
         claim.reason, claim.tolerance, claim.refuted,
         [trial.printed for trial in trials],
         [trial.corrected for trial in trials if trial.corrected is not None],

@@ -57,6 +57,8 @@ def run_propositions(output: Path, instances: int, seed: int, fresh: bool) -> li
         trials[task.claim].append(Trial(row["printed"], row["data"], row["corrected"]))
     findings = [Finding(CLAIMS[key], trials[key]) for key in sorted(CLAIMS, key=_place)]
     _write(output, findings, instances, seed)
+    command = f"wdro propositions --instances {instances} --seed {seed}"
+    write_atomically(output / "ledger.html", findings_page(findings, command))
     draw_figures(output, seed)
     return findings
 
@@ -100,5 +102,4 @@ def _write(output: Path, findings: Sequence[Finding], instances: int, seed: int)
         })  # fmt: skip
     write_table(output / "ledger.csv", pd.DataFrame(table))
     write_atomically(output / "ledger.md", describe(findings, instances, seed))
-    write_atomically(output / "ledger.html", findings_page(findings, instances, seed))
     write_provenance(output, {"instances": instances, "seed": seed})

@@ -1,5 +1,7 @@
 """The pages of a comparison and of the ledger, in a real browser."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,8 @@ from browser import Watched, started_browser
 
 from experiments.page.comparison import comparison_data, comparison_page
 from experiments.page.ledger import LedgerEntry, ledger_page
-from experiments.propositions.claims import Claim, Trial, Verdict
+from experiments.propositions import gaussian  # noqa: F401  # registers claims
+from experiments.propositions.claims import CLAIMS, Trial
 from experiments.propositions.finding import Finding
 from experiments.propositions.page import findings_page
 
@@ -123,9 +126,9 @@ def entries():
     common = {"routes": "two ways", "ranges": "d 2–5", "reason": "rounding", "tolerance": 1e-8,
               "refuted": 1e-6}  # fmt: skip
     return [
-        LedgerEntry("Lemma 1", "It holds.", "holds", printed=[1e-10, 0.0], corrected=[], **common),
+        LedgerEntry("Lemma 1", "Holds.", "", "holds", printed=[1e-10, 0.0], corrected=[], **common),
         LedgerEntry(
-            "Lemma 2", HOSTILE, "holds as corrected", printed=[np.nan, 1e-2],
+            "Lemma 2", "printed", HOSTILE, "holds as corrected", printed=[np.nan, 1e-2],
             corrected=[1e-12, 1e-9], counterexample={HOSTILE: [[1.5, 2.5]]},
             file="counterexamples/lemma-2.npz", **common,
         ),
@@ -168,9 +171,9 @@ def test_a_row_of_the_picture_opens_its_claim(browser, tmp_path):
 
 
 def test_findings_become_entries_with_their_counterexample():
-    claim = Claim("lemma-9", "Lemma 9", "s", "routes", "ranges", 1e-8, "why", Verdict.FAILS,
-                  lambda rng: None, 1e-6)  # fmt: skip
+    claim = replace(next(iter(CLAIMS.values())), key="lemma-9", tolerance=1e-8, refuted=1e-6)
     trials = [Trial(0.5, {"A": np.eye(2)}), Trial(0.4, {"A": np.eye(3)})]
-    text = findings_page([Finding(claim, trials)], 2, 0)
+    text = findings_page([Finding(claim, trials)], "wdro propositions --seed 7")
     assert "counterexamples/lemma-9.npz" in text
     assert '"verdict":"fails"' in text
+    assert "--seed 7" in text

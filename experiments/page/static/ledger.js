@@ -12,7 +12,7 @@ const state = { hidden: new Set(), query: "", open: new Set() };
 
 function kept() {
   const words = state.query.trim().toLowerCase();
-  return data.entries.filter((entry) => !state.hidden.has(entry.verdict) && (!words || `${entry.name} ${entry.statement}`.toLowerCase().includes(words)));
+  return data.entries.filter((entry) => !state.hidden.has(entry.verdict) && (!words || `${entry.name} ${entry.says} ${entry.finds}`.toLowerCase().includes(words)));
 }
 
 function marks(entries) {
@@ -66,7 +66,7 @@ function worst(values) {
 function row(entry) {
   const list = element("dl");
   definitions(list, [
-    ["statement", entry.statement], ["verdict", entry.verdict],
+    ["statement", entry.says], ...(entry.finds ? [["what we find", entry.finds]] : []), ["verdict", entry.verdict],
     ["worst, as printed", worst(entry.printed)], ["worst, as corrected", worst(entry.corrected)],
     ["tolerance", `${figures(entry.tolerance, 2)}: ${entry.reason}`], ["refuted beyond", figures(entry.refuted, 2)],
     ["routes", entry.routes], ["instances", `${entry.printed.length}: ${entry.ranges}`],
