@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from experiments.page import libraries, path
 from experiments.page.document import document, packed
@@ -216,3 +217,26 @@ def test_layouts_are_finite_spread_and_the_same_again(d):
     rng = np.random.default_rng(0)
     far = np.linalg.norm(places - places[rng.permutation(d)], axis=1).mean()
     assert near < far  # neighbours are closer than strangers
+
+
+@pytest.mark.parametrize("tol", [1e-2, 1e-8])
+def test_large_graphs_keep_their_verdict_and_the_brackets_of_listed_pairs(monkeypatch, tol):
+    monkeypatch.setattr(path, "SPARSE_FROM", 10)
+    stated = problem(d=30, n=10)
+    answer = solve(stated, tol)
+    answer = replace(answer, laplacian=sparse.csr_array(answer.laplacian))
+    verdict = judge(stated, answer)
+    point = path._judged(0, 0, stated, answer, verdict)
+    assert point.verdict is verdict  # judging it again would take as long as solving it
+    brackets = verdict.edges
+    open_pairs = brackets.undecided(1e-4)
+    listed = dict(zip(zip(brackets.heads, brackets.tails, strict=True), open_pairs, strict=True))
+    edges = answer.edges
+    expected = [
+        listed.get(pair, brackets.others >= 1e-4)
+        for pair in zip(edges.heads, edges.tails, strict=True)
+    ]
+    page = replace(page_of(stated), path=path.Path((0.3,), (0.3,), (point,), 0))
+    found = graph_data(page)["points"][0]["undecided"]
+    flags = np.frombuffer(base64.b64decode(found["base64"]), np.uint8)
+    np.testing.assert_array_equal(flags, expected)
