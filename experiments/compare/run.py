@@ -14,10 +14,12 @@ from experiments.compare.grid import Grid
 from experiments.compare.report import describe
 from experiments.drawing.scaling import draw_panels
 from experiments.drawing.style import save_figure
+from experiments.page.comparison import comparison_page
 from experiments.running.campaign import run_campaign
 from experiments.running.files import write_atomically, write_table
 from experiments.running.provenance import code_digest, write_provenance
 from experiments.running.store import Store
+from experiments.running.text import busy_warning
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,4 +48,7 @@ def run_compare(
     wrong = outliers(rows, grid.target)
     report = describe(rows, panels, wrong, grid, with_figure7)
     write_atomically(output / "report.md", report)
+    notes = [sentence.replace("*", "") for sentence in busy_warning(rows)]
+    page = comparison_page(rows, "wdro compare", grid.target, notes)
+    write_atomically(output / "report.html", page)
     return Comparison(rows, wrong)

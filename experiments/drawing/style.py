@@ -65,6 +65,12 @@ class Style:
     line: str
 
 
+def method_family(method: str) -> str:
+    """Return the name of a method's family; a new method has none."""
+    name = method.partition(":")[0]
+    return next((family for family, (_, members) in _FAMILIES.items() if name in members), "")
+
+
 def method_style(method: str) -> Style:
     """Return the style of a method, the same in every figure; a new method is black."""
     name, _, backend = method.partition(":")

@@ -37,7 +37,8 @@ def add(commands: Commands) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--coordinates", type=Path, metavar="FILE",
-        help="a table with name, lat, lon (degrees), or name, x, y, for every vertex: draws a map",
+        help="a table with name, lat, lon (degrees), or name, x, y, for every vertex: draws a map; "
+        "its other columns of numbers colour the page",
     )  # fmt: skip
     parser.add_argument(
         "--ambiguity", default="wasserstein", metavar="SET",

@@ -19,7 +19,7 @@ from solvers import RobustGraph
 from solvers.edge_table import edge_table
 from solvers.selection import RULES, ChoiceWarning
 from solvers.signals import ROUNDING, Signals
-from wdro_cvx import DataError, ProblemError, Solution, Status, Verdict, judge
+from wdro_cvx import DataError, GraphProblem, ProblemError, Solution, Status, Verdict, judge
 from wdro_cvx.ambiguity import named_ambiguity
 from wdro_cvx.edges import EDGE_THRESHOLD
 from wdro_cvx.solution import above
@@ -145,6 +145,11 @@ class LearnedGraph:
     def solution(self) -> Solution:
         """What the solver returned."""
         return self.estimator.solution_
+
+    @property
+    def problem(self) -> GraphProblem:
+        """What was solved."""
+        return self.estimator.problem_
 
     @property
     def laplacian(self) -> Array | sparse.csr_array:

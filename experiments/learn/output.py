@@ -17,7 +17,8 @@ from experiments.running.files import check_writable, table_bytes, write_togethe
 from experiments.running.text import escape_markdown, markdown_table
 from wdro_cvx import DataError
 
-FILES = ("edges.csv", "laplacian.npz", "graph.graphml", "graph.png", "graph.pdf", "summary.md")
+FILES = ("edges.csv", "laplacian.npz", "graph.graphml", "graph.png", "graph.pdf", "graph.html",
+         "summary.md")  # fmt: skip
 
 
 def check_output(folder: Path, inputs: list[Path], force: bool) -> None:
@@ -35,7 +36,9 @@ def check_output(folder: Path, inputs: list[Path], force: bool) -> None:
         )
 
 
-def write_graph(folder: Path, graph: LearnedGraph, picture: Figure, notes: list[str]) -> str:
+def write_graph(
+    folder: Path, graph: LearnedGraph, picture: Figure, page: str, notes: list[str]
+) -> str:
     """Write all files; return the summary."""
     network = graph.to_networkx()
     arrays = io.BytesIO()
@@ -47,6 +50,7 @@ def write_graph(folder: Path, graph: LearnedGraph, picture: Figure, notes: list[
         "laplacian.npz": arrays.getvalue(),
         "graph.graphml": ("\n".join(nx.generate_graphml(network)) + "\n").encode(),
         **{f"graph.{suffix}": raw for suffix, raw in render(picture).items()},
+        "graph.html": page.encode(),
         "summary.md": summary.encode(),
     }
     write_together(folder, contents)  # all of it is made before any of it is written

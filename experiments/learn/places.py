@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from experiments.learn.numbers import Cells, some
 from experiments.learn.reading import open_rows
+from experiments.running.options import parse_number
 from wdro_cvx import DataError
 from wdro_cvx.validation import Array
 
@@ -22,11 +23,15 @@ _PAIRS = (
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Coordinates of the vertices in their order, in degrees or, ``degrees`` false, y and x."""
+    """Coordinates of the vertices in their order, in degrees or, ``degrees`` false, y and x.
+
+    ``columns`` are the other columns of numbers, by name.
+    """
 
     latitude: Array
     longitude: Array
     degrees: bool = True
+    columns: Mapping[str, Array] = field(default_factory=dict)
 
     @property
     def arrays(self) -> tuple[Array, Array]:
@@ -44,10 +49,12 @@ def load_places(path: Path, names: Sequence[str], decimal: str = ".") -> Places:
     label = others[0]
     cells = Cells(path, [header[place] for place in columns], decimal)
     by_name: dict[str, Array] = {}
+    further: dict[str, list[float | None]] = {}
     for number, row in rows:
         if row[label] in by_name:
             raise DataError(f"{path} has two rows for {row[label]!r}; a vertex has one place.")
         by_name[row[label]] = cells.numbers(number, [row[place] for place in columns])
+        further[row[label]] = [parse_number(row[place]) for place in others[1:]]
     cells.check()
     absent = [name for name in names if name not in by_name]
     if absent:
@@ -62,7 +69,13 @@ def load_places(path: Path, names: Sequence[str], decimal: str = ".") -> Places:
         raise DataError(f"{path} has a latitude beyond ±90 or a longitude beyond ±360 degrees.")
     if not degrees and np.abs(points).max() > 1e12:
         raise DataError(f"{path} has a coordinate beyond 1e12; measure it in another unit.")
-    return Places(points[:, 0], points[:, 1], degrees)
+    # Words and gaps are no numbers, and no error: nobody asked for these columns.
+    kept = {
+        header[place]: np.array(cells, float)
+        for place, *cells in zip(others[1:], *(further[name] for name in names), strict=True)
+        if None not in cells and np.isfinite(np.array(cells, float)).all()
+    }
+    return Places(points[:, 0], points[:, 1], degrees, kept)
 
 
 def _columns(path: Path, header: Sequence[str]) -> tuple[tuple[int, int], bool]:

@@ -8,6 +8,7 @@ from experiments.drawing.outlines import nearby_outlines
 from experiments.learn.graph import LearnedGraph, LearnOptions, learn_graph
 from experiments.learn.loading import Layout, load_signals
 from experiments.learn.output import check_output, write_graph
+from experiments.learn.page import learned_page
 from experiments.learn.picture import draw_graph
 from experiments.learn.places import load_places
 from experiments.running.text import escape_markdown
@@ -39,4 +40,5 @@ def run_learn(
     if table.note:
         notes.append(f"{table.note[0].upper()}{table.note[1:]}.")
     notes.extend(graph.notes)
-    return graph, write_graph(output, graph, draw_graph(graph, places, outlines), notes)
+    page = learned_page(graph, path.name, places, outlines)
+    return graph, write_graph(output, graph, draw_graph(graph, places, outlines), page, notes)

@@ -32,6 +32,7 @@ from experiments.propositions.claims import (
 )
 from experiments.propositions.figures import draw_figures
 from experiments.propositions.finding import Finding, deviation_text
+from experiments.propositions.page import findings_page
 from experiments.propositions.report import describe
 from experiments.running.files import make_folder, remove_folder, write_atomically, write_table
 from experiments.running.parallel import run_trials
@@ -106,6 +107,7 @@ def run_propositions(output: Path, request: Request, fresh: bool) -> list[Findin
         trials[task.claim].append(Trial(row["printed"], row["data"], row["corrected"]))
     findings = [Finding(claims[key], trials[key]) for key in sorted(claims, key=_place)]
     _write(output, findings, request)
+    write_atomically(output / "ledger.html", findings_page(findings, request.command))
     if not request.names:
         draw_figures(output, request.seed)
     return findings

@@ -143,8 +143,9 @@ BAD_OPTIONS = st.fixed_dictionaries(
 
 @pytest.fixture(autouse=True)
 def coarse(monkeypatch):
-    """Pictures of few points: their content is not looked at, that they are drawn is."""
+    """Pictures of few points, pages of few graphs: that they are made is looked at."""
     monkeypatch.setattr("experiments.drawing.style._DPI", 20)
+    monkeypatch.setattr("experiments.page.path._GRIDS", ((500, 3, 3),))
 
 
 @FUZZ

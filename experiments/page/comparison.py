@@ -1,0 +1,94 @@
+"""``report.html`` of a comparison: times, ratios, memory and gaps of every method, to explore."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from experiments.drawing.style import method_family, method_style
+from experiments.page.document import document
+from experiments.running.provenance import provenance
+
+_DASHES = {"-": "", "--": "6 4", ":": "2 3", "-.": "8 3 2 3"}
+_SYMBOLS = {
+    "o": "circle", "s": "square", "^": "triangle", "D": "diamond", "v": "wye", "P": "cross",
+    "X": "cross", "*": "star",
+}  # fmt: skip
+_NUMBERS = (
+    "tol", "gap", "iterations", "build_s", "compile_s", "solve_s", "total_s", "fastest_s",
+    "slowest_s", "wall_s", "peak_mb", "limit_s", "limit_mb", "excess",
+)  # fmt: skip
+
+
+def comparison_page(
+    rows: pd.DataFrame, title: str, target: float, notes: Sequence[str] = ()
+) -> str:
+    """Return the page of measured runs.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One run per row, with its panel, method, size d, outcome and what was measured.
+    title : str
+    target : float
+        The relative gap at which an answer counts as solved.
+    notes : sequence of str
+        Shown as they are.
+    """
+    return document(
+        "report", title, comparison_data(rows, title, target, notes), used=("d3", "plot")
+    )
+
+
+def comparison_data(
+    rows: pd.DataFrame, title: str, target: float, notes: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return what the page is given."""
+    methods = [str(method) for method in rows["method"].unique()]
+    return {
+        "title": title,
+        "target": target,
+        "panels": [str(panel) for panel in rows["panel"].unique()],
+        "methods": [_method(method) for method in methods],
+        "runs": [_run(row) for row in rows.to_dict("records")],
+        "notes": list(notes),
+        "made": provenance(),
+    }
+
+
+def _method(method: str) -> dict[str, Any]:
+    style = method_style(method)
+    return {
+        "name": method, "colour": style.colour, "dash": _DASHES[style.line],
+        "symbol": _SYMBOLS[style.marker], "family": method_family(method),
+    }  # fmt: skip
+
+
+def _run(row: dict[Any, Any]) -> dict[str, Any]:
+    """Return a run; what was not measured is null."""
+    message = row.get("message")
+    return {
+        "panel": str(row["panel"]),
+        "method": str(row["method"]),
+        "d": int(row["d"]),
+        "outcome": str(row["outcome"]),
+        "said": _yes(row.get("said_solved")),
+        "solved": _yes(row.get("is_solved")),
+        "message": message if isinstance(message, str) else "",
+        **{name: _number(row.get(name)) for name in _NUMBERS},
+    }
+
+
+def _yes(value: Any) -> bool:
+    return value is not None and value == value and bool(value)
+
+
+def _number(value: Any) -> float | None:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if np.isfinite(number) else None

@@ -1,0 +1,92 @@
+"""``ledger.html``: every claim that was tried, its deviations and tolerance, its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from experiments.page.document import document
+from experiments.running.provenance import provenance
+
+_MOST_NUMBERS = 400  # of an array of a counterexample that is shown; the file has them all
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """A claim and what its trials said.
+
+    Attributes
+    ----------
+    name : str
+    says, finds : str
+        The statement as printed, and what is true instead or as well; empty where there is no more.
+    verdict, routes, ranges, reason : str
+    tolerance : float
+        The largest deviation of a statement that holds.
+    refuted : float
+        A deviation beyond any doubt.
+    printed, corrected : sequences of float
+        The deviation of every trial, of the statement as printed and of its correction; NaN where
+        the statement has no meaning.
+    counterexample : mapping or None
+        The arrays of the smallest one.
+    file : str
+        Where they are, relative to the page.
+    """
+
+    name: str
+    says: str
+    finds: str
+    verdict: str
+    routes: str
+    ranges: str
+    reason: str
+    tolerance: float
+    refuted: float
+    printed: Sequence[float]
+    corrected: Sequence[float]
+    counterexample: Mapping[str, ArrayLike] | None = None
+    file: str = ""
+
+
+def ledger_page(entries: Sequence[LedgerEntry], title: str, notes: Sequence[str] = ()) -> str:
+    """Return the page."""
+    data = {
+        "title": title,
+        "entries": [_entry(entry) for entry in entries],
+        "notes": list(notes),
+        "made": provenance(),
+    }
+    return document("ledger", title, data, used=("d3", "plot"))
+
+
+def _entry(entry: LedgerEntry) -> dict[str, Any]:
+    found = {
+        name: getattr(entry, name)
+        for name in ("name", "says", "finds", "verdict", "routes", "ranges", "reason", "file")
+    }
+    example = entry.counterexample
+    return found | {
+        "tolerance": entry.tolerance,
+        "refuted": entry.refuted,
+        "printed": [_number(value) for value in entry.printed],
+        "corrected": [_number(value) for value in entry.corrected],
+        "counterexample": None
+        if example is None
+        else [{"name": name, "text": _text(value)} for name, value in example.items()],
+    }
+
+
+def _text(value: ArrayLike) -> str:
+    array = np.asarray(value)
+    if array.size > _MOST_NUMBERS:
+        return f"{array.size} numbers of shape {array.shape}"
+    return np.array2string(array, precision=6, max_line_width=90)
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

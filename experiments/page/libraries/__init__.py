@@ -1,0 +1,56 @@
+"""d3 and Observable Plot as their authors published them, pinned by hash, with their licences.
+
+``python -m experiments.page.libraries`` fetches them again with npm and checks every byte.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+_HERE = Path(__file__).parent
+
+
+class Package(NamedTuple):
+    """A published package: npm's hash of its archive, and which of its files are kept as what."""
+
+    name: str
+    version: str
+    integrity: str
+    files: dict[str, str]
+
+
+def packages() -> list[Package]:
+    """Return what is pinned."""
+    pinned = json.loads((_HERE / "pinned.json").read_text("utf-8"))
+    return [Package(**entry) for entry in pinned["packages"]]
+
+
+def digests() -> dict[str, str]:
+    """Return the SHA-256 that every kept file must have, by name."""
+    return dict(json.loads((_HERE / "pinned.json").read_text("utf-8"))["sha256"])
+
+
+@cache
+def source(name: str) -> str:
+    """Return the text of a library, e.g. ``d3.min.js``."""
+    return (_HERE / name).read_text("utf-8")
+
+
+def sha512(raw: bytes) -> str:
+    """Return a hash as npm writes it."""
+    return "sha512-" + base64.b64encode(hashlib.sha512(raw).digest()).decode()
+
+
+def altered() -> list[str]:
+    """Return the names of kept files that are not what was pinned."""
+    return [
+        name
+        for name, expected in digests().items()
+        if not (_HERE / name).is_file()
+        or hashlib.sha256((_HERE / name).read_bytes()).hexdigest() != expected
+    ]

@@ -1,0 +1,169 @@
+"""The graphs that a page can show: a grid of radii and etas around the chosen one, each judged.
+
+Every problem starts from the answer to its neighbour. A page has no solver, so what is not computed
+here cannot be looked at there; a limit of time may leave some of the grid out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from time import process_time
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from solvers import solve
+from wdro_cvx import Certificate, GraphProblem, Singleton, Solution, Status, Verdict, judge
+from wdro_cvx.moment import Moment
+from wdro_cvx.solution import SPARSE_FROM
+from wdro_cvx.validation import Array
+
+TOLERANCE = 1e-6
+# The page's judge and the project's then differ by rounding, not by where each one stopped.
+_PATH_TOLERANCE = 1e-7
+#: Up to so many vertices: how many radii and etas. More take longer and make a larger file.
+_GRIDS = ((200, 16, 5), (500, 9, 3), (1000, 5, 1))
+_SECONDS = 20.0
+_ETA_STEP = 2.0
+_RADIUS_REACH = 8.0  # the largest radius over the chosen one, and the chosen one over the smallest
+_USUAL_RADIUS = 0.3  # of the middle of the path where the chosen radius is zero
+
+
+@dataclass(frozen=True, eq=False)
+class PathPoint:
+    """A problem, its answer, what the judge says, and the evidence that the page is given.
+
+    ``radius`` and ``eta`` are places in the grid. ``multiplier`` only tells where to look for the
+    worst case: the page proves what it finds there. ``moment`` is there where the worst case of the
+    graph itself would not prove it optimal (hard case, p = 1).
+    """
+
+    radius: int
+    eta: int
+    problem: GraphProblem
+    laplacian: Array | sparse.csr_array
+    verdict: Verdict
+    multiplier: float
+    nu: Array | None = None
+    moment: Moment | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """The grid, the points of it that were computed, and which of them is the chosen one."""
+
+    radii: tuple[float, ...]
+    etas: tuple[float, ...]
+    points: tuple[PathPoint, ...]
+    chosen: int
+
+
+def compute_path(
+    problem: GraphProblem,
+    answer: Solution,
+    verdict: Verdict,
+    clock: Callable[[], float] = process_time,
+) -> Path:
+    """Solve the grid around a problem whose answer is known.
+
+    Parameters
+    ----------
+    problem : GraphProblem
+        With the paper's prior; under any other the page shows the one graph.
+    answer : Solution
+    verdict : Verdict
+        The judge's on the answer; judging a large graph twice would take as long as solving it.
+    clock : callable
+        Tells seconds; the path ends twenty of them after it begins. By default of the processor's
+        time, so that a busy machine does not shorten it.
+    """
+    radii, etas = _grid(problem)
+    middle = (
+        radii.index(problem.ambiguity.radius),
+        (0 if problem.eta is None else etas.index(problem.eta)),
+    )
+    points = [_judged(*middle, problem, answer, verdict)]
+    end = clock() + _SECONDS
+    last = answer
+    for place in _outwards(*middle, len(radii), len(etas)):
+        left = end - clock()
+        if left <= 0.0:
+            break
+        step = replace(problem, eta=etas[place[1]])
+        if not isinstance(problem.ambiguity, Singleton):
+            step = replace(step, ambiguity=replace(problem.ambiguity, radius=radii[place[0]]))
+        # One hard point may take half of what is left; it is then missing, and others follow.
+        found = solve(step, _PATH_TOLERANCE, start=last, time_limit=left / 2)
+        if found.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        if found.status is not Status.TIME_LIMIT:
+            points.append(_judged(*place, step, found))
+            last = found
+    return Path(radii, etas, tuple(points), 0)
+
+
+def _grid(problem: GraphProblem) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    radius = float(problem.ambiguity.radius)
+    sizes = next(((r, e) for d, r, e in _GRIDS if problem.d <= d), (1, 1))
+    if problem.eta is None:
+        return (radius,), (np.nan,)  # another prior, which has no eta
+    if isinstance(problem.ambiguity, Singleton):  # only eta is left to vary
+        sizes = 1, sizes[0]
+    return _radii(radius, sizes[0]), _etas(float(problem.eta), sizes[1])
+
+
+def _radii(radius: float, count: int) -> tuple[float, ...]:
+    """Return zero and radii in geometric progression, the chosen one among them."""
+    if count == 1:
+        return (radius,)
+    half = (count - 1) // 2
+    middle = radius or _USUAL_RADIUS
+    powers = np.arange(-half, count - 1 - half) / half
+    found = [
+        radius if power == 0.0 and radius else middle * _RADIUS_REACH**power for power in powers
+    ]
+    return (0.0, *(float(value) for value in found))
+
+
+def _etas(eta: float, count: int) -> tuple[float, ...]:
+    return tuple(eta * _ETA_STEP ** (k - count // 2) for k in range(count))
+
+
+def _outwards(radius: int, eta: int, radii: int, etas: int) -> Iterator[tuple[int, int]]:
+    """Yield the places of the grid but the middle, so that what comes first matters most.
+
+    The middle eta's row goes first, downwards, which is easier, and then upwards; the other rows go
+    to and fro, so that neighbours follow each other.
+    """
+    row = [*range(radius - 1, -1, -1), *range(radius + 1, radii)]
+    yield from ((r, eta) for r in row)
+    forwards = True
+    for e in sorted(set(range(etas)) - {eta}, key=lambda e: (abs(e - eta), e)):
+        yield from ((r, e) for r in (range(radii) if forwards else range(radii - 1, -1, -1)))
+        forwards = not forwards
+
+
+def _judged(
+    radius: int, eta: int, problem: GraphProblem, answer: Solution, known: Verdict | None = None
+) -> PathPoint:
+    """Judge an answer with as little evidence as proves it, since the page has to carry it."""
+    laplacian: Any = answer.laplacian
+    if sparse.issparse(laplacian) and problem.d <= SPARSE_FROM:
+        laplacian = sparse.csr_array(laplacian).toarray()
+    if sparse.issparse(laplacian):
+        verdict = judge(problem, answer) if known is None else known
+        return PathPoint(radius, eta, problem, laplacian, verdict, answer.multiplier)
+    worst = problem.ambiguity.worst_case(problem.nominal, laplacian)
+    full = answer.certificate
+    if full is None:
+        verdict = judge(problem, laplacian)
+        return PathPoint(radius, eta, problem, laplacian, verdict, worst.multiplier)
+    nu, moment = full.degree_multipliers, None
+    verdict = judge(problem, laplacian, Certificate(worst.moment, nu))
+    if not verdict.solved(TOLERANCE):
+        better = judge(problem, laplacian, full)
+        if better.gap < verdict.gap:
+            verdict, moment = better, full.moment
+    return PathPoint(radius, eta, problem, laplacian, verdict, worst.multiplier, nu, moment)

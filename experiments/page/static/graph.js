@@ -1,0 +1,186 @@
+// graph.html: the parts of the page, and what changes when a slider, the picture or the table does.
+import { colouring, drawLegend, theme } from "./colours.js";
+import { readData } from "./data.js";
+import { createDetails } from "./details.js";
+import { offerDownloads } from "./downloads.js";
+import { startJudge } from "./judging.js";
+import { createPicture } from "./picture.js";
+import { index, readHash, writeHash } from "./state.js";
+import { createTable } from "./table.js";
+import { byId, definitions, element, figures } from "./text.js";
+import { degrees } from "./worst.js";
+
+const data = readData();
+const d = data.names.length;
+const TOLERANCE = 1e-6;
+const places = new Map(data.points.map((point, k) => [`${point.radius},${point.eta}`, k]));
+const chosen = data.points[data.chosen];
+const state = { radius: chosen.radius, eta: chosen.eta, colour: "community", picked: null };
+const colours = ["community", "degree", ...data.columns.map(({ name }) => name)];
+const judged = data.problem.set === null ? null : startJudge(data);
+let view = null;
+
+const picture = createPicture(byId("picture"), byId("tip"), data, { pick, describe });
+const table = createTable(data, { pick });
+const drawDetails = createDetails(data);
+
+// Everything that the parts of the page need to know about what is looked at.
+function look() {
+  const key = places.get(`${state.radius},${state.eta}`);
+  if (key === undefined) return null;
+  const point = data.points[key], picked = state.picked;
+  const shown = [];
+  const neighbours = new Uint32Array(d);
+  for (let e = 0; e < point.weights.length; e++) {
+    if (point.weights[e] < data.threshold || point.weights[e] === 0) continue;
+    shown.push(e);
+    neighbours[point.heads[e]]++;
+    neighbours[point.tails[e]]++;
+  }
+  const degree = degrees(point, d);
+  const near = new Set();
+  if (picked && picked[1] === null) {
+    for (const e of shown) {
+      if (point.heads[e] === picked[0]) near.add(point.tails[e]);
+      if (point.tails[e] === picked[0]) near.add(point.heads[e]);
+    }
+  }
+  const painted = colouring(data, degree, state.colour, theme().dark);
+  const between = (e, i, j) => Math.min(i, j) === Math.min(point.heads[e], point.tails[e]) && Math.max(i, j) === Math.max(point.heads[e], point.tails[e]);
+  return {
+    key, point, shown, neighbours, degree, picked, painted, fill: painted.fill,
+    touching: picked ? new Set(picked.filter((v) => v !== null)) : null,
+    focus: picked ? picked[0] : null,
+    isPickedVertex: (i) => picked !== null && picked.includes(i),
+    isPickedEdge: (e) => picked !== null && picked[1] !== null && between(e, ...picked),
+    isNear: (i) => near.size <= 40 && near.has(i),
+    edgeBetween: (i, j) => { const e = shown.find((n) => between(n, i, j)); return e === undefined ? null : e; },
+    refresh: draw, remember,
+  };
+}
+
+function draw() {
+  const next = look();
+  byId("radius-text").textContent = `${figures(data.radii[state.radius])}${state.radius === chosen.radius ? " (chosen)" : ""}`;
+  byId("eta-text").textContent = `${figures(data.etas[state.eta])}${state.eta === chosen.eta ? " (chosen)" : ""}`;
+  byId("radius").value = state.radius;
+  byId("eta").value = state.eta;
+  byId("colour").value = state.colour;
+  byId("chosen").disabled = state.radius === chosen.radius && state.eta === chosen.eta;
+  if (next === null) {
+    byId("subtitle").textContent = "This graph was left out: computing it would have taken too long. The last one is still shown.";
+    return;
+  }
+  view = next;
+  const { shown, point } = view;
+  const undecided = shown.filter((e) => point.undecided[e] === 1).length;
+  const alone = view.neighbours.filter((count) => count === 0).length;
+  byId("subtitle").textContent = `${d} vertices, ${shown.length} edges` + (undecided ? `, ${undecided} of them undecided` : "") + (alone ? `, ${alone} isolated` : "");
+  picture.draw(view);
+  drawLegend(byId("legend"), view.painted, { alone, undecided });
+  table.draw(view);
+  drawDetails(view);
+  const clear = byId("clear");
+  clear.hidden = view.picked === null;
+  if (view.picked) clear.textContent = `Only edges at ${view.picked.filter((v) => v !== null).map((v) => data.names[v]).join(" or ")} ×`;
+  showCertificate(view);
+  remember();
+}
+
+function showCertificate({ key, point }) {
+  const verified = byId("verified");
+  const said = `The judge in Python: gap ${point.gap === null ? "unknown" : point.gap.toExponential(1)}, ${point.solved ? "solved" : "not solved"} to ${TOLERANCE.toExponential()}.`;
+  const bracket = (bound, value) => { byId("bound").textContent = figures(bound, 10); byId("value").textContent = figures(value, 10); };
+  bracket(point.bound, point.value);
+  byId("judged").textContent = said;
+  verified.className = "verdict";
+  delete verified.dataset.gap;
+  if (judged === null) {
+    verified.textContent = `Not checked here: ${data.problem.why}.`;
+    return;
+  }
+  if (point.lacks) {
+    verified.textContent = "Not checked here: the evidence for this graph is too large for the page.";
+    return;
+  }
+  verified.textContent = "Checking …";
+  judged(key).then((verdict) => {
+    if (view.key !== key) return; // a later graph is shown by now
+    const good = verdict.gap >= 0 - 1e-12 && verdict.gap <= TOLERANCE && verdict.repair <= TOLERANCE;
+    bracket(verdict.bound, verdict.value);
+    Object.assign(verified.dataset, { gap: verdict.gap, value: verdict.value, bound: verdict.bound, point: key });
+    verified.className = `verdict ${good ? "good" : "bad"}`;
+    verified.textContent = good ? `✓ Verified here: within ${verdict.gap.toExponential(1)} of the optimum` : `✗ Not proved here: gap ${verdict.gap.toExponential(1)}`;
+    byId("judged").textContent = `Computed by this page from its own data in ${Math.max(1, Math.round(verdict.milliseconds))} ms. ${said}`;
+  }).catch((error) => {
+    if (view.key === key) verified.textContent = `Not checked here: ${error.message}.`;
+  });
+}
+
+function pick(found) {
+  if (found === null) state.picked = null;
+  else if (found.vertex !== undefined) state.picked = [found.vertex, null];
+  else state.picked = [view.point.heads[found.edge], view.point.tails[found.edge]];
+  draw();
+}
+
+function describe({ vertex, edge }) {
+  const { point } = view;
+  if (vertex !== undefined) return `${data.names[vertex]}: ${view.neighbours[vertex]} edges, degree ${figures(view.degree[vertex], 3)}`;
+  return `${data.names[point.heads[edge]]} – ${data.names[point.tails[edge]]}: ${figures(point.weights[edge], 3)}` + (point.undecided[edge] ? ", undecided" : "");
+}
+
+function remember() {
+  const [v, u] = state.picked || [null, null];
+  writeHash({ r: state.radius, e: state.eta, c: state.colour, v, u, q: byId("search").value, k: byId("kind").value === "all" ? "" : byId("kind").value, s: table.order() });
+}
+
+function restore() {
+  const given = readHash(["r", "e", "c", "v", "u", "q", "k", "s"]);
+  state.radius = index(given.r, data.radii.length, chosen.radius);
+  state.eta = index(given.e, data.etas.length, chosen.eta);
+  state.colour = colours.includes(given.c) ? given.c : "community";
+  const v = index(given.v, d, null), u = index(given.u, d, null);
+  state.picked = v === null ? null : [v, u];
+  byId("search").value = given.q || "";
+  if (["certain", "undecided"].includes(given.k)) byId("kind").value = given.k;
+  if (given.s) table.setOrder(given.s);
+}
+
+function slider(name, values, change) {
+  const input = byId(name);
+  input.hidden = byId(`${name}-text`).parentElement.hidden = values[0] === null; // a prior without
+  input.max = values.length - 1;
+  input.disabled = values.length === 1;
+  byId(`${name}-marks`).append(element("option", { value: chosen[name] }));
+  input.addEventListener("input", () => { change(Number(input.value)); input.setAttribute("aria-valuetext", figures(values[input.value])); draw(); });
+}
+
+byId("title").textContent = data.title;
+for (const name of colours) byId("colour").append(element("option", { value: name }, name));
+slider("radius", data.radii, (k) => { state.radius = k; });
+slider("eta", data.etas, (k) => { state.eta = k; });
+byId("colour").addEventListener("change", () => { state.colour = byId("colour").value; draw(); });
+byId("chosen").addEventListener("click", () => { state.radius = chosen.radius; state.eta = chosen.eta; draw(); });
+byId("controls").addEventListener("submit", (event) => event.preventDefault());
+byId("clear").addEventListener("click", () => pick(null));
+byId("zoom-in").addEventListener("click", () => picture.zoomBy(1.5));
+byId("zoom-out").addEventListener("click", () => picture.zoomBy(1 / 1.5));
+byId("zoom-all").addEventListener("click", () => picture.reset());
+offerDownloads(byId("downloads"), data, picture, () => view);
+byId("link").addEventListener("click", async () => {
+  remember();
+  try {
+    await navigator.clipboard.writeText(location.href);
+    byId("linked").textContent = "Copied.";
+  } catch {
+    byId("linked").textContent = "It is in the address bar."; // browsers may refuse the clipboard
+  }
+});
+definitions(byId("facts"), Object.entries(data.facts));
+byId("notes").replaceChildren(...data.notes.map((note) => element("p", { class: "small" }, note)));
+definitions(byId("made"), Object.entries(data.made));
+addEventListener("hashchange", () => { restore(); draw(); });
+restore();
+draw();
+document.documentElement.dataset.ready = Math.round(performance.now());

@@ -1,0 +1,30 @@
+"""``ledger.html`` of the claims: what experiments/page needs to know of the findings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from experiments.page.ledger import LedgerEntry, ledger_page
+from experiments.propositions.claims import smallest_counterexample
+from experiments.propositions.finding import Finding
+
+
+def findings_page(findings: Sequence[Finding], command: str) -> str:
+    """Return the ledger as a page; the command is the one that made it."""
+    note = f"Made by {command}."
+    return ledger_page(
+        [_entry(finding) for finding in findings], "The paper's claims, tried", [note]
+    )
+
+
+def _entry(finding: Finding) -> LedgerEntry:
+    claim, trials = finding.claim, finding.trials
+    example = smallest_counterexample(claim, trials)
+    return LedgerEntry(
+        claim.name, claim.says, claim.finds, finding.verdict.value, claim.routes, claim.ranges,
+        claim.reason, claim.tolerance, claim.refuted,
+        [trial.printed for trial in trials],
+        [trial.corrected for trial in trials if trial.corrected is not None],
+        None if example is None else example.data,
+        "" if example is None else f"counterexamples/{claim.key}.npz",
+    )  # fmt: skip
