@@ -178,7 +178,10 @@ def _gap(value: float, point: DualPoint) -> float:
 def _newton_step(point: P, gap: float) -> P | None:
     """Return the next point, or None if no step increases the dual."""
     grad_nu, grad_tau = point.gradient()
-    d_nu, d_tau = point.curvature().direction(grad_nu, grad_tau)
+    try:
+        d_nu, d_tau = point.curvature().direction(grad_nu, grad_tau)
+    except linalg.LinAlgError:  # numbers so far apart that rounding leaves no curvature
+        return None
     slope = float(grad_nu @ d_nu) + grad_tau * d_tau
     rounding = _EPS * max(abs(point.value), point.floor)
     # A dual that is flat to rounding is the end, unless a kink in the objective keeps the value of

@@ -122,7 +122,8 @@ class Master:
             state = self._follow(costs, accuracy)
         weights = self.fixed.copy()
         weights[self.free] = state.w
-        shares = state.q / state.q.sum()
+        total = float(state.q.sum())
+        shares = state.q / total if 0.0 < total < np.inf else np.full(len(costs), 1.0 / len(costs))
         return Mixture(weights, shares, self.unit * state.nu, self.unit * state.tau)
 
     def _follow(self, costs: Array, accuracy: float) -> _State:
@@ -218,7 +219,7 @@ class _Model:
         plain = self._direction(state, system, misses, (-gaps[0], -gaps[1], -gaps[2]))
         here = self.complementarity(state)
         there = self.complementarity(state.moved(plain, self.reach(state, plain)))
-        target = here * min(max(there / here, 0.0), 1.0) ** 3
+        target = here * min(max(there / here, 0.0), 1.0) ** 3 if here > 0.0 else 0.0
         target /= w.size + np.count_nonzero(self.capped) + self.K
         aims = (
             target - gaps[0] - plain.z * plain.w,
@@ -242,7 +243,7 @@ class _Model:
             [A @ push + in_nu, self.Z @ push + in_r + aims[2] / state.q, [-push.sum() - in_tau]]
         )
         solved = system.solve(right)
-        dt = (float(solved[d:-1].sum()) + in_q) / float(system.border[d:-1].sum())
+        dt = float((np.sum(solved[d:-1]) + in_q) / np.sum(system.border[d:-1]))
         solved = solved - dt * system.border
         d_nu, dq, d_tau = solved[:d], solved[d:-1], float(solved[-1])
         dw = push - system.omega * (A.T @ d_nu + dq @ self.Z - d_tau)

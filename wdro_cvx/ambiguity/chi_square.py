@@ -63,6 +63,9 @@ class ChiSquareBall(ReweightingBall):
         scatter = float(np.sum(deviation**2))
         # Losses that are equal up to rounding may leave nothing of the radius, or less.
         budget = losses.size * max(self.radius - (level - 1.0), _TINY)
+        if scatter == 0.0:  # the squares of such small differences are no numbers any more
+            ratios[order[:low]] = level
+            return ratios, 0.0
         slope = float(np.sqrt(budget / scatter))
         ratios[order[:low]] = np.maximum(level + slope * deviation, 0.0)
         return ratios, 0.5 / slope

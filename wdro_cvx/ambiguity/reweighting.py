@@ -82,7 +82,10 @@ class ReweightingBall(AmbiguitySet):
                 lambda: self.centre(nominal),
                 rounding,
             )
-        ratios, multiplier = self.tilt(losses)
+        # Their unit changes no weight; in theirs neither squares nor exponentials leave the range.
+        spread = float(np.ptp(losses))
+        ratios, multiplier = self.tilt(losses / spread)
+        multiplier *= spread
         weights = ratios / ratios.sum()
         return WorstCase(
             float(weights @ losses),

@@ -60,6 +60,8 @@ def solve_secular(eigenvalues: Array, masses: Array, radius: float) -> SecularRo
         ratios = amplitudes / (shift + gaps)
         norm = float(np.linalg.norm(ratios))
         slope = float(np.sum(ratios**2 / (shift + gaps)))
+        if slope == 0.0:  # the squares of such small terms are no numbers any more
+            break
         step = (norm / radius - 1.0) * norm**2 / slope
         if not step > 2 * np.finfo(float).eps * shift:
             break
