@@ -24,7 +24,8 @@ class Clock:
     started: float = field(default_factory=time.perf_counter)
 
     def __post_init__(self) -> None:
-        real_number("time_limit", self.limit, 0.0, strict=True, infinite=True)
+        limit = real_number("time_limit", self.limit, 0.0, strict=True, infinite=True)
+        object.__setattr__(self, "limit", limit)
 
     @property
     def seconds(self) -> float:

@@ -102,7 +102,7 @@ def _best(
     settings: dict[str, Any] = {
         "callback": callback,
         "progress": progress,
-        "time_limit": max(time_limit - clock.seconds, 1e-3),
+        "time_limit": max(clock.limit - clock.seconds, 1e-3),
     }
     solver: MomentNewton | CertifiedSolver = MomentNewton(tol, **settings)
     try:

@@ -14,9 +14,12 @@ from numpy.typing import ArrayLike
 
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.laplacian import edge_index, vertex_count
-from wdro_cvx.validation import Array, real_number
+from wdro_cvx.validation import Array, real_number, whole_number
 
 _REPAIRS = 100
+
+
+_MOST_VERTICES = 20_000  # bounds are stored for every pair
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +39,7 @@ class EdgeBounds:
 
     def __post_init__(self) -> None:
         for name in ("lower", "upper"):
-            values = np.array(getattr(self, name), dtype=float)
+            values = _numbers(name, getattr(self, name))
             if values.ndim != 1 or np.isnan(values).any():
                 raise ProblemError(f"{name} must be a list of one number per edge, without NaN.")
             values.flags.writeable = False
@@ -73,14 +76,14 @@ class EdgeBounds:
         """
         least = real_number("least", least, 0.0)
         most = real_number("most", most, 0.0, infinite=True)
-        names: Sequence[Hashable] = range(d) if isinstance(d, (int, np.integer)) else list(d)
+        names = _names(d)
         places = {name: place for place, name in enumerate(names)}
         size = len(names)
         if len(places) < size:
             raise ProblemError("d has two vertices of the same name; names must differ.")
         lower, upper = np.zeros((size, size)), np.full((size, size), most)
         for edges, matrix, value in ((present, lower, least), (absent, upper, 0.0)):
-            for first, second in edges:
+            for first, second in _pairs(edges):
                 i, j = places.get(first), places.get(second)
                 if i is None or j is None or i == j:
                     raise ProblemError(
@@ -93,7 +96,7 @@ class EdgeBounds:
     @classmethod
     def from_matrices(cls, lower: ArrayLike, upper: ArrayLike) -> EdgeBounds:
         """State the bounds as symmetric matrices; their diagonals are not read."""
-        matrices = [np.asarray(matrix, dtype=float) for matrix in (lower, upper)]
+        matrices = [_numbers("lower", lower), _numbers("upper", upper)]
         for name, matrix in zip(("lower", "upper"), matrices, strict=True):
             square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] >= 2
             if not square or not np.array_equal(matrix, matrix.T, equal_nan=True):
@@ -177,3 +180,45 @@ def _summing_to(weights: Array, lower: Array, upper: Array, total: float) -> Arr
         weights = np.where(free, weights - excess / np.count_nonzero(free), weights)
         weights = np.clip(weights, lower, upper)
     return weights
+
+
+def _numbers(name: str, values: ArrayLike) -> Array:
+    """Return real numbers as an array of their own, or raise ProblemError."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "biufO":
+            raise TypeError
+        return np.array(array, dtype=float)
+    except (TypeError, ValueError) as reason:
+        raise ProblemError(f"{name} must hold real numbers, one for each edge.") from reason
+
+
+def _names(vertices: int | Sequence[Hashable]) -> Sequence[Hashable]:
+    """Return the names of vertices, their numbers if a number is all that is given."""
+    if isinstance(vertices, (int, np.integer)):
+        count = whole_number("d", vertices, 2)
+        if count > _MOST_VERTICES:
+            raise ProblemError(f"d is too large: bounds are for at most {_MOST_VERTICES} vertices.")
+        return range(count)
+    try:
+        names = list(vertices)
+        hash(tuple(names))
+    except TypeError as reason:
+        raise ProblemError(
+            f"d must be the number of vertices or a list of their names; it is {vertices!r}."
+        ) from reason
+    if len(names) < 2:
+        raise ProblemError(f"d names {len(names)} vertices; a graph needs at least 2.")
+    return names
+
+
+def _pairs(edges: Iterable[tuple[Hashable, Hashable]]) -> list[tuple[Hashable, Hashable]]:
+    """Return edges as pairs that can be looked up, or raise ProblemError."""
+    try:
+        pairs = [(first, second) for first, second in edges]
+        hash(tuple(pairs))
+    except (TypeError, ValueError) as reason:
+        raise ProblemError(
+            f"edges must be pairs of vertices such as [(0, 1), (2, 5)]; they are {edges!r}."
+        ) from reason
+    return pairs
