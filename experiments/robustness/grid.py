@@ -40,7 +40,7 @@ ORDERS = (1.0, 1.05, 4 / 3, 2.0, 4.0, 20.0, np.inf)
 AXES = {
     "samples N": "1, 2, d/2, d, 5d",
     "radius": "1e-3 to 20 times the signals' length, or 1e-3 to 3 times a divergence's hard limit",
-    "eta (alpha·beta)": "1e-4 to 10, in units of the data squared",
+    "eta, or the root of alpha·beta": "1e-4 to 10, in units of the data squared",
     "bounds": "none (half of the cells), 30 % of the edges absent, 30 % pinned, all capped",
     "trace": "d (half of the cells), 0.3 d, 7 d; fixed (two thirds), penalised weakly or strongly",
     "data": "smooth signals, heavy tails (t with 2 degrees of freedom), repeated samples",
