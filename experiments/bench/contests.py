@@ -25,17 +25,36 @@ class Contest:
     def plan(self, limits: Limits) -> list[Planned]:
         """Return the measurements."""
         return [
-            Planned(
-                self.title, Cell(replace(self.instance, d=d, n=2 * d), method, self.target), limits
-            )
+            Planned(self.title, Cell(self._at(d), method, self.target), limits)
             for method, sizes in self.sizes.items()
             for d in sizes
         ]
+
+    def _at(self, d: int) -> Instance:
+        """Return the instance of d vertices, with two samples for each where it does not say."""
+        return replace(self.instance, d=d, n=self.instance.n or 2 * d)
 
 
 _AVERAGE = Instance("average", 0, 0, 0.0, _ETA, seed=0)
 _GAUSSIAN = Instance("gaussian", 0, 0, _RADIUS, _ETA, seed=0)
 _MOMENT = Instance("moment", 0, 0, _RADIUS, _ETA, seed=0)
+
+
+def _set(name: str, radius: float, samples: int, form: str) -> Contest:
+    """Return one of the sets beyond the paper, few samples, against its conic form."""
+    return Contest(
+        f"{name}, radius {radius:g}, N = {samples}, gap ≤ 1e-6",
+        Instance(name, 0, samples, radius, _ETA, seed=0),
+        "CertifiedSolver",
+        1e-6,
+        {
+            "CertifiedSolver": (10, 30, 60),
+            f"{form}:CLARABEL": (10, 30, 60)
+            if form in ("KLDual", "ChiSquarePremium")
+            else (10, 30),
+            f"{form}:SCS": (10, 30, 60),
+        },
+    )
 
 
 #: ``wdro bench``.
@@ -78,6 +97,23 @@ CONTESTS: tuple[Contest, ...] = (
             "GeneralRegularized:CLARABEL": (20, 50, 100, 200),
         },
     ),
+    Contest(
+        "hard case: Wasserstein, N = 5, radius 10, gap ≤ 1e-6",
+        Instance("wasserstein", 0, 5, 10.0, _ETA, seed=0),
+        "CertifiedSolver",
+        1e-6,
+        {
+            "CertifiedSolver": (10, 20, 40, 60, 100),
+            "ProjectedGradient": (10, 20, 40, 60),
+            "BlockDescent": (10, 20, 40, 60),
+            "RobustPremium:SCS": (10, 20, 40, 60, 100),
+            "RobustPremium:CLARABEL": (10, 20, 40),
+        },
+    ),
+    _set("MahalanobisBall", 3.0, 10, "MahalanobisPremium"),
+    _set("MomentUncertainty", 3.0, 10, "MomentPremium"),
+    _set("KLBall", 0.5, 30, "KLDual"),
+    _set("ChiSquareBall", 0.5, 30, "ChiSquarePremium"),
 )
 
 
