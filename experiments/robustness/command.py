@@ -11,7 +11,7 @@ from experiments.running.options import add_output, sizes, whole, workspace
 if TYPE_CHECKING:
     from experiments.running.options import Commands
 
-NAME = "robustness"
+NAME, ATTACKS = "robustness", "robustness-attacks"
 
 
 def add(commands: Commands) -> None:
@@ -33,7 +33,10 @@ def add(commands: Commands) -> None:
         help="problems for every set, prior and number of vertices (25)",
     )  # fmt: skip
     parser.add_argument(
-        "--adversarial", type=whole(1, 1_000_000), metavar="N", help="run N attacks instead"
+        "--adversarial",
+        type=whole(1, 1_000_000),
+        metavar="N",
+        help=f"run N attacks instead (below {ATTACKS})",
     )
     add_output(parser, NAME)
 
@@ -43,13 +46,13 @@ def run(options: argparse.Namespace) -> int:
     from experiments.robustness.grid import CELLS, DIMENSIONS
     from experiments.robustness.run import run_attacks, run_robustness
 
-    with workspace(options, NAME) as output:
+    with workspace(options, ATTACKS if options.adversarial else NAME) as output:
         if options.adversarial:
             rows = run_attacks(output, options.fresh, options.adversarial)
             wrong = int((rows["wrong_claim"] | rows["fooled"]).sum())
             done = int((rows["status"] == "solved").sum())
             print(f"{len(rows)} attacks: {done} solved, {wrong} wrong claims or bounds")
-            print(f"wrote {output}/adversarial.md, adversarial.csv")
+            print(f"wrote {output}/report.md, runs.csv")
         else:
             dimensions, cells = options.dimensions or DIMENSIONS, options.cells or CELLS
             rows = run_robustness(output, options.fresh, dimensions, cells)

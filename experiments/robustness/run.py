@@ -38,6 +38,7 @@ def run_attacks(output: Path, fresh: bool, count: int) -> pd.DataFrame:
     store = Store(output, code_digest(), fresh)
     cases = draw_cases(count)
     rows = pd.DataFrame(run_trials(cases, attack, store, "attacks"))
-    write_table(output / "adversarial.csv", rows)
-    write_atomically(output / "adversarial.md", describe_attacks(rows))
+    write_table(output / "runs.csv", rows)
+    write_provenance(output, {"attacks": count})
+    write_atomically(output / "report.md", describe_attacks(rows))
     return rows
