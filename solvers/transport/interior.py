@@ -35,7 +35,7 @@ _LEAST = 1e-6  # of a step: shorter ones do not lead anywhere
 def follow_path(incumbent: Incumbent, form: TransportForm, tol: float, max_iterations: int) -> None:
     """Improve the incumbent until its gap is ``tol``, the limit is reached or steps vanish."""
     problem, near = incumbent.problem, incumbent.laplacian
-    if near is None or not near.any():
+    if near is None or not near.any() or incumbent.gap <= tol:
         return
     lmi = TransportLMI.of(problem, form, near)
     edges = FreeEdges.of(problem)

@@ -35,6 +35,7 @@ class LaplacianStep:
     laplacian: Array
     tau: float | None = None
     curvature: float = 1.0  # of 2‖KFᵀ‖², locally; over all matrices it may be 1e6 times larger
+    solved: int = 0  # QPs so far
 
     @cached_property
     def _squares(self) -> Array:
@@ -85,6 +86,7 @@ class LaplacianStep:
         squares = lmi.scales**2
         vertices = eta + bend * squares**2
         room = float(np.mean((eta + rho * self.curvature / 2 * squares**2) / vertices))
+        self.solved += 1
         lower, upper = self._limits
         moment = lmi.linear + rho * lmi.scaled(slope)
         costs = -edge_gains(moment)

@@ -13,7 +13,7 @@ from formulations import MahalanobisPremium, MomentPremium, RobustPremium
 from solvers.certified import CertifiedSolver
 from solvers.incumbent import Incumbent
 from solvers.laplacian_qp.ascent import maximise
-from solvers.transport import interior, solve_transport
+from solvers.transport import admm, interior, solve_transport
 from solvers.transport.admm import run_admm
 from solvers.transport.anderson import Anderson
 from solvers.transport.coupling import coupling
@@ -358,6 +358,37 @@ def test_many_edges_go_to_the_admm(monkeypatch):
     assert incumbent.gap <= 1e-6
     assert incumbent.iterations % 20 == 0  # certificates of the ADMM
     assert judge(problem, incumbent.laplacian, incumbent.certificate).solved(1.1e-6)
+
+
+def test_many_edges_that_an_interior_point_can_bear_are_the_admms_if_it_is_fast():
+    problem = make("wasserstein", d=60, n=5, radius=10.0, eta=0.3)
+    incumbent = started(problem)
+    solve_transport(incumbent, 1e-6, 2000)
+    assert incumbent.gap <= 1e-6
+    assert incumbent.iterations % 20 == 0  # certificates of the ADMM, no step of the other
+
+
+def test_on_trial_the_admm_gives_up_where_it_crawls():
+    problem = make("mahalanobis", d=12, n=1, radius=30.0, eta=1e-3)
+    incumbent = started(problem)
+    run_admm(incumbent, form_of(problem), 1e-6, 5000, on_trial=True)
+    assert incumbent.gap > 1e-6
+    assert 0 < incumbent.iterations <= 500
+
+
+def test_clusters_of_eigenvalues_on_which_lapack_gives_up(monkeypatch):
+    problem = make("wasserstein", d=12, n=3)
+    eigh = admm.linalg.eigh
+
+    def unwilling(matrix, driver=None, **options):
+        if driver == "evr":
+            raise np.linalg.LinAlgError("Internal Error.")
+        return eigh(matrix, driver=driver, **options)
+
+    monkeypatch.setattr(admm.linalg, "eigh", unwilling)
+    incumbent = started(problem)
+    run_admm(incumbent, form_of(problem), 1e-6, 2000)
+    assert incumbent.gap <= 1e-6
 
 
 @pytest.mark.parametrize("edges", [False, True], ids=["equal weights", "weighted"])
