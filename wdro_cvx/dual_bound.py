@@ -47,12 +47,17 @@ def dual_bound(problem: GraphProblem, costs: Array, nu: Array) -> DualBound:
         find = _best_tau if prior.bounds is None else _bounded_tau
         tau = find(prior, levels)
     beta, half_trace, curvature = prior.beta, prior.trace.target / 2, prior.trace.curvature
-    sizes = np.abs(costs) + np.abs(nu)[heads] + np.abs(nu)[tails] + abs(tau)
-    prices = (tau - levels) + 4 * _EPS * sizes
-    weights = np.maximum(prices, 0.0) / (4 * beta)
-    if prior.bounds is not None:
+    rounded = np.abs(nu) + abs(tau) / 2
+    prices = np.abs(costs) + rounded[heads] + rounded[tails]
+    prices *= 4 * _EPS
+    prices += tau - levels
+    if prior.bounds is None:
+        used = prices[prices > 0.0]  # the others have no weight, and none of what follows
+        weights = used / (4 * beta)
+    else:
+        used = prices
         weights = np.clip(prices / (4 * beta), prior.bounds.lower, prior.bounds.upper)
-    squares, earned = 2 * beta * np.square(weights), prices * weights
+    squares, earned = 2 * beta * np.square(weights), used * weights
     conjugate, conjugate_size = _conjugate(prior, nu)
     terms = [tau * half_trace, curvature * tau**2]
     value = float(np.sum(squares - earned)) - conjugate + terms[0] - terms[1]

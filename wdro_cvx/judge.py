@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -65,8 +66,8 @@ class Verdict:
         What the gap is relative to where the value is close to zero.
     distance : float
         How far the Laplacian, as it was given, may be from the optimal one in the Frobenius norm.
-    edges : EdgeBrackets
-        Between which weights every edge of the optimal graph lies.
+    build_edges : callable
+        Makes ``edges`` when they are first asked for.
     notes : tuple of str
         What the judge refused, and why.
     """
@@ -78,8 +79,13 @@ class Verdict:
     constant: float
     floor: float
     distance: float
-    edges: EdgeBrackets
+    build_edges: Callable[[], EdgeBrackets]
     notes: tuple[str, ...] = ()
+
+    @cached_property
+    def edges(self) -> EdgeBrackets:
+        """Between which weights every edge of the optimal graph lies."""
+        return self.build_edges()
 
     @property
     def gap(self) -> float:
@@ -157,7 +163,7 @@ def _judge_sparse(
     found = judge_large(problem, matrix, certificate)
     return Verdict(
         found.value, found.bound, found.residuals, 0.0, problem.constant, problem.floor,
-        found.distance, found.edges, found.notes,
+        found.distance, partial(getattr, found, "edges"), found.notes,
     )  # fmt: skip
 
 
@@ -208,7 +214,7 @@ def _judge(problem: GraphProblem, matrix: Array, certificate: Certificate | None
         problem.constant,
         problem.floor,
         float(np.sqrt(problem.prior.reach(problem.d) * excess)) + repair,
-        edge_brackets(problem, feasible, best.prices, excess),
+        partial(edge_brackets, problem, feasible, best.prices, excess),
         tuple(notes),
     )
 
