@@ -11,7 +11,7 @@ from experiments.running.options import add_output, sizes, whole, workspace
 if TYPE_CHECKING:
     from experiments.running.options import Commands
 
-NAME, ATTACKS = "robustness", "robustness-attacks"
+NAME, ATTACKS, CONIC = "robustness", "robustness-attacks", "robustness-conic"
 
 
 def add(commands: Commands) -> None:
@@ -22,7 +22,8 @@ def add(commands: Commands) -> None:
         description="Solve random problems at the corners of the domain for every ambiguity set "
         "and prior, and judge each answer; or, with --adversarial, solve hostile problems, offer "
         "the judge forged certificates and compare with sixty-digit arithmetic. Exits with 1 if "
-        "any answer was called solved that is not, or any bound passed the optimum.",
+        "any answer was called solved that is not, or any bound passed the optimum. With --conic, "
+        "time some of the problems against the conic forms of their sets.",
     )
     parser.set_defaults(command=run)
     parser.add_argument(
@@ -32,12 +33,16 @@ def add(commands: Commands) -> None:
         "--cells", type=whole(1, 10_000), metavar="N",
         help="problems for every set, prior and number of vertices (25)",
     )  # fmt: skip
-    parser.add_argument(
-        "--adversarial",
-        type=whole(1, 1_000_000),
-        metavar="N",
+    other = parser.add_mutually_exclusive_group()
+    other.add_argument(
+        "--adversarial", type=whole(1, 1_000_000), metavar="N",
         help=f"run N attacks instead (below {ATTACKS})",
-    )
+    )  # fmt: skip
+    other.add_argument(
+        "--conic", action="store_true",
+        help="time the problems against the conic forms of their sets instead, at 30 and 60 "
+        f"vertices, 6 for each set (below {CONIC})",
+    )  # fmt: skip
     add_output(parser, NAME)
 
 
@@ -46,6 +51,8 @@ def run(options: argparse.Namespace) -> int:
     from experiments.robustness.grid import CELLS, DIMENSIONS
     from experiments.robustness.run import run_attacks, run_robustness
 
+    if options.conic:
+        return _run_conic(options)
     with workspace(options, ATTACKS if options.adversarial else NAME) as output:
         if options.adversarial:
             rows = run_attacks(output, options.fresh, options.adversarial)
@@ -62,3 +69,16 @@ def run(options: argparse.Namespace) -> int:
     if wrong:
         print("wdro: an answer or a bound is wrong; see the table.", file=sys.stderr)
     return 1 if wrong else 0
+
+
+def _run_conic(options: argparse.Namespace) -> int:
+    from experiments.robustness.conic import DIMENSIONS, PROBLEMS, ratios, run_conic
+
+    with workspace(options, CONIC) as output:
+        dimensions, problems = options.dimensions or DIMENSIONS, options.cells or PROBLEMS
+        found = ratios(run_conic(output, options.fresh, dimensions, problems))
+        middle, least = found["ratio"].median(), found["ratio"].min()
+        print(f"{len(found)} problems: conic forms take {middle:.3g} times our time, or more")
+        print(f"(the median; {least:.2g} times where they are at their best)")
+        print(f"wrote {output}/report.md, runs.csv")
+    return 0

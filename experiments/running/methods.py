@@ -68,14 +68,14 @@ def find_method(name: str) -> Method:
 
 def missing_backend(name: str) -> str | None:
     """Return how to install the backend of a method, None if it is there."""
-    backend = name.partition(":")[2].upper() or (name if name in _EXTRA else "")
+    backend = name.partition(":")[2].upper() or (name if name == "PIQP" else "")
     if not backend:
         return None
-    if name in _EXTRA:
-        there = importlib.util.find_spec(name.lower()) is not None
+    if name == "PIQP":
+        there = importlib.util.find_spec("piqp") is not None
     else:
         there = backend in installed_backends()
-    extra = "wdro-cvx[bench]" if name in _EXTRA else backend.lower()
+    extra = "wdro-cvx[bench]" if name == "PIQP" else backend.lower()
     return None if there else f"{backend} is not installed (pip install '{extra}')"
 
 
@@ -101,4 +101,9 @@ def _check_piqp(problem: GraphProblem) -> None:
         raise SolverError("PIQP is set up for sample averages with the exact trace only.")
 
 
-_EXTRA = {"PIQP": Method("PIQP", solve_with_piqp, _check_piqp, _LADDERS["PIQP"])}
+_EXTRA = {
+    "PIQP": Method("PIQP", solve_with_piqp, _check_piqp, _LADDERS["PIQP"]),
+    "solve": Method(
+        "solve", lambda problem, tol: solvers.solve(problem, tol=tol), lambda problem: None
+    ),
+}
