@@ -45,7 +45,12 @@ def learned_page(
 
 def _facts(graph: LearnedGraph) -> dict[str, str]:
     """Return what was asked for and what was used."""
-    asked = {field.name: str(getattr(graph.options, field.name)) for field in fields(graph.options)}
+    values = {field.name: getattr(graph.options, field.name) for field in fields(graph.options)}
+    asked = {
+        name.replace("_", " "): str(value)
+        for name, value in values.items()
+        if value not in (None, (), 0, False)  # what was not asked for is not worth a line
+    }
     return asked | {
         "set": f"{type(graph.problem.ambiguity).__name__} of radius {graph.radius:.6g}",
         "vertices": str(len(graph.names)),

@@ -170,6 +170,24 @@ def test_vertices_are_coloured_by_any_column_of_numbers(opened):
     assert "height" in page.inner_text("#legend")
 
 
+def test_names_lie_neither_on_one_another_nor_outside_the_picture(opened):
+    boxes = opened.page.evaluate("""() => {
+        const labels = document.querySelector("g.labels");
+        return [labels.ownerSVGElement, ...labels.querySelectorAll("text")]
+          .map((one) => one.getBoundingClientRect())
+          .map(({ left, right, top, bottom }) => [left, right, top, bottom]);
+    }""")
+    frame, *names = boxes
+    assert len(names) >= 8
+    for k, (left, right, top, bottom) in enumerate(names):
+        assert frame[0] <= left < right <= frame[1]
+        assert frame[2] <= top + 2 < bottom <= frame[3] + 2
+        for other in names[:k]:
+            # Boxes include the space above and below the letters.
+            beside = left >= other[1] - 1 or right <= other[0] + 1
+            assert beside or top >= other[3] - 5 or bottom <= other[2] + 5
+
+
 def test_a_link_brings_back_the_view(browser, learned, opened):
     page = opened.page
     move(page, "radius", 9)

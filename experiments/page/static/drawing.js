@@ -1,6 +1,7 @@
 // A scene as SVG, for graphs of some hundred vertices and for the file that is saved, or on a
 // canvas, which takes a hundred thousand edges. Colours are written out: a saved picture has no
 // style sheet.
+import { placed } from "./labels.js";
 
 export function drawSvg(svg, scene, colours, transform) {
   const { width, height } = scene.fit;
@@ -31,8 +32,9 @@ export function drawSvg(svg, scene, colours, transform) {
     .attr("stroke", ({ alone, picked }) => (picked ? colours.mark : alone ? colours.ink : colours.paper))
     .attr("stroke-width", ({ alone, picked }) => (picked ? 3 : alone ? 1.5 : 1))
     .attr("vector-effect", "non-scaling-stroke");
-  layer("labels").selectAll("text").data(scene.labels, ({ i }) => i).join("text")
-    .attr("x", ({ at, radius }) => at[0] + (radius + 3) / k).attr("y", ({ at }) => at[1] + 4 / k)
+  const labels = placed(scene.labels, scene.fit, transform);
+  layer("labels").selectAll("text").data(labels, ({ i }) => i).join("text")
+    .attr("x", ({ x }) => transform.invertX(x)).attr("y", ({ y }) => transform.invertY(y))
     .attr("font-size", 11 / k).attr("font-family", "system-ui, sans-serif").attr("fill", colours.ink)
     .attr("stroke", colours.paper).attr("stroke-width", 3 / k).attr("paint-order", "stroke")
     .text(({ text }) => text);
@@ -86,11 +88,10 @@ export function drawCanvas(canvas, scene, colours, transform, ratio, background)
   }
   pen.font = "11px system-ui, sans-serif";
   pen.lineWidth = 3;
-  for (const { at: place, radius, text } of scene.labels) {
-    const [x, y] = at(place);
+  for (const { x, y, text } of placed(scene.labels, scene.fit, transform)) {
     pen.strokeStyle = colours.paper;
-    pen.strokeText(text, x + radius + 3, y + 4);
+    pen.strokeText(text, x, y);
     pen.fillStyle = colours.ink;
-    pen.fillText(text, x + radius + 3, y + 4);
+    pen.fillText(text, x, y);
   }
 }

@@ -53,7 +53,7 @@ export function scene(data, fit, view) {
     i, at, radius: size, fill: view.fill(i), alone: view.neighbours[i] === 0, picked: view.isPickedVertex(i),
   }));
   const every = data.names.length <= MOST_LABELS;
-  const labels = vertices.filter(({ i, picked }) => every || picked || view.isNear(i)).map(({ i, at, radius }) => ({ i, at, radius, text: short(data.names[i]) }));
+  const labels = vertices.filter(({ i, picked }) => every || picked || view.isNear(i)).map(({ i, at, radius, picked }) => ({ i, at, radius, text: short(data.names[i]), must: +(picked || view.isNear(i)), rank: view.neighbours[i] }));
   return { fit, edges, vertices, labels };
 }
 
