@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.laplacian import edge_index, vertex_count
@@ -18,15 +19,16 @@ from wdro_cvx.validation import Array, real_number, whole_number
 
 _REPAIRS = 100
 
-
-_MOST_VERTICES = 20_000  # bounds are stored for every pair
+#: Bounds are stored for every pair, unless the possible ones are listed.
+MOST_VERTICES = 20_000
 
 
 @dataclass(frozen=True, eq=False)
 class EdgeBounds:
     """Bounds ``lower ≤ w ≤ upper`` of the edge weights.
 
-    Build them with :meth:`from_edges`, or with :meth:`from_matrices`.
+    Build them with :meth:`from_edges`, with :meth:`from_matrices`, or for many vertices from a list
+    of the possible edges with :meth:`from_list`.
 
     Attributes
     ----------
@@ -94,6 +96,34 @@ class EdgeBounds:
         return cls.from_matrices(lower, upper)
 
     @classmethod
+    def from_list(
+        cls,
+        d: int | Sequence[Hashable],
+        pairs: ArrayLike | sparse.sparray | Iterable[tuple[Hashable, Hashable]],
+        *,
+        lower: ArrayLike = 0.0,
+        upper: ArrayLike = np.inf,
+    ) -> EdgeBounds:
+        """State which edges are possible; all others are absent, and nothing is stored for them.
+
+        For graphs of many vertices: roads, grids, the nearest neighbours of every vertex.
+
+        Parameters
+        ----------
+        d : int or sequence
+            The number of vertices, or their names.
+        pairs : array (k, 2), pairs of vertices, or sparse matrix (d, d)
+            The possible edges, in any order and direction; of a matrix, such as scikit-learn's
+            ``kneighbors_graph``, the places of its entries.
+        lower, upper : float or array (k,)
+            Bounds of their weights; of a pair that is named twice both hold.
+        """
+        from wdro_cvx.listed_bounds import list_bounds
+
+        names = _names(d, np.iinfo(np.int32).max)
+        return list_bounds(names, pairs, lower, upper)
+
+    @classmethod
     def from_matrices(cls, lower: ArrayLike, upper: ArrayLike) -> EdgeBounds:
         """State the bounds as symmetric matrices; their diagonals are not read."""
         matrices = [_numbers("lower", lower), _numbers("upper", upper)]
@@ -135,9 +165,12 @@ class EdgeBounds:
 
     def check_total(self, total: float) -> None:
         """Raise ProblemError unless weights that sum to ``total`` exist."""
-        least, most = float(self.lower.sum()), float(self.upper.sum())
+        self._check_sums(self.lower, self.upper, total)
+
+    def _check_sums(self, lower: Array, upper: Array, total: float) -> None:
+        least, most = float(lower.sum()), float(upper.sum())
         # Weights that were divided to have this sum have it up to rounding.
-        slack = 8 * self.lower.size * np.finfo(float).eps * total
+        slack = 8 * lower.size * np.finfo(float).eps * total
         if not least - slack <= total <= most + slack:
             raise ProblemError(
                 f"no graph has this trace: the weights must sum to {total:g}, and the bounds allow "
@@ -151,7 +184,11 @@ def project_box(point: Array, bounds: EdgeBounds, total: float) -> Array:
     The sum falls with θ, piecewise linearly; Newton steps, kept in a bracket by bisection, end on
     the right piece.
     """
-    lower, upper = bounds.lower, bounds.upper
+    return project_interval(point, bounds.lower, bounds.upper, total)
+
+
+def project_interval(point: Array, lower: Array, upper: Array, total: float) -> Array:
+    """Do the same for bounds of any numbers, such as those of some edges only."""
     finite = np.where(np.isfinite(upper), upper, lower + total)
     low, high = float(np.min(point - finite)) - total, float(np.max(point - lower)) + total
     theta = float(np.mean(point)) - total / point.size
@@ -193,12 +230,15 @@ def _numbers(name: str, values: ArrayLike) -> Array:
         raise ProblemError(f"{name} must hold real numbers, one for each edge.") from reason
 
 
-def _names(vertices: int | Sequence[Hashable]) -> Sequence[Hashable]:
+def _names(vertices: int | Sequence[Hashable], most: int = MOST_VERTICES) -> Sequence[Hashable]:
     """Return the names of vertices, their numbers if a number is all that is given."""
     if isinstance(vertices, (int, np.integer)):
         count = whole_number("d", vertices, 2)
-        if count > _MOST_VERTICES:
-            raise ProblemError(f"d is too large: bounds are for at most {_MOST_VERTICES} vertices.")
+        if count > most:
+            raise ProblemError(
+                f"d is too large: bounds on all pairs are for at most {most} vertices. List the "
+                "possible edges with EdgeBounds.from_list."
+            )
         return range(count)
     try:
         names = list(vertices)

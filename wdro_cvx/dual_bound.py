@@ -44,8 +44,12 @@ def dual_bound(problem: GraphProblem, costs: Array, nu: Array) -> DualBound:
     levels = costs + nu[heads] + nu[tails]
     tau = 0.0
     if not prior.trace.free:
-        find = _best_tau if prior.bounds is None else _bounded_tau
-        tau = find(prior, levels)
+        bounds = prior.bounds
+        tau = (
+            best_tau(prior, levels)
+            if bounds is None
+            else bounded_tau(prior, levels, bounds.lower, bounds.upper)
+        )
     beta, half_trace, curvature = prior.beta, prior.trace.target / 2, prior.trace.curvature
     rounded = np.abs(nu) + abs(tau) / 2
     prices = np.abs(costs) + rounded[heads] + rounded[tails]
@@ -58,15 +62,15 @@ def dual_bound(problem: GraphProblem, costs: Array, nu: Array) -> DualBound:
         used = prices
         weights = np.clip(prices / (4 * beta), prior.bounds.lower, prior.bounds.upper)
     squares, earned = 2 * beta * np.square(weights), used * weights
-    conjugate, conjugate_size = _conjugate(prior, nu)
+    kept, kept_size = conjugate(prior, nu)
     terms = [tau * half_trace, curvature * tau**2]
-    value = float(np.sum(squares - earned)) - conjugate + terms[0] - terms[1]
-    rounding = float(np.sum(squares) + np.sum(np.abs(earned))) + conjugate_size
+    value = float(np.sum(squares - earned)) - kept + terms[0] - terms[1]
+    rounding = float(np.sum(squares) + np.sum(np.abs(earned))) + kept_size
     rounding += sum(abs(term) for term in terms)
     return DualBound(value - _SUM * rounding, nu, tau, prices)
 
 
-def _conjugate(prior: DegreePrior, nu: Array) -> tuple[float, float]:
+def conjugate(prior: DegreePrior, nu: Array) -> tuple[float, float]:
     """Return ``Σ φ*(ν_i)``, and the sum of the sizes of the terms that it was added up from."""
     kappa, alpha = prior.kappa, prior.alpha
     if alpha == 0.0:
@@ -86,7 +90,7 @@ def _conjugate(prior: DegreePrior, nu: Array) -> tuple[float, float]:
     return float(np.sum(lines - squares + logs)), size
 
 
-def _best_tau(prior: DegreePrior, levels: Array) -> float:
+def best_tau(prior: DegreePrior, levels: Array) -> float:
     """Return τ with ``Σ(τ - level)₊ = 4β(T/2 - 2κτ)``.
 
     With the edges in use known it is an average over them; those that it leaves above are not in
@@ -106,11 +110,9 @@ def _best_tau(prior: DegreePrior, levels: Array) -> float:
     return half_trace / (2 * curvature) if curvature > 0.0 else base
 
 
-def _bounded_tau(prior: DegreePrior, levels: Array) -> float:
+def bounded_tau(prior: DegreePrior, levels: Array, lower: Array, upper: Array) -> float:
     """Find τ where weights are bounded, by bisection on the dual's slope, which falls with τ."""
     beta, half_trace, curvature = prior.beta, prior.trace.target / 2, prior.trace.curvature
-    assert prior.bounds is not None
-    lower, upper = prior.bounds.lower, prior.bounds.upper
 
     def slope(tau: float) -> float:
         weights = np.clip((tau - levels) / (4 * beta), lower, upper)

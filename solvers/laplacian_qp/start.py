@@ -15,7 +15,7 @@ _NEAREST = 64  # edges of a vertex that the guess looks at
 # Newton from 13 steps to 5 at αβ = 0.1, from 20 to 10 at 0.01; more gain nothing.
 _SWEEPS = 8
 # How many edges vertices alone would take at the easiest prior, and the ratio of two products αβ.
-_PLENTY, _RUNG = 2, 4.0
+PLENTY, _RUNG = 2, 4.0
 _SAMPLED = 200  # vertices that are asked
 
 
@@ -25,10 +25,10 @@ def first_multipliers(qp: LaplacianQP, gains: Array) -> Array:
     if prior.alpha == 0.0:
         return np.full(qp.d, 2.0 * prior.kappa * prior.trace.target / qp.d)
     near, costs = _nearest(gains, min(_NEAREST, qp.d - 1))
-    slopes = _own_slopes(costs / 2, prior.alpha * prior.beta / 2)
+    slopes = own_slopes(costs / 2, prior.alpha * prior.beta / 2)
     # Proximal steps bring squared degrees and negative costs, and multipliers of their own.
     for _ in range(_SWEEPS if prior.kappa == 0.0 else 0):
-        answers = _own_slopes(costs - slopes[near], prior.alpha * prior.beta)
+        answers = own_slopes(costs - slopes[near], prior.alpha * prior.beta)
         slopes = np.sqrt(slopes * answers)
     return prior.slope(prior.alpha / slopes)
 
@@ -42,7 +42,12 @@ def easier_priors(prior: DegreePrior, gains: Array) -> list[DegreePrior]:
     if prior.alpha == 0.0 or prior.kappa > 0.0:
         return []
     some = gains[:: -(-len(gains) // _SAMPLED)]
-    _, costs = _nearest(some, min(_PLENTY, len(gains) - 1))
+    _, costs = _nearest(some, min(PLENTY, len(gains) - 1))
+    return rungs_to(prior, costs)
+
+
+def rungs_to(prior: DegreePrior, costs: Array) -> list[DegreePrior]:
+    """Return the easier priors, given the ``PLENTY`` cheapest edges of some vertices."""
     last = costs.max(axis=1)
     plenty = float(np.median(last * (costs.shape[1] * last - costs.sum(axis=1)))) / 8
     ratio = plenty / (prior.alpha * prior.beta)
@@ -59,7 +64,7 @@ def _nearest(gains: Array, count: int) -> tuple[NDArray[np.intp], Array]:
     return ends, -np.take_along_axis(gains, ends, axis=1)
 
 
-def _own_slopes(costs: Array, shape: float) -> Array:
+def own_slopes(costs: Array, shape: float) -> Array:
     """Return ``y = α/u`` for every vertex as if its edges were its own.
 
     With the k cheapest edges in use, of costs that sum to C, stationarity ``4βw = y - c`` and

@@ -1,7 +1,7 @@
-"""The moment ball of p = 2 at scale: a sample average with another η.
+"""The moment ball of p = 2 at scale: a sample average under another prior.
 
-``ε‖L‖_F = min_t ε‖L‖²/2t + εt/2``, so that the optimal graph is the sample average's for
-``η' = η + ε/2t`` with ``t = ‖L‖_F``: one equation in t, which the secant method solves.
+``ε‖L‖_F = min_t ε‖L‖²/2t + εt/2``, so that the optimal graph is the sample average's under the
+prior plus ``ε/2t·‖L‖²`` with ``t = ‖L‖_F``: one equation in t, which the secant method solves.
 """
 
 from __future__ import annotations
@@ -25,15 +25,17 @@ Average = Callable[[GraphProblem], Solution]
 def solve_moment_ball(problem: GraphProblem, average: Average) -> Solution:
     """Return the graph of a moment ball of p = 2, not yet judged."""
     assert isinstance(problem.ambiguity, MomentBall)
-    radius, eta = problem.ambiguity.radius, problem.eta
+    radius, prior = problem.ambiguity.radius, problem.prior
     size = np.inf  # the sample average itself
     known: list[tuple[float, float]] = []
     for _ in range(_MAX_STEPS):
-        raised = eta + radius / (2 * size)
-        answer = average(GraphProblem(problem.nominal, Singleton(), raised, problem.trace))
+        raised = prior.proximal(radius / size)
+        answer = average(GraphProblem(problem.nominal, Singleton(), prior=raised))
         found = float(np.linalg.norm(sparse.csr_array(answer.laplacian).data))
         miss = found - size
-        if answer.status is not Status.SOLVED or radius == 0.0 or abs(miss) <= _CLOSE * found:
+        # A weak penalty of the trace may leave no edge, and larger norms leave none then either.
+        done = radius == 0.0 or found == 0.0 or abs(miss) <= _CLOSE * found
+        if answer.status is not Status.SOLVED or done:
             break
         known.append((size, miss))
         size = _next_size(known, found)
@@ -41,8 +43,9 @@ def solve_moment_ball(problem: GraphProblem, average: Average) -> Solution:
     assert certificate is not None
     nu = certificate.degree_multipliers
     assert nu is not None
-    # Both multipliers are 2η·deg, each with the η of its problem.
-    offered = Certificate(TransportedMoment(problem.nominal.factor), nu * (eta / raised))
+    # Both multipliers are slopes at the same degrees, each under the prior of its problem.
+    multipliers = prior.slope(raised.degrees(nu))
+    offered = Certificate(TransportedMoment(problem.nominal.factor), multipliers)
     # γ = ‖L‖/(αε^{α-1}), which is the norm itself for α = 1.
     alpha = problem.ambiguity.alpha
     scale = alpha * radius ** (alpha - 1.0) if alpha != 1.0 else 1.0

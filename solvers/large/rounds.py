@@ -9,22 +9,25 @@ import numpy as np
 from scipy.sparse import csgraph
 
 from solvers.incumbent import Callback, Progress
-from solvers.large.neighbours import near_pairs, pivot_cells
+from solvers.large.neighbours import Cell, near_pairs, pivot_cells
 from solvers.large.pricing import Executor, crowding, paying_pairs, paying_within
 from solvers.large.search import Data, Evidence, Search
 from solvers.large.structure import Candidates, Vertices
 from solvers.limits import Clock, OutOfTime
 from wdro_cvx import Certificate, GraphProblem, Solution, Status
 from wdro_cvx.large.edge_list import EdgeList
+from wdro_cvx.listed_bounds import ListedBounds
 from wdro_cvx.moment import TransportedMoment
+from wdro_cvx.priors import DegreePrior
 from wdro_cvx.solution import relative_gap
 from wdro_cvx.validation import Array
 
 _NEIGHBOURS = 16
 _ROUGH = 1e-4  # the gap of the first round: its candidates are not the last ones
 _FINE = 0.3  # of the tolerance, which leaves room for what the other pairs take off the bound
-_NEAR = 0.1  # of η: pairs that nearly pay become candidates too
-_FAR = 1.0  # of η: candidates that are so far from paying are dropped
+# Of β times the mean degree, which the weights times 4β are compared with.
+_NEAR = 0.1  # pairs that nearly pay become candidates too
+_FAR = 1.0  # candidates that are so far from paying are dropped
 _MOST = 10  # new candidates per vertex and round
 _FEW = 0.01  # of the candidates: so few new ones are left to the pricing of all pairs
 _MAX_ROUNDS = 12
@@ -43,7 +46,10 @@ def worthwhile(problem: GraphProblem, candidates: int | None = None) -> bool:
     d, samples = problem.d, problem.nominal.samples
     rank = d if samples is None else min(d, len(samples))
     if candidates is None:
+        bounds = problem.prior.bounds
         candidates = _NEIGHBOURS * d // 2
+        if isinstance(bounds, ListedBounds):
+            candidates = bounds.heads.size
     average = problem.ambiguity.radius == 0.0
     return (_WORTHWHILE_AVERAGE if average else _WORTHWHILE) * candidates * rank <= d**3
 
@@ -70,39 +76,52 @@ class Run:
         points = np.array(problem.nominal.factor.T, order="C")
         points /= self.unit
         self.rng = np.random.default_rng(_SEED)
-        cells = pivot_cells(points, self.rng)
-        edges = near_pairs(points, _NEIGHBOURS, cells)
+        bounds = problem.prior.bounds
+        assert bounds is None or isinstance(bounds, ListedBounds)
+        self.listed = bounds
+        cells: list[Cell] = []
+        if self.listed is not None:
+            edges = Candidates(problem.d, self.listed.heads, self.listed.tails)
+        else:
+            cells = pivot_cells(points, self.rng)
+            edges = near_pairs(points, _NEIGHBOURS, cells)
         # Neighbours next to each other in memory: products with the Laplacian stay in the cache.
         self.order = csgraph.reverse_cuthill_mckee(
             edges.adjacency(np.ones(edges.size)), symmetric_mode=True
         )
         place = np.empty_like(self.order)
         place[self.order] = np.arange(problem.d, dtype=place.dtype)
-        edges = Candidates.from_pairs(problem.d, place[edges.heads], place[edges.tails])
+        ends = place[edges.heads], place[edges.tails]
+        edges = Candidates.from_pairs(problem.d, *ends)
         self.cells = [place[cell] for cell in cells]
+        box = None
+        if self.listed is not None:
+            sequence = np.lexsort((np.maximum(*ends), np.minimum(*ends)))
+            box = self.listed.least[sequence], self.listed.most[sequence]
         scales = getattr(problem.ambiguity, "scales", None)
         data = Data(
             points[self.order],
             None if scales is None else np.asarray(scales)[self.order],
             problem.ambiguity.radius / self.unit,
-            problem.eta / self.unit**2,
-            problem.target_trace,
+            _unbounded(problem.prior.scaled(self.unit**-2)),
         )
-        self.search = Search(data, edges, clock)
+        self.search = Search(data, edges, clock, box)
 
     @property
     def gap(self) -> float:
         """The relative gap over all pairs."""
-        return relative_gap(self.search.value, self.bound)
+        return relative_gap(self.search.value, self.bound, floor=self.search.floor)
 
     def finish(self) -> bool:
         """Run all rounds; say whether the gap was closed."""
         search, goal = self.search, _FINE * self.tol
         try:
+            if self.listed is not None:
+                return self._finish_list()
             search.start(self._average())
             for number in range(_MAX_ROUNDS):
                 search.descend(max(_ROUGH, goal))
-                search.prune(_FAR * search.data.eta)
+                search.prune(_FAR)
                 self._consider()
                 # Pairs of the cells are cheap to price; all pairs are worth it when these are done.
                 while self.cells and self._price_cells() > _FEW * search.edges.size:
@@ -123,6 +142,18 @@ class Run:
                 raise
             self.status = Status.INTERRUPTED
         return False
+
+    def _finish_list(self) -> bool:
+        """Solve over the listed pairs: there are no others to price."""
+        search = self.search
+        search.start(search.average(None).feasible)
+        for goal in (max(_ROUGH, self.tol), self.tol):
+            search.descend(goal)
+            self._consider()
+            assert search.evidence is not None
+            self.bound, self.best = search.evidence.bound, search.evidence
+            self._record()
+        return self.gap <= self.tol
 
     def _average(self) -> Array:
         """Grow candidates by what pays for the sample average; return its weights."""
@@ -146,7 +177,7 @@ class Run:
         self.search.check_clock()
         search = self.search
         most = _MOST * points.shape[0]
-        least = crowding(points, nu, tau, _NEAR * search.data.eta, most, self.rng)
+        least = crowding(points, nu, tau, _NEAR * search.data.price(nu), most, self.rng)
         if self.cells:
             heads, tails, _ = paying_within(points, nu, tau, -least, self.cells)
         else:
@@ -159,14 +190,15 @@ class Run:
         assert evidence is not None
         self.search.check_clock()
         points, nu, tau = data.moved(evidence.worst), evidence.nu, evidence.tau
-        margin, most = _NEAR * data.eta, _MOST * points.shape[0] + search.edges.size
+        margin, most = _NEAR * data.price(nu), _MOST * points.shape[0] + search.edges.size
         least = crowding(points, nu, tau, margin, most, self.rng)
         heads, tails, prices = paying_pairs(points, nu, tau, -least, self.executor)
         if least > 0.0:  # some that pay were left out, so that there is no bound yet
             return self._admit(search.edges, heads, tails)
-        paid = np.maximum(prices, 0.0)
-        taken = float(nu @ nu) / (4 * data.eta) + float(paid @ paid) / (8 * data.eta)
-        bound = tau * data.trace / 2 - taken
+        prior, paid = data.prior, np.maximum(prices, 0.0)
+        rule = prior.trace
+        bound = tau * rule.target / 2 - rule.curvature * tau**2 - prior.conjugate(nu)
+        bound -= float(paid @ paid) / (8 * prior.beta)
         if bound > self.bound:
             self.bound, self.best = bound, evidence
         if self.gap <= self.tol:
@@ -233,3 +265,8 @@ class Run:
         sequence = np.lexsort((high, low))
         weights = search.weights[used][sequence]
         return EdgeList(search.edges.d, low[sequence], high[sequence], weights)
+
+
+def _unbounded(prior: DegreePrior) -> DegreePrior:
+    """Return the prior without its bounds."""
+    return DegreePrior(prior.beta, prior.kappa, prior.alpha, prior.trace)

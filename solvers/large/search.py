@@ -13,16 +13,17 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy import sparse
 
-from solvers.large.sparse_qp import Point, SparseQP, solve_sparse_qp
+from solvers.large.sparse_qp import Box, Point, SparseQP, solve_sparse_qp
 from solvers.large.structure import Candidates, squared_distances
 from solvers.large.worst_case import WorstTransport, worst_transport
 from solvers.limits import Clock
+from wdro_cvx.priors import DegreePrior
 from wdro_cvx.solution import relative_gap
 from wdro_cvx.validation import Array
 
 _MEMORY = 5
 _DECREASE = 1e-4
-_NEGLIGIBLE = 1e-2  # curvature below this share of η is not worth a second QP
+_NEGLIGIBLE = 1e-2  # curvature below this share of β is not worth a second QP
 _MAX_DOUBLINGS = 30
 _MAX_STEPS = 60
 # What is found inexactly is found to this share of the gap that it should close.
@@ -40,13 +41,15 @@ class Data:
         The columns of the nominal factor.
     scales : array (d,) or None
         Of the sensors, for a Mahalanobis ball.
+    radius : float
+    prior : DegreePrior
+        Without bounds, which are the candidates' own.
     """
 
     points: Array
     scales: Array | None
     radius: float
-    eta: float
-    trace: float
+    prior: DegreePrior
 
     def worst(
         self, laplacian: sparse.csr_array, accuracy: float, start: WorstTransport | None
@@ -59,6 +62,13 @@ class Data:
             points = points / self.scales[:, np.newaxis]
         guess = None if start is None else (start.multiplier, start.moves)
         return worst_transport(laplacian, points, self.radius, accuracy, guess)
+
+    def price(self, nu: Array) -> float:
+        """Return the size of prices: β times the mean degree."""
+        rule = self.prior.trace
+        if rule.free:
+            return self.prior.beta * float(np.mean(self.prior.degrees(nu)))
+        return self.prior.beta * rule.target / self.points.shape[0]
 
     def moved(self, worst: WorstTransport) -> Array:
         """Return where the rows go."""
@@ -84,6 +94,7 @@ class Search:
     data: Data
     edges: Candidates
     clock: Clock
+    box: Box | None = None  # of listed candidates, which stay as they are
     weights: Array = field(init=False)
     value: float = np.inf
     evidence: Evidence | None = None
@@ -100,7 +111,12 @@ class Search:
     def gap(self) -> float:
         """The relative gap over the candidates."""
         bound = -np.inf if self.evidence is None else self.evidence.bound
-        return relative_gap(self.value, bound)
+        return relative_gap(self.value, bound, floor=self.floor)
+
+    @property
+    def floor(self) -> float:
+        """What gaps are relative to where the value is close to zero."""
+        return self.data.prior.alpha * self.edges.d
 
     def admit(self, edges: Candidates) -> None:
         """Go on with other candidates, among which are all pairs in use."""
@@ -112,10 +128,11 @@ class Search:
         if self.evidence is not None:
             self.evidence = replace(self.evidence, bound=-np.inf)
 
-    def prune(self, margin: float) -> None:
-        """Drop candidates whose price is below ``-margin`` and that have no weight."""
+    def prune(self, share: float) -> None:
+        """Drop candidates of no weight that are so far from paying, in the size of prices."""
         evidence, edges = self.evidence, self.edges
         assert evidence is not None
+        margin = share * self.data.price(evidence.nu)
         costs = self._costs(self.data.moved(evidence.worst))
         prices = evidence.tau - costs - evidence.nu[edges.heads] - evidence.nu[edges.tails]
         kept = (prices > -margin) | (self.weights > 0.0)
@@ -128,12 +145,14 @@ class Search:
         return self._quadratic(self.nominal_costs, 0.0, start, tol=_COARSEST)
 
     def start(self, weights: Array) -> None:
-        """Take these weights for a start."""
+        """Take these weights for a start, or equal ones where they have no finite value."""
         self._evaluate(weights)
+        if not np.isfinite(self.value):  # under logarithms a vertex was left alone
+            self._evaluate(np.full_like(weights, self.edges.d / (2 * weights.size)))
 
     def descend(self, tol: float) -> None:
         """Run until the gap over the candidates is ``tol``, or no descent is left."""
-        data = self.data
+        data, beta = self.data, self.data.prior.beta
         assert self.worst is not None
         weights, worst = self.weights, self.worst
         recent: deque[float] = deque([self.value], maxlen=_MEMORY)
@@ -145,18 +164,18 @@ class Search:
                 return
             moved = point.feasible
             for _ in range(_MAX_DOUBLINGS):
-                if self.rho > _NEGLIGIBLE * data.eta:
+                if self.rho > _NEGLIGIBLE * beta:
                     start = (point.nu, point.tau)
                     near = self._quadratic(costs, self.rho, start, self._accuracy(), weights)
                     moved = near.feasible
                 change = moved - weights
                 length = 2 * float(change @ change) + float(np.sum(self.edges.degrees(change) ** 2))
                 moved_worst, value = self._evaluate(moved, worst)
-                if value <= max(recent) - _DECREASE * (data.eta + self.rho / 2) * length:
+                if value <= max(recent) - _DECREASE * (beta + self.rho / 2) * length:
                     break
                 if self.gap <= tol:
                     return
-                self.rho = max(2 * self.rho, data.eta)
+                self.rho = max(2 * self.rho, beta)
             else:
                 return
             if length == 0.0:
@@ -187,9 +206,8 @@ class Search:
         self.check_clock()
         laplacian = self.edges.laplacian(weights)
         worst = self.data.worst(laplacian, self._accuracy(), near)
-        degrees = laplacian.diagonal()
-        square = 2 * float(weights @ weights) + float(degrees @ degrees)
-        value = float(self.nominal_costs @ weights) + worst.premium + self.data.eta * square
+        value = float(self.nominal_costs @ weights) + worst.premium
+        value += self.data.prior.value(weights, laplacian.diagonal())
         if value < self.value:
             self.weights, self.value, self.worst = weights, value, worst
         return worst, value
@@ -211,10 +229,11 @@ class Search:
         tol: float,
         centre: Array | None = None,
     ) -> Point:
-        """Solve ``cᵀw + η‖L‖² + ρ/2‖L - centre‖²``, up to a constant."""
-        edges, data = self.edges, self.data
+        """Solve ``cᵀw + prior + ρ/2‖L - centre‖²``, up to a constant."""
+        edges, prior = self.edges, self.data.prior
         if centre is not None and rho > 0.0:
             degrees = edges.degrees(centre)
             costs = costs - rho * (2 * centre + degrees[edges.heads] + degrees[edges.tails])
-        qp = SparseQP(edges, costs, data.eta + rho / 2, data.trace)
-        return solve_sparse_qp(qp, start, tol)
+        if rho > 0.0:
+            prior = prior.proximal(rho)
+        return solve_sparse_qp(SparseQP(edges, costs, prior, self.box), start, tol)

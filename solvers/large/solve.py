@@ -29,7 +29,7 @@ from wdro_cvx import (
     Status,
     WassersteinBall,
 )
-from wdro_cvx.priors import Frobenius
+from wdro_cvx.listed_bounds import ListedBounds
 from wdro_cvx.solution import SPARSE_FROM
 from wdro_cvx.validation import real_number
 
@@ -67,7 +67,10 @@ class SparseSolver:
         Clock(self.time_limit)
 
     def check_claim(self, problem: GraphProblem) -> None:
-        """Accept transport balls and the sample average, with the trace fixed and edges free."""
+        """Accept transport balls, the sample average and moment balls of p = 2, under any prior.
+
+        Bounds are for lists of possible edges (``EdgeBounds.from_list``).
+        """
         ambiguity = problem.ambiguity
         square = isinstance(ambiguity, MomentBall) and ambiguity.p == 2.0
         if not square and not isinstance(ambiguity, _SETS):
@@ -76,12 +79,11 @@ class SparseSolver:
                 f"SparseSolver solves {names} and MomentBall with p = 2; the set is {ambiguity!r}. "
                 "Use CertifiedSolver."
             )
-        prior = problem.prior
-        plain = isinstance(prior, Frobenius) and prior.trace.fixed and prior.bounds is None
-        if not plain:
+        bounds = problem.prior.bounds
+        if bounds is not None and not isinstance(bounds, ListedBounds):
             raise ProblemError(
-                f"SparseSolver takes the prior of eta alone, no trace_penalty and no bounds; the "
-                f"problem is {problem!r}. Use CertifiedSolver."
+                f"SparseSolver takes bounds as a list of the possible edges; they are {bounds!r}. "
+                "State them with EdgeBounds.from_list, or use CertifiedSolver."
             )
 
     def solve(self, problem: GraphProblem) -> Solution:

@@ -1,10 +1,12 @@
 """The Laplacian QP on candidate edges: semismooth Newton on its dual, with sparse systems.
 
-    D(ν, τ) = -2η‖w‖² - ‖ν‖²/4η + τT/2,    w_ij = (τ - c_ij - ν_i - ν_j)₊ / 4η   on the candidates
+    D(ν, τ) = -2β‖w‖² - Σ φ*(ν_i) + τT/2 - ςτ²,    w_ij = (τ - c_ij - ν_i - ν_j)₊ / 4β
 
-Minus its Hessian, times 4η, is ``[[S + 2I, -k], [-kᵀ, Σk/2]]`` with S the signless Laplacian and k
-the degrees of the pairs in use. Since ``S1 = 2k``, one solve with the right-hand side 1 eliminates
-τ without cancellation; both systems go to conjugate gradients, which need a few dozen steps.
+over the candidates, with φ what a degree costs, ς = 1/16·stiffness where the trace is penalised,
+and τ = 0 where it is free; bounded weights are clipped. Minus its Hessian, times 4β, is
+``[[S + D, -k], [-kᵀ, Σk/2 + 8βς]]``, S the signless Laplacian and k the degrees of the pairs in
+use, D the springs ``4β/φ''``. Since ``S1 = 2k``, one solve with the right-hand side ``D1/2``
+eliminates τ without cancellation; both systems go to conjugate gradients, some dozen steps.
 """
 
 from __future__ import annotations
@@ -15,36 +17,92 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
+from solvers.large.start import easier_priors, first_multipliers
 from solvers.large.structure import Candidates
+from wdro_cvx.bounds import project_interval
+from wdro_cvx.priors import DegreePrior
 from wdro_cvx.solution import relative_gap
 from wdro_cvx.validation import Array
 
 _MAX_STEPS = 100
 _MAX_CG = 500
 _SUFFICIENT = 1e-4  # of the increase that the slope promises
+_EASIER = 1e-4  # the gap at which an easier problem has shown the way
+_HALVINGS = 200
 _EPS = float(np.finfo(float).eps)
+
+#: Least and largest weights of the candidates.
+Box = tuple[Array, Array]
 
 
 @dataclass(frozen=True, eq=False)
 class SparseQP:
-    """``min cᵀw + η(2‖w‖² + ‖Aw‖²)`` over ``w ≥ 0`` on the candidates with ``1ᵀw = trace/2``."""
+    """``min cᵀw + 2β‖w‖² + Σ φ(Aw)`` over weights of the candidates, the trace as the prior has it.
+
+    The prior's own bounds are not read: ``box`` has those of the candidates.
+    """
 
     edges: Candidates
     costs: Array
-    eta: float
-    trace: float
+    prior: DegreePrior
+    box: Box | None = None
+
+    @property
+    def floor(self) -> float:
+        """What a gap is relative to where the value is close to zero."""
+        return self.prior.alpha * self.edges.d
+
+    def weights(self, prices: Array) -> Array:
+        """Return the best weights at given prices."""
+        found = prices / (4 * self.prior.beta)
+        if self.box is None:
+            return np.maximum(found, 0.0, out=found)
+        return np.asarray(np.clip(found, *self.box))
 
     def best_tau(self, nu: Array) -> float:
-        """Maximise the dual over τ: drop pairs that are not in use until all left are."""
+        """Maximise the dual over τ; a free trace has none."""
+        rule, beta = self.prior.trace, self.prior.beta
+        if rule.free:
+            return 0.0
         levels = self.costs + nu[self.edges.heads] + nu[self.edges.tails]
+        if self.box is not None:
+            return self._bisected(levels)
+        # Drop pairs that are not in use until all left are.
         base = float(levels.min())
         used = levels - base
-        while True:
-            tau = (2 * self.eta * self.trace + float(used.sum())) / used.size
+        goal = 2 * beta * (rule.target - 4 * rule.curvature * base)
+        while used.size:
+            tau = (goal + float(used.sum())) / (used.size + 8 * beta * rule.curvature)
             kept = used[used < tau]
             if kept.size == used.size:
                 return base + tau
             used = kept
+        return rule.target / (4 * rule.curvature)  # a penalty may leave no pair worth its price
+
+    def _bisected(self, levels: Array) -> float:
+        """Find τ by bisection on the dual's slope, which falls with it."""
+        rule = self.prior.trace
+
+        def slope(tau: float) -> float:
+            total = float(self.weights(tau - levels).sum())
+            return rule.target / 2 - 2 * rule.curvature * tau - total
+
+        low = high = float(levels.min())
+        reach = 2 * self.prior.beta * rule.target + float(np.ptp(levels)) + _EPS * abs(low)
+        for _ in range(_HALVINGS):  # a slope that stays at zero, where all are pinned, ends it
+            if slope(high) <= 0.0:
+                break
+            high, reach = high + reach, 2 * reach
+        for _ in range(_HALVINGS):
+            if slope(low) >= 0.0:
+                break
+            low, reach = low - reach, 2 * reach
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            if not low < middle < high:
+                break
+            low, high = (middle, high) if slope(middle) > 0.0 else (low, middle)
+        return (low + high) / 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,13 +114,17 @@ class Point:
     tau: float
 
     @cached_property
-    def weights(self) -> Array:
-        """The weights that belong to the multipliers."""
+    def _prices(self) -> Array:
         edges = self.qp.edges
         prices = self.tau - self.qp.costs
         prices -= self.nu[edges.heads]
         prices -= self.nu[edges.tails]
-        return np.maximum(prices, 0.0, out=prices) / (4 * self.qp.eta)
+        return np.asarray(prices)
+
+    @cached_property
+    def weights(self) -> Array:
+        """The weights that belong to the multipliers."""
+        return self.qp.weights(self._prices)
 
     @cached_property
     def degrees(self) -> Array:
@@ -72,38 +134,69 @@ class Point:
     @cached_property
     def value(self) -> float:
         """The dual, a lower bound of the optimum over the candidates."""
-        qp = self.qp
-        square = 2 * qp.eta * float(self.weights @ self.weights)
-        return self.tau * qp.trace / 2 - square - float(self.nu @ self.nu) / (4 * qp.eta)
+        prior, weights = self.qp.prior, self.weights
+        rule, square = prior.trace, 2 * prior.beta * float(weights @ weights)
+        # Without bounds what a pair earns is twice what its square costs.
+        earned = 2 * square if self.qp.box is None else float(self._prices @ weights)
+        level = self.tau * rule.target / 2 - rule.curvature * self.tau**2
+        return square - earned - prior.conjugate(self.nu) + level
 
-    @property
+    @cached_property
     def feasible(self) -> Array:
-        """The weights, scaled to the trace."""
-        total = float(self.weights.sum())
-        return self.weights * (self.qp.trace / (2 * total)) if total > 0.0 else self.weights
+        """The weights, scaled or moved to the trace; to the best scale where it is free."""
+        qp, weights, total = self.qp, self.weights, float(self.weights.sum())
+        prior, rule = qp.prior, qp.prior.trace
+        if qp.box is not None:
+            return project_interval(weights, *qp.box, rule.target / 2) if rule.fixed else weights
+        if total == 0.0 or not (rule.fixed or rule.free):
+            return weights
+        if rule.fixed:
+            return weights * (rule.target / (2 * total))
+        # The positive root of cost + 2qs = αd/s, in the form without cancellation.
+        cost, logs = float(qp.costs @ weights), qp.floor
+        bend = 2 * prior.beta * float(weights @ weights)
+        bend += prior.kappa * float(self.degrees @ self.degrees)
+        root = float(np.sqrt(cost**2 + 8 * logs * bend))
+        scale = 2 * logs / (cost + root) if cost >= 0.0 else (root - cost) / (4 * bend)
+        return weights * scale
 
     @cached_property
     def primal(self) -> float:
         """The objective at the feasible weights."""
-        total = float(self.weights.sum())
-        if total == 0.0:
+        qp, weights = self.qp, self.feasible
+        if qp.prior.trace.fixed and not weights.any():
             return np.inf
-        scale = self.qp.trace / (2 * total)
-        square = 2 * float(self.weights @ self.weights) + float(self.degrees @ self.degrees)
-        return scale * float(self.qp.costs @ self.weights) + self.qp.eta * scale**2 * square
+        degrees = qp.edges.degrees(weights)
+        return float(qp.costs @ weights) + qp.prior.value(weights, degrees)
+
+    @property
+    def gap(self) -> float:
+        """The relative gap over the candidates."""
+        return relative_gap(self.primal, self.value, floor=self.qp.floor)
 
     def direction(self, accuracy: float) -> tuple[Array, float, float]:
         """Return the Newton step in ν and τ, and the slope of the dual along it."""
-        qp, unit = self.qp, 4 * self.qp.eta
-        grad_nu = self.degrees - self.nu / (2 * qp.eta)
-        grad_tau = qp.trace / 2 - float(self.weights.sum())
-        used = (self.weights > 0.0).astype(float)
-        counts = qp.edges.degrees(used)
-        sides = np.column_stack([unit * grad_nu, np.ones_like(counts)])
-        free, even = _solved(qp.edges.adjacency(used), counts + 2.0, sides, accuracy).T
-        pivot = float(counts @ even)
+        qp, prior, unit = self.qp, self.qp.prior, 4 * self.qp.prior.beta
+        rule = prior.trace
+        grad_nu = self.degrees - prior.degrees(self.nu)
+        slopes = self.weights > 0.0
+        if qp.box is not None:
+            slopes = (self.weights > qp.box[0]) & (self.weights < qp.box[1])
+        used = slopes.astype(float)
+        counts, springs = qp.edges.degrees(used), unit * prior.spring(self.nu)
+        adjacency = qp.edges.adjacency(used)
+        if rule.free:
+            sides = unit * grad_nu[:, np.newaxis]
+            d_nu = _solved(adjacency, counts + springs, sides, accuracy)[:, 0]
+            return d_nu, 0.0, float(grad_nu @ d_nu)
+        grad_tau = rule.target / 2 - 2 * rule.curvature * self.tau - float(self.weights.sum())
+        sides = np.column_stack([unit * grad_nu, springs / 2])
+        free, even = _solved(adjacency, counts + springs, sides, accuracy).T
+        pivot = float(counts @ even) + 2 * unit * rule.curvature
         push = unit * grad_tau + float(counts @ free)
-        d_tau = push / pivot if pivot > 0.0 else 2 * qp.eta * qp.trace
+        # Where nothing curves, as far as all of the trace on one pair.
+        reach = float(np.sign(push)) * 2 * prior.beta * rule.target
+        d_tau = push / pivot if pivot > 0.0 else reach
         d_nu = free + d_tau * (0.5 - even)
         return d_nu, d_tau, float(grad_nu @ d_nu) + grad_tau * d_tau
 
@@ -112,13 +205,18 @@ def solve_sparse_qp(
     qp: SparseQP, start: tuple[Array, float] | None = None, tol: float = 1e-10
 ) -> Point:
     """Climb to the relative gap ``tol``, or until rounding leaves no increase."""
-    if start is None:
-        nu = np.full(qp.edges.d, 2.0 * qp.eta * qp.trace / qp.edges.d)
-        point = Point(qp, nu, qp.best_tau(nu))
-    else:
-        point = Point(qp, *start)
+    if start is not None and qp.prior.has_degrees(start[0]):
+        return _climbed(Point(qp, *start), tol)
+    nu = first_multipliers(qp.prior, qp.edges, qp.costs)
+    for easier in easier_priors(qp.prior, qp.edges, qp.costs):
+        wider = SparseQP(qp.edges, qp.costs, easier, qp.box)
+        nu = _climbed(Point(wider, nu, 0.0), _EASIER).nu
+    return _climbed(Point(qp, nu, qp.best_tau(nu)), tol)
+
+
+def _climbed(point: Point, tol: float) -> Point:
     for _ in range(_MAX_STEPS):
-        gap = relative_gap(point.primal, point.value)
+        gap = point.gap
         if gap <= tol:
             break
         moved = _step(point, accuracy=min(1e-2, max(gap, 1e-8)))
@@ -133,8 +231,8 @@ def _step(point: Point, accuracy: float) -> Point | None:
     d_nu, d_tau, slope = point.direction(accuracy)
     if slope <= 0.0:  # the systems were solved too roughly
         d_nu, d_tau, slope = point.direction(1e-12)
-    length = 1.0
-    while length * slope > _EPS * abs(point.value):
+    length = min(1.0, point.qp.prior.step_limit(point.nu, d_nu))
+    while length * slope > _EPS * max(abs(point.value), point.qp.floor):
         trial = Point(point.qp, point.nu + length * d_nu, point.tau + length * d_tau)
         if trial.value >= point.value + _SUFFICIENT * length * slope:
             return trial
@@ -145,7 +243,7 @@ def _step(point: Point, accuracy: float) -> Point | None:
 def _solved(adjacency: sparse.csr_array, diagonal: Array, sides: Array, accuracy: float) -> Array:
     """Solve ``(adjacency + diag) x = side`` by conjugate gradients, preconditioned by the diagonal.
 
-    The scaled matrix has its eigenvalues between 2/max(diagonal) and 2.
+    The scaled matrix has its eigenvalues between the least spring over the diagonal, and 2.
     """
     scale = (1.0 / np.sqrt(diagonal))[:, np.newaxis]
     rest = sides * scale

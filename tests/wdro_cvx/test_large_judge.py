@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from instances import dimensions, random_laplacian, random_nominal, seeds
 from scipy import sparse
 
-import wdro_cvx.large.judge as large_judge
+import wdro_cvx.large.dual as large_dual
 from experiments.adversarial.exact import exact_value
 from experiments.adversarial.forgery import forge
 from solvers import CertifiedSolver
@@ -196,7 +196,7 @@ def test_pairs_of_different_blocks_are_found(monkeypatch):
 
 
 def test_absurd_multipliers_prove_nothing_and_break_nothing(monkeypatch):
-    monkeypatch.setattr(large_judge, "_MOST", (1, 50))
+    monkeypatch.setattr(large_dual, "_MOST", (1, 50))
     problem = GraphProblem(random_nominal(np.random.default_rng(0), 20, 9), Singleton(), eta=0.2)
     graph = np.zeros(190)
     graph[0] = 10.0

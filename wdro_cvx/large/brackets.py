@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wdro_cvx.edges import EDGE_THRESHOLD, EdgeBrackets
-from wdro_cvx.large.edge_list import EdgeList
+from wdro_cvx.listed_bounds import ListedBounds
+from wdro_cvx.priors import DegreePrior
 from wdro_cvx.validation import Array
 
 _OUTWARD = 1e-12
@@ -42,27 +43,35 @@ class ListedBrackets(EdgeBrackets):
 
 
 def listed_brackets(
-    graph: EdgeList,
+    prior: DegreePrior,
     heads: NDArray[np.int32],
     tails: NDArray[np.int32],
     prices: Array,
-    eta: float,
     excess: float,
+    d: int,
 ) -> ListedBrackets:
     """Return what a dual point with this excess proves (wdro_cvx/edges.py has the inequalities).
 
-    A pair of price p has ``2η(w - p₊/4η)² ≤ excess``, and if it does not pay
-    ``2ηw² + |p|w ≤ excess``.
+    A pair of price p has ``2β(w - p₊/4β)² ≤ excess``, and if it does not pay
+    ``2βw² + |p|w ≤ excess``. With bounds the pairs are the possible ones, and a pair that does not
+    pay is pulled to zero only where its lower bound lets it.
     """
+    beta, bounds = prior.beta, prior.bounds
     if not np.isfinite(excess):
         excess = np.finfo(float).max / 1e6
-    around = float(np.sqrt(excess / (2 * eta)))
-    middle = np.maximum(prices, 0.0) / (4 * eta)
+    around = float(np.sqrt(excess / (2 * beta)))
+    middle = np.maximum(prices, 0.0) / (4 * beta)
+    if isinstance(bounds, ListedBounds) and prices.size:
+        middle = np.clip(middle, bounds.least, bounds.most)
     below = np.maximum(-prices, 0.0)
-    least = 2 * excess / (below + np.sqrt(below**2 + 8 * eta * excess) + np.finfo(float).tiny)
-    upper = np.where(prices > 0.0, middle + around, least)
-    outward = _OUTWARD * (middle + 1.0)
-    lower = np.maximum(middle - around - outward, 0.0)
-    pairs = graph.d * (graph.d - 1) // 2
+    least = 2 * excess / (below + np.sqrt(below**2 + 8 * beta * excess) + np.finfo(float).tiny)
+    lower, upper = middle - around, np.where(prices > 0.0, middle + around, least)
     others = around * (1.0 + _OUTWARD)
-    return ListedBrackets(lower, upper + outward, heads, tails, others, pairs)
+    if isinstance(bounds, ListedBounds) and prices.size:
+        pulled = (prices <= 0.0) & (bounds.least == 0.0)
+        upper = np.minimum(np.where(pulled, least, middle + around), bounds.most)
+        lower, others = np.maximum(lower, bounds.least), 0.0
+    outward = _OUTWARD * (middle + 1.0)
+    return ListedBrackets(
+        np.maximum(lower - outward, 0.0), upper + outward, heads, tails, others, d * (d - 1) // 2
+    )

@@ -1,0 +1,51 @@
+"""Where Newton begins on candidate edges: solvers/laplacian_qp/start.py with lists for matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers.laplacian_qp.start import PLENTY, own_slopes, rungs_to
+from solvers.large.structure import Candidates
+from wdro_cvx.priors import DegreePrior
+from wdro_cvx.validation import Array
+
+_NEAREST = 32  # edges of a vertex that the guess looks at
+_SWEEPS = 8  # in which vertices answer each other, each halfway
+
+
+def first_multipliers(prior: DegreePrior, edges: Candidates, costs: Array) -> Array:
+    """Return ν of equal degrees, or under logarithms of degrees that the vertices agree on."""
+    if prior.alpha == 0.0:
+        return np.full(edges.d, 2.0 * prior.kappa * prior.trace.target / edges.d)
+    near, own = _cheapest(edges, costs, _NEAREST)
+    slopes = own_slopes(own / 2, prior.alpha * prior.beta / 2)
+    for _ in range(_SWEEPS):
+        answers = own_slopes(own - slopes[near], prior.alpha * prior.beta)
+        slopes = np.sqrt(slopes * answers)
+    return prior.slope(prior.alpha / slopes)
+
+
+def easier_priors(prior: DegreePrior, edges: Candidates, costs: Array) -> list[DegreePrior]:
+    """Return the priors by which a small αβ is reached, the easiest first; often there are none."""
+    if prior.alpha == 0.0 or prior.kappa > 0.0:
+        return []
+    own = _cheapest(edges, costs, PLENTY)[1]
+    own = own[np.isfinite(own).all(axis=1)]  # vertices of one candidate tell nothing
+    return rungs_to(prior, own) if own.size else []
+
+
+def _cheapest(edges: Candidates, costs: Array, count: int) -> tuple[NDArray[np.int32], Array]:
+    """Return the cheapest edges of every vertex: other ends and costs, infinite where none are."""
+    ends = np.concatenate([edges.heads, edges.tails])
+    others = np.concatenate([edges.tails, edges.heads])
+    both = np.concatenate([costs, costs])
+    order = np.lexsort((both, ends))
+    ends, others, both = ends[order], others[order], both[order]
+    rank = np.arange(ends.size) - np.searchsorted(ends, np.arange(edges.d))[ends]
+    kept = rank < count
+    near = np.zeros((edges.d, count), dtype=np.int32)
+    own = np.full((edges.d, count), np.inf)
+    near[ends[kept], rank[kept]] = others[kept]
+    own[ends[kept], rank[kept]] = both[kept]
+    return near, own
