@@ -17,7 +17,7 @@ from scipy import sparse
 from experiments.bench.rivals.model import check_log_degree
 from wdro_cvx import Certificate, GraphProblem, Solution, Status
 from wdro_cvx.large.edge_list import EdgeList
-from wdro_cvx.moment import as_moment
+from wdro_cvx.moment import TransportedMoment
 from wdro_cvx.solution import SPARSE_FROM
 from wdro_cvx.validation import Array
 
@@ -54,15 +54,13 @@ class NeighbourGraph:
         graph = EdgeList(problem.d, heads, tails, weights).laplacian()
         gap = (value - bound) / max(abs(value), abs(bound), problem.floor)
         # As a certificate only the multipliers travel far: the moment is the data's own.
-        small = problem.d <= SPARSE_FROM
+        offered = Certificate(TransportedMoment(rows), multipliers)
         return Solution(
-            laplacian=graph.toarray() if small else graph,
+            laplacian=graph.toarray() if problem.d <= SPARSE_FROM else graph,
             value=value,
             status=Status.INACCURATE if gap <= self.tol else Status.ITERATION_LIMIT,
             iterations=iterations,
-            certificate=Certificate(as_moment(problem.nominal.second_moment), multipliers)
-            if small
-            else None,
+            certificate=offered,
             solve_s=time.perf_counter() - started,
             floor=problem.floor,
         )

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 DENSE, SPARSE = "dense path", "sparse path"
-LOG_DENSE, NEIGHBOURS = "log-degree, all pairs", "log-degree, near pairs only"
+LOG_DENSE, LOG_SPARSE = "log-degree, dense path", "log-degree, sparse path"
+NEIGHBOURS = "log-degree, near pairs only"
+#: What the machine takes for one dense eigendecomposition: the unit of the goals.
+EIGEN = "one eigendecomposition"
 PLANE, SPACE = 2, 10
 N = 200
 
@@ -31,8 +34,9 @@ class ScaleCell:
 
 _SIZES = {
     DENSE: (500, 1000, 2000),
-    SPARSE: (500, 1000, 2000, 5000, 10_000, 20_000, 50_000),
+    SPARSE: (500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000),
     LOG_DENSE: (500, 1000, 2000),
+    LOG_SPARSE: (500, 1000, 2000, 5000, 10_000, 20_000, 50_000),
     NEIGHBOURS: (500, 1000, 2000, 5000, 10_000, 20_000, 50_000),
 }
 # Neighbours in ten dimensions are found and priced alike, only more of them: one decade tells.
@@ -40,10 +44,12 @@ _SIZES_IN_SPACE = {
     DENSE: (1000, 2000),
     SPARSE: (1000, 2000, 5000, 10_000),
     LOG_DENSE: (1000, 2000),
+    LOG_SPARSE: (1000, 2000, 5000, 10_000),
     NEIGHBOURS: (1000, 2000, 5000, 10_000),
 }
 _SIGNALS = (50, 800)
-_AT = 2000
+AT = 2000  # vertices: of the ratios, of the eigendecomposition, and of other numbers of signals
+_ALSO_AT = 10_000
 
 
 def cells(largest: int) -> list[ScaleCell]:
@@ -54,5 +60,7 @@ def cells(largest: int) -> list[ScaleCell]:
         for path, all_sizes in sizes.items()
         for d in all_sizes
     ]
-    found += [ScaleCell(path, _AT, n, PLANE) for n in _SIGNALS for path in _SIZES]
+    found += [ScaleCell(path, AT, n, PLANE) for n in _SIGNALS for path in _SIZES]
+    found += [ScaleCell(SPARSE, _ALSO_AT, n, PLANE) for n in _SIGNALS]
+    found.append(ScaleCell(EIGEN, AT, N, PLANE))
     return sorted((cell for cell in found if cell.d <= largest), key=lambda cell: cell.d)

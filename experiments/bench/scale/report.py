@@ -7,7 +7,17 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from experiments.bench.scale.grid import DENSE, LOG_DENSE, NEIGHBOURS, PLANE, SPARSE, N
+from experiments.bench.scale.goals import goals
+from experiments.bench.scale.grid import (
+    DENSE,
+    EIGEN,
+    LOG_DENSE,
+    LOG_SPARSE,
+    NEIGHBOURS,
+    PLANE,
+    SPARSE,
+    N,
+)
 from experiments.bench.scale.measure import ETA, SHARE, TOLERANCE, WANTED
 from experiments.drawing.scaling import growth
 from experiments.drawing.style import BLUE, GREY, PURPLE, SKY
@@ -19,6 +29,7 @@ _STYLES = {
     DENSE: (BLUE, "o", "--"),
     SPARSE: (BLUE, "D", "-"),
     LOG_DENSE: (PURPLE, "o", "--"),
+    LOG_SPARSE: (PURPLE, "D", "-"),
     NEIGHBOURS: (SKY, "^", ":"),
 }
 
@@ -58,10 +69,14 @@ def describe(table: pd.DataFrame, largest: int) -> str:
         f"{TOLERANCE:g}, the judge's pass over all pairs in the time. The log-degree lines are "
         f"sample averages, with αβ such that vertices alone would take {WANTED} neighbours: over "
         "all pairs, judged, and as the field does it on near pairs only, where the gap is what "
-        "the judge makes of the answer (for at most 2000 vertices; beyond there is no judge of "
-        "log-degree graphs yet).",
+        "the judge makes of the answer with the bound that the sparse path finds. Memory is the "
+        "peak of the process while it solves, less what it had before.",
         "![time and memory against d](scale.png)",
         *_exponents(table),
+        markdown_table(
+            ["work", "asked for", "measured", "met"],
+            [[goal.work, goal.asked, goal.measured, goal.met] for goal in goals(table)],
+        ),
         markdown_table(header, [_line(row) for _, row in table.iterrows()]),
         f"Made with {provenance_line()}.",
     ]) + "\n"  # fmt: skip
@@ -71,6 +86,8 @@ def _line(row: pd.Series) -> list[object]:
     start = [row["path"], row["dimensions"], row["n"], row["d"]]
     if row["outcome"] != Outcome.OK:
         return [*start, row["outcome"], *[""] * 5, row["message"]]
+    if row["path"] == EIGEN:
+        return [*start, seconds(row["total_s"]), seconds(row["wall_s"]), *[""] * 5]
     gap = "" if np.isnan(row["gap"]) else f"{row['gap']:.0e}"
     remark = "" if row["is_solved"] or row["path"] == NEIGHBOURS else row["said"]
     return [

@@ -23,7 +23,8 @@ from experiments.running.store import Row, Store, flat
 _EMPTY: Row = {
     "said": "", "is_solved": False,
     **dict.fromkeys(
-        ("total_s", "wall_s", "gap", "neighbours", "data_mb", "beyond_mb", "peak_mb"), math.nan
+        ("total_s", "wall_s", "value", "gap", "neighbours", "data_mb", "beyond_mb", "peak_mb"),
+        math.nan,
     ),
 }  # fmt: skip
 
