@@ -9,7 +9,7 @@ from solvers.bisection import bisect_multiplier
 from solvers.block_descent import BlockDescent
 from solvers.certified import CertifiedSolver
 from solvers.laplacian_qp import LaplacianQP, solve_laplacian_qp
-from solvers.large import SparseSolver
+from solvers.large import SparseSolver, price_on
 from solvers.moment import MomentNewton
 from solvers.path import solve, solve_path
 from solvers.projected_gradient import ProjectedGradient
@@ -37,6 +37,7 @@ __all__ = [
     "Solver",
     "SparseSolver",
     "bisect_multiplier",
+    "price_on",
     "register",
     "registered",
     "solve",

@@ -9,7 +9,7 @@ from typing import Any
 from solvers.certified import CertifiedSolver
 from solvers.incumbent import Callback
 from solvers.large import SparseSolver
-from solvers.large.pricing import Executor
+from solvers.large.blocks import Executor
 from solvers.limits import Clock
 from solvers.moment import MomentNewton
 from solvers.threads import right_threads
@@ -47,7 +47,8 @@ def solve(
         Seconds after which to stop, looked at between steps; the answer then has the status
         ``TIME_LIMIT`` and its true gap.
     executor : optional
-        A ``concurrent.futures`` executor or a Dask client, for graphs of many vertices.
+        A ``concurrent.futures`` executor or a Dask client, for graphs of many vertices; that of
+        :func:`solvers.price_on` if not given.
 
     Notes
     -----

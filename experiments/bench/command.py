@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from experiments.running.options import add_limits, add_output, whole, workspace
-from wdro_cvx import WdroError
+from wdro_cvx import ProblemError, WdroError
 
 if TYPE_CHECKING:
     from experiments.running.options import Commands
@@ -41,6 +41,11 @@ def add(commands: Commands) -> None:
         "--largest", type=whole(500, 1_000_000), default=50_000, metavar="D",
         help="the most vertices of --scale (default: 50000)",
     )  # fmt: skip
+    parser.add_argument(
+        "--dask", metavar="ADDRESS",
+        help="let --scale price its blocks on a Dask cluster: tcp://host:port of its scheduler, or "
+        "local",
+    )  # fmt: skip
     add_limits(parser, 400.0, 16384.0)
     add_output(parser, NAME)
 
@@ -52,6 +57,8 @@ def run(options: argparse.Namespace) -> int:
     from experiments.running.outcome import Limits
 
     limits = Limits(options.time_limit, options.memory_limit)
+    if options.dask is not None and not options.scale:
+        raise ProblemError("--dask is for --scale: other benches measure one process.")
     if options.scale:
         return _run_scale(options, limits)
     name, chosen, command = NAME, contests.CONTESTS, "wdro bench"
@@ -71,7 +78,7 @@ def _run_scale(options: argparse.Namespace, limits: Limits) -> int:
     from experiments.bench.scale.run import run_scale
 
     with workspace(options, SCALE) as output:
-        table = run_scale(output, options.fresh, limits, options.largest)
+        table = run_scale(output, options.fresh, limits, options.largest, options.dask)
         print(f"{len(table)} runs: {int(table['is_solved'].sum())} solved")
         print(f"wrote {output}/report.md, runs.csv, scale.png, scale.pdf")
     return 0

@@ -95,6 +95,11 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--output", type=Path, metavar="DIR", help=f"where to write (default: {RUNS}/learn/TABLE)"
     )
+    parser.add_argument(
+        "--dask", metavar="ADDRESS",
+        help="for graphs of many vertices: compute the prices of their pairs on a Dask cluster, "
+        "tcp://host:port of its scheduler, or local",
+    )  # fmt: skip
     parser.add_argument("--force", action="store_true", help="replace earlier results")
 
 
@@ -128,6 +133,7 @@ def run(options: argparse.Namespace) -> int:
     from experiments.learn.loading import Layout
     from experiments.learn.output import FILES
     from experiments.learn.run import run_learn
+    from experiments.running.cluster import pricing_cluster
 
     how = LearnOptions(
         options.ambiguity, tuple(map(_parameter, options.parameter)), options.radius, options.eta,
@@ -139,7 +145,10 @@ def run(options: argparse.Namespace) -> int:
     )
     unsolved = 0
     for table, output in _outputs(options.tables, options.output).items():
-        graph, summary = run_learn(table, how, output, options.coordinates, layout, options.force)
+        with pricing_cluster(options.dask):
+            graph, summary = run_learn(
+                table, how, output, options.coordinates, layout, options.force
+            )
         print(summary)
         print(f"wrote {output}/: {', '.join(FILES)}")
         if not graph.solved:

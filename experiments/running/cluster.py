@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +20,11 @@ _PATIENCE_S = 5.0  # without any worker, or without a scheduler
 _POLL_S = 1.0
 
 
-def on_cluster(
-    numbered: Sequence[tuple[int, Any]],
-    function: Callable[[Any], Any],
-    scheduler: str,
-    saved: Path,
-) -> Iterator[tuple[int, Answer]]:
-    """Yield answers as workers finish them; what a lost worker had in hand goes to another."""
+@contextmanager
+def connected(scheduler: str) -> Iterator[Any]:
+    """Yield a client of a Dask scheduler, ``local`` for one on this machine."""
     try:
-        from distributed import Client, wait
+        from distributed import Client
     except ImportError:
         raise WdroError(
             "Running on a cluster needs Dask: pip install 'wdro-cvx[cluster]'."
@@ -45,6 +42,31 @@ def on_cluster(
             "`dask scheduler`, or use --dask local."
         ) from None
     with client:
+        yield client
+
+
+@contextmanager
+def pricing_cluster(scheduler: str | None) -> Iterator[None]:
+    """Let the sparse solver price its blocks on a cluster, or here if none is named."""
+    if scheduler is None:
+        yield
+        return
+    from solvers import price_on
+
+    with connected(scheduler) as client, price_on(client):
+        yield
+
+
+def on_cluster(
+    numbered: Sequence[tuple[int, Any]],
+    function: Callable[[Any], Any],
+    scheduler: str,
+    saved: Path,
+) -> Iterator[tuple[int, Answer]]:
+    """Yield answers as workers finish them; what a lost worker had in hand goes to another."""
+    with connected(scheduler) as client:
+        from distributed import wait
+
         futures = {client.submit(function, work, pure=False): place for place, work in numbered}
         deadline = time.monotonic() + _CONNECT_S  # workers may still be on their way
         while futures:

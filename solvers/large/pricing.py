@@ -8,30 +8,17 @@ depend on who computed the blocks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from concurrent.futures import Future
-from typing import Any, Protocol
-
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.large.blocks import Executor, Single, price_block, priced_blocks
 from solvers.large.neighbours import Cell
 from solvers.large.structure import Vertices, squared_distances
 from wdro_cvx.validation import Array
 
-Single = NDArray[np.float32]
-
 _BLOCK = 2048
 _UNIT = 2.0**-24  # of rounding in single precision
 _SAMPLE = 256
-_ABROAD = 64  # blocks that an executor is given ahead
-
-
-class Executor(Protocol):
-    """What computes blocks: a ``concurrent.futures`` executor or a Dask client."""
-
-    def submit(self, function: Any, /, *args: Any) -> Any:
-        """Start a call and return its future."""
 
 
 def paying_pairs(
@@ -51,7 +38,7 @@ def paying_pairs(
     """
     columns = _columns(points, nu, tau + margin)
     heads, tails = [], []
-    for first, second, found in _blocks(columns, executor):
+    for first, second, found in priced_blocks(columns, _BLOCK, executor):
         rows, others = np.divmod(found, min(_BLOCK, columns.shape[0] - second))
         heads.append(first + rows)
         tails.append(second + others)
@@ -129,47 +116,3 @@ def _columns(points: Array, nu: Array, tau: float) -> Single:
     columns[:, -2] = 1.0
     columns[:, -1] = levels + allowed
     return columns
-
-
-def price_block(rows: Single, others: Single, diagonal: bool) -> NDArray[np.intp]:
-    """Return the flat indices of the pairs that may pay, in a block of rows by others."""
-    left = np.empty_like(rows)
-    np.multiply(rows[:, :-2], 2.0, out=left[:, :-2])
-    left[:, -2], left[:, -1] = rows[:, -1], rows[:, -2]
-    paying = (left @ others.T) > 0.0
-    found = np.flatnonzero(paying)
-    if diagonal:  # each pair once, and no vertex with itself
-        row, other = np.divmod(found, others.shape[0])
-        found = found[row < other]
-    return found
-
-
-def _blocks(
-    columns: Single, executor: Executor | None
-) -> Iterator[tuple[int, int, NDArray[np.intp]]]:
-    """Yield the first row, the first other row and the findings of every block."""
-    starts = range(0, columns.shape[0], _BLOCK)
-    tasks = [(first, second) for first in starts for second in starts if second >= first]
-    parts = {first: columns[first : first + _BLOCK] for first in starts}
-    if executor is None:
-        for first, second in tasks:
-            yield first, second, price_block(parts[first], parts[second], first == second)
-        return
-    # A cluster is sent every part once; its tasks then name the parts.
-    scatter = getattr(executor, "scatter", None)
-    sent: dict[int, Any] = (
-        dict(parts) if scatter is None else {key: scatter(part) for key, part in parts.items()}
-    )
-    waiting: list[tuple[int, int, Future[NDArray[np.intp]]]] = []
-    for first, second in tasks:
-        future = executor.submit(price_block, sent[first], sent[second], first == second)
-        waiting.append((first, second, future))
-        if len(waiting) >= _ABROAD:
-            yield _finished(waiting.pop(0))
-    yield from map(_finished, waiting)
-
-
-def _finished(
-    task: tuple[int, int, Future[NDArray[np.intp]]],
-) -> tuple[int, int, NDArray[np.intp]]:
-    return task[0], task[1], task[2].result()

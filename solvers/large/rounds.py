@@ -9,8 +9,9 @@ import numpy as np
 from scipy.sparse import csgraph
 
 from solvers.incumbent import Callback, Progress
+from solvers.large.blocks import Executor
 from solvers.large.neighbours import Cell, near_pairs, pivot_cells
-from solvers.large.pricing import Executor, crowding, paying_pairs, paying_within
+from solvers.large.pricing import crowding, paying_pairs, paying_within
 from solvers.large.search import Data, Evidence, Search
 from solvers.large.structure import Candidates, Vertices
 from solvers.limits import Clock, OutOfTime

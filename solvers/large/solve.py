@@ -14,8 +14,8 @@ from scipy import sparse
 from solvers.base import register
 from solvers.display import progress_display
 from solvers.incumbent import Callback
+from solvers.large.blocks import Executor, ambient_executor
 from solvers.large.moment import solve_moment_ball
-from solvers.large.pricing import Executor
 from solvers.large.rounds import NotWorthwhileError, Run, worthwhile
 from solvers.limits import MARGIN, Clock, judged
 from wdro_cvx import (
@@ -53,7 +53,8 @@ class SparseSolver:
     time_limit : float
         Seconds after which to stop, looked at between steps.
     executor : optional
-        A ``concurrent.futures`` executor or a Dask client that computes the blocks of prices.
+        A ``concurrent.futures`` executor or a Dask client that computes the blocks of prices; that
+        of :func:`solvers.price_on` if not given.
     """
 
     tol: float = 1e-6
@@ -111,13 +112,14 @@ class SparseSolver:
 
     def _solve(self, problem: GraphProblem, patient: bool) -> Solution | None:
         clock = Clock(self.time_limit)
+        executor = ambient_executor() if self.executor is None else self.executor
         with progress_display(self.progress, self.tol, self.callback) as callback:
             special = isinstance(problem.ambiguity, MomentBall)
             # The multipliers of an average are those of the ball at its optimum only.
             tol = MARGIN * self.tol * (0.1 if special else 1.0)
 
             def run(step: GraphProblem) -> Solution:
-                found = Run(step, tol, clock, callback, self.executor, patient)
+                found = Run(step, tol, clock, callback, executor, patient)
                 status = Status.SOLVED if found.finish() else found.status
                 return found.solution(status)
 

@@ -7,17 +7,29 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import nullcontext
+from dataclasses import asdict
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 from trials import Task, slow
 
+from experiments import cli
+from experiments.bench.scale.grid import SPARSE, ScaleCell
+from experiments.bench.scale.measure import measure, measure_on
+from experiments.bench.scale.report import describe
 from experiments.figures.run import chosen_experiments, run_figures
 from experiments.running import cluster as running
+from experiments.running.cluster import connected
 from experiments.running.parallel import run_trials
 from experiments.running.store import Store
-from wdro_cvx import WdroError
+from solvers import RobustGraph, SparseSolver, price_on
+from solvers.large.blocks import ambient_executor
+from wdro_cvx import GraphProblem, Nominal, Status, WassersteinBall, WdroError
+from wdro_cvx.large.generators import neighbour_graph, smooth_table
 
 TRIALS = 10
 
@@ -32,7 +44,10 @@ def cluster():
     dask = [sys.executable, "-m", "dask"]
     quiet = {
         "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL,
-        "env": {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "helpers")},
+        "env": {
+            **os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "helpers"),
+            "OPENBLAS_NUM_THREADS": "1",
+        },
     }  # fmt: skip
     scheduler = subprocess.Popen(
         [*dask, "scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"], **quiet
@@ -100,3 +115,91 @@ def test_a_scheduler_that_is_not_there_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(running, "_CONNECT_S", 1)
     with pytest.raises(WdroError, match=r"No Dask scheduler answers at 'tcp://127.0.0.1:1'"):
         run_figures(tmp_path, chosen_experiments(["gamma"]), 2, 0, False, "tcp://127.0.0.1:1")
+
+
+def large_problem():
+    rng = np.random.default_rng(0)
+    samples = smooth_table(neighbour_graph(700, rng), 20, rng)
+    return samples, GraphProblem(Nominal.from_samples(samples), WassersteinBall(2.0), 0.3)
+
+
+class Watched:
+    """A Dask client that does something at its so-manieth block."""
+
+    def __init__(self, client, place, act):
+        self.client, self.place, self.act, self.blocks = client, place, act, 0
+
+    def submit(self, *args):
+        self.blocks += 1
+        if self.blocks == self.place:
+            self.act()
+        return self.client.submit(*args)
+
+    def __getattr__(self, name):
+        return getattr(self.client, name)
+
+
+def same_bits(one, other):
+    np.testing.assert_array_equal(one.laplacian, other.laplacian)
+    np.testing.assert_array_equal(
+        one.certificate.degree_multipliers, other.certificate.degree_multipliers
+    )
+    return one.value == other.value and one.bound == other.bound
+
+
+@pytest.mark.parametrize("lost", ["one worker", "all workers", "scheduler"])
+def test_pricing_survives_what_a_cluster_loses(lost, cluster, monkeypatch):
+    """The answer has the same bits whoever computed, and whoever was killed meanwhile."""
+    address, workers, scheduler = cluster
+    monkeypatch.setattr("solvers.large.pricing._BLOCK", 64)
+    monkeypatch.setattr("solvers.large.blocks._LOOK_S", 1.0)
+    _, problem = large_problem()
+    alone = SparseSolver().solve(problem)
+    victims = {
+        "one worker": workers[:1], "all workers": workers, "scheduler": [scheduler],
+    }[lost]  # fmt: skip
+    with connected(address) as client:
+        client.wait_for_workers(2, timeout=60)
+        watched = Watched(client, 30, lambda: [victim.kill() for victim in victims])
+        together = SparseSolver(executor=watched).solve(problem)
+    assert watched.blocks >= (66 if lost == "one worker" else 30)
+    assert all(victim.wait() == -signal.SIGKILL for victim in victims)
+    assert together.status is Status.SOLVED
+    assert same_bits(together, alone)
+
+
+def test_an_estimator_prices_where_it_is_told_to(cluster):
+    samples, _ = large_problem()
+    alone = RobustGraph(radius=0.1).fit(samples)
+    with connected(cluster[0]) as client:
+        watched = Watched(client, 1, lambda: None)
+        with price_on(watched):
+            together = RobustGraph(radius=0.1).fit(samples)
+        assert watched.blocks > 0
+    assert same_bits(together.solution_, alone.solution_)
+
+
+def test_learn_prices_on_the_cluster_that_it_is_told(tmp_path, monkeypatch):
+    used = []
+    monkeypatch.setattr(running, "connected", lambda address: nullcontext(f"client of {address}"))
+
+    def learned(*args):
+        used.append(ambient_executor())
+        return SimpleNamespace(solved=True), "a summary"
+
+    monkeypatch.setattr("experiments.learn.run.run_learn", learned)
+    assert cli.main(["learn", str(tmp_path / "table.csv"), "--dask", "tcp://here:1"]) == 0
+    assert cli.main(["learn", str(tmp_path / "table.csv")]) == 0
+    assert used == ["client of tcp://here:1", None]
+
+
+def test_the_bench_of_scale_takes_a_cluster(cluster, capsys):
+    cell = ScaleCell(SPARSE, 400, 20, 2)
+    here, there = measure(cell), measure_on((cell, cluster[0]))
+    assert there["is_solved"]
+    assert there["value"] == here["value"]
+    table = pd.DataFrame([asdict(cell) | there | {"outcome": "ok", "message": ""}])
+    assert "Dask cluster" in describe(table, 400, cluster[0])
+    assert "Dask cluster" not in describe(table, 400)
+    assert cli.main(["bench", "--dask", cluster[0]]) == 2
+    assert "--dask is for --scale" in capsys.readouterr().err

@@ -23,6 +23,7 @@ from experiments.bench.scale.grid import (
     ScaleCell,
 )
 from experiments.bench.scale.memory import current_mb, peak_mb
+from experiments.running.cluster import pricing_cluster
 from experiments.running.store import Row
 from solvers import CertifiedSolver, SparseSolver
 from solvers.target_degree import average_neighbours, first_strength
@@ -46,8 +47,8 @@ def problem_of(cell: ScaleCell) -> GraphProblem:
     return GraphProblem(nominal, Singleton(), prior=LogDegree(1.0, shape))
 
 
-def measure(cell: ScaleCell) -> Row:
-    """Run a cell here and now."""
+def measure(cell: ScaleCell, scheduler: str | None = None) -> Row:
+    """Run a cell here and now, its blocks of prices on a cluster if one is named."""
     paths: dict[str, Callable[[GraphProblem], Solution]] = {
         DENSE: CertifiedSolver(TOLERANCE).solve,
         SPARSE: SparseSolver(TOLERANCE).solve,
@@ -55,7 +56,7 @@ def measure(cell: ScaleCell) -> Row:
         LOG_SPARSE: SparseSolver(TOLERANCE).solve,
         NEIGHBOURS: NeighbourGraph(TOLERANCE).solve,
     }
-    with threadpool_limits(1):
+    with threadpool_limits(1), pricing_cluster(scheduler):
         if cell.path == EIGEN:
             return _eigendecomposition(cell.d)
         problem = problem_of(cell)
@@ -79,6 +80,11 @@ def measure(cell: ScaleCell) -> Row:
         "is_solved": bool(gap <= TOLERANCE), "neighbours": average_neighbours(answer),
         "data_mb": cell.n * cell.d * 8 / 1024.0**2, "beyond_mb": peak - before, "peak_mb": peak,
     }  # fmt: skip
+
+
+def measure_on(task: tuple[ScaleCell, str | None]) -> Row:
+    """Run a cell with the address of its scheduler, if it has one."""
+    return measure(*task)
 
 
 def _eigendecomposition(d: int) -> Row:

@@ -56,8 +56,14 @@ def draw(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def describe(table: pd.DataFrame, largest: int) -> str:
+def describe(table: pd.DataFrame, largest: int, scheduler: str | None = None) -> str:
     """Return the report in Markdown."""
+    cluster = (
+        ""
+        if scheduler is None
+        else " The sparse path's blocks of prices were computed on a Dask cluster, whose time is "
+        "in the wall clock and not in the CPU seconds."
+    )
     header = ["path", "dimensions", "N", "d", "CPU", "wall", "beyond the data", "data",
               "neighbours", "judged gap", ""]  # fmt: skip
     return "\n\n".join([
@@ -70,7 +76,7 @@ def describe(table: pd.DataFrame, largest: int) -> str:
         f"sample averages, with αβ such that vertices alone would take {WANTED} neighbours: over "
         "all pairs, judged, and as the field does it on near pairs only, where the gap is what "
         "the judge makes of the answer with the bound that the sparse path finds. Memory is the "
-        "peak of the process while it solves, less what it had before.",
+        "peak of the process while it solves, less what it had before." + cluster,
         "![time and memory against d](scale.png)",
         *_exponents(table),
         markdown_table(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from experiments.bench.scale.grid import ScaleCell, cells
-from experiments.bench.scale.measure import measure
+from experiments.bench.scale.measure import measure_on
 from experiments.bench.scale.report import describe, draw
 from experiments.drawing.style import save_figure
 from experiments.running.display import note
@@ -29,25 +29,31 @@ _EMPTY: Row = {
 }  # fmt: skip
 
 
-def run_scale(output: Path, fresh: bool, limits: Limits, largest: int) -> pd.DataFrame:
-    """Measure all cells and write table, figure and report below ``output``."""
-    store = Store(output, code_digest(), fresh)
+def run_scale(
+    output: Path, fresh: bool, limits: Limits, largest: int, scheduler: str | None = None
+) -> pd.DataFrame:
+    """Measure all cells and write table, figure and report below ``output``.
+
+    With the address of a Dask scheduler blocks of prices are computed there; the judge's are not.
+    """
+    # Times with and without a cluster are different measurements.
+    store = Store(output, code_digest() + ("" if scheduler is None else "-cluster"), fresh)
     rows = []
     for cell in cells(largest):
-        row = store.load(cell) or _measured(cell, store, limits)
+        row = store.load(cell) or _measured(cell, store, limits, scheduler)
         rows.append(flat(cell) | row)
         seconds = f"{row['total_s']:.3g} s" if row["outcome"] == Outcome.OK else row["message"]
         note(f"{cell.path}, d = {cell.d}, N = {cell.n}, dimension {cell.dimensions}: {seconds}")
     table = pd.DataFrame(rows)
     write_table(output / "runs.csv", table)
-    write_provenance(output, asdict(limits) | {"largest": largest})
+    write_provenance(output, asdict(limits) | {"largest": largest, "dask": scheduler})
     save_figure(draw(table), output / "scale")
-    write_atomically(output / "report.md", describe(table, largest))
+    write_atomically(output / "report.md", describe(table, largest, scheduler))
     return table
 
 
-def _measured(cell: ScaleCell, store: Store, limits: Limits) -> Row:
-    answer = run_isolated(measure, cell, limits)
+def _measured(cell: ScaleCell, store: Store, limits: Limits, scheduler: str | None) -> Row:
+    answer = run_isolated(measure_on, (cell, scheduler), limits)
     row: Row = _EMPTY | {"outcome": answer.outcome, "message": answer.message}
     if answer.outcome is Outcome.OK:
         row |= answer.value

@@ -1,0 +1,139 @@
+"""Blocks of pairs, priced here or by an executor: a cluster that loses workers loses no block.
+
+Every worker is sent all columns, of which a block names two strips; so a worker that is lost costs
+the blocks that it had in hand, which go to others. What the cluster cannot give back at all is
+computed here. Which pairs are kept is decided later, in double precision, by who asked.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Single = NDArray[np.float32]
+Found = NDArray[np.intp]
+
+_AHEAD = 64  # blocks that an executor is given ahead
+_LOOK_S = 5.0  # without an answer: is anybody there at all?
+
+
+class Executor(Protocol):
+    """What computes blocks: a ``concurrent.futures`` executor or a Dask client."""
+
+    def submit(self, function: Any, /, *args: Any) -> Any:
+        """Start a call and return its future."""
+
+
+_ambient: ContextVar[Executor | None] = ContextVar("executor", default=None)
+
+
+@contextmanager
+def price_on(executor: Executor | None) -> Iterator[None]:
+    """Let every solve within compute its blocks on this executor, unless it is given another.
+
+    For solves that others make: an estimator's, those of a rule that chooses the radius.
+
+    Parameters
+    ----------
+    executor : optional
+        A ``concurrent.futures`` executor or a Dask client; None computes here.
+    """
+    token = _ambient.set(executor)
+    try:
+        yield
+    finally:
+        _ambient.reset(token)
+
+
+def ambient_executor() -> Executor | None:
+    """Return the executor of the innermost :func:`price_on`."""
+    return _ambient.get()
+
+
+def price_block(rows: Single, others: Single, diagonal: bool) -> Found:
+    """Return the flat indices of the pairs that may pay, in a block of rows by others."""
+    left = np.empty_like(rows)
+    np.multiply(rows[:, :-2], 2.0, out=left[:, :-2])
+    left[:, -2], left[:, -1] = rows[:, -1], rows[:, -2]
+    paying = (left @ others.T) > 0.0
+    found = np.flatnonzero(paying)
+    if diagonal:  # each pair once, and no vertex with itself
+        row, other = np.divmod(found, others.shape[0])
+        found = found[row < other]
+    return found
+
+
+def priced_blocks(
+    columns: Single, side: int, executor: Executor | None
+) -> Iterator[tuple[int, int, Found]]:
+    """Yield the first row, the first other row and the findings of every block."""
+    starts = range(0, columns.shape[0], side)
+    tasks = deque((first, second) for first in starts for second in starts if second >= first)
+    parts = {first: columns[first : first + side] for first in starts}
+    if executor is None or not _anybody(executor):
+        for first, second in tasks:
+            yield first, second, price_block(parts[first], parts[second], first == second)
+        return
+    sent = _sent(parts, executor)
+    waiting: deque[tuple[int, int, Any]] = deque()
+    there = True
+    while tasks or waiting:
+        while there and tasks and len(waiting) < _AHEAD:
+            first, second = tasks.popleft()
+            waiting.append((first, second, _submitted(executor, sent, first, second)))
+        first, second, future = waiting.popleft() if waiting else (*tasks.popleft(), None)
+        found = _awaited(executor, future) if there else None
+        if found is None:  # nobody else will
+            there = there and _anybody(executor)
+            found = price_block(parts[first], parts[second], first == second)
+        yield first, second, found
+
+
+def _sent(parts: dict[int, Single], executor: Executor) -> dict[int, Any]:
+    """Send every part to every worker of a cluster once; its tasks then name the parts."""
+    scatter = getattr(executor, "scatter", None)
+    if scatter is None:
+        return dict(parts)
+    try:
+        return {key: scatter(part, broadcast=True) for key, part in parts.items()}
+    except Exception:  # nobody to send it to; each task then carries what it needs
+        return dict(parts)
+
+
+def _submitted(executor: Executor, sent: dict[int, Any], first: int, second: int) -> Any:
+    try:
+        return executor.submit(price_block, sent[first], sent[second], first == second)
+    except Exception:  # a client whose scheduler is gone
+        return None
+
+
+def _awaited(executor: Executor, future: Any) -> Found | None:
+    """Wait for a block as long as there is somebody to compute it."""
+    while future is not None:
+        try:
+            found: Found = future.result(timeout=_LOOK_S)
+        except TimeoutError:
+            if _anybody(executor):
+                continue
+            return None
+        except Exception:  # lost with the workers that had it, or with the scheduler
+            return None
+        return found
+    return None
+
+
+def _anybody(executor: Executor) -> bool:
+    """Say whether an executor still has workers; one that cannot tell has."""
+    tell = getattr(executor, "scheduler_info", None)
+    if tell is None:
+        return True
+    try:
+        return getattr(executor, "status", "") == "running" and bool(tell(n_workers=-1)["workers"])
+    except Exception:
+        return False
