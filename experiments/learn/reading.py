@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
-import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _LARGEST_MB = 500
 _MOST_COLUMNS = 100_000
+_PIECE = 1 << 20  # bytes of a text that are in memory at a time
 _LIBRARIES = {".parquet": "pyarrow", ".xlsx": "openpyxl"}
 #: What a first column is called that pandas wrote, or read and wrote again, without a name.
 INDEX = "Unnamed: 0"
@@ -63,17 +64,16 @@ def _checked(path: Path, header: list[str], first: tuple[int, list[str]], others
 
 
 def _separated(path: Path, decimal: str) -> Rows:
-    raw, first = _read_text(path)
-    # Decoded line by line: as one string it would take four times its size.
-    text = io.TextIOWrapper(io.BytesIO(raw), "utf-8-sig", newline="")
-    rows = csv.reader(text, delimiter=_separator(path, first, decimal))
-    try:
-        for number, row in enumerate(rows, start=1):
-            # Blank lines are no rows; a row of empty cells is one, with all of its values missing.
-            if len(row) > 1 or "".join(row).strip():
-                yield number, row
-    except csv.Error as error:
-        raise DataError(f"{path} is not a readable table: {error}.") from None
+    separator = _separator(path, _first_line(path), decimal)
+    # Line by line: a wide table's text takes more memory than its numbers.
+    with path.open(encoding="utf-8-sig", newline="") as text:
+        try:
+            for number, row in enumerate(csv.reader(text, delimiter=separator), start=1):
+                # Blank lines are no rows; one of empty cells is, with all of its values missing.
+                if len(row) > 1 or "".join(row).strip():
+                    yield number, row
+        except csv.Error as error:
+            raise DataError(f"{path} is not a readable table: {error}.") from None
 
 
 def _framed(path: Path) -> Rows:
@@ -124,27 +124,43 @@ def _check_file(path: Path) -> None:
         )
 
 
-def _read_text(path: Path) -> tuple[bytes, str]:
-    """Return the bytes of a text in UTF-8, and its first line."""
+def _first_line(path: Path) -> str:
+    """Return the first line of a text that is not blank; all of the text is looked at."""
+    first, ended = "", False
+    for text in _decoded(path):
+        if ended:
+            continue
+        first = (first + text).lstrip("\r\n ")
+        line = re.split("[\r\n]", first, maxsplit=1)
+        first, ended = line[0], len(line) > 1
+    if not first.strip():
+        raise DataError(f"{path} is empty.")
+    return first
+
+
+def _decoded(path: Path) -> Iterator[str]:
+    """Yield a text in UTF-8 piece by piece, or raise DataError with the line of what is none."""
+    decoder = codecs.getincrementaldecoder("utf-8-sig")()
+    lines = 1
     try:
-        raw = path.read_bytes()
+        with path.open("rb") as file:
+            while raw := file.read(_PIECE):
+                if b"\0" in raw:
+                    raise DataError(
+                        f"{path} is not a text file (an archive, or a spreadsheet without its "
+                        "suffix?). Export it as CSV, UTF-8."
+                    )
+                yield decoder.decode(raw)
+                lines += raw.count(b"\n")
+        yield decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        before = bytes(error.object[: error.start]).count(b"\n")
+        raise DataError(
+            f"{path} is not UTF-8 (byte 0x{error.object[error.start]:02x} in line "
+            f"{lines + before}). Save it as UTF-8."
+        ) from None
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}.") from None
-    if b"\0" in raw:
-        raise DataError(
-            f"{path} is not a text file (an archive, or a spreadsheet without its suffix?). Export "
-            "it as CSV, UTF-8."
-        )
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw[: error.start].count(b"\n") + 1
-        raise DataError(
-            f"{path} is not UTF-8 (byte 0x{raw[error.start]:02x} in line {line}). Save it as UTF-8."
-        ) from None
-    if not text.strip():
-        raise DataError(f"{path} is empty.")
-    return raw, re.split("[\r\n]", text.lstrip("\r\n "), maxsplit=1)[0]
 
 
 def _separator(path: Path, first: str, decimal: str) -> str:

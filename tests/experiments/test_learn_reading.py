@@ -1,8 +1,15 @@
 """``wdro learn`` reads what people have: spreadsheets, commas, dates, codes, rows as vertices."""
 
+import tempfile
+import tracemalloc
+from pathlib import Path
+from unittest import mock
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from experiments import cli
 from experiments.drawing.labels import fonts_for, place_labels
@@ -10,6 +17,7 @@ from experiments.learn.graph import LearnOptions, learn_graph
 from experiments.learn.loading import Layout, SignalTable, load_signals
 from experiments.learn.output import FILES
 from experiments.learn.places import load_places
+from experiments.learn.reading import _first_line
 from wdro_cvx import DataError, MomentBall, ProblemError
 from wdro_cvx.generators import rbf_graph, smooth_signals
 
@@ -234,3 +242,43 @@ def test_names_do_not_cover_each_other():
 def test_fonts_are_looked_for_only_where_letters_are_missing():
     assert fonts_for(["Oslo", "Åre", "Ελλάς", "Москва"]) == ["DejaVu Sans"]
     assert fonts_for(["\U0010fffd"])[0] == "DejaVu Sans"  # nobody has that one
+
+
+@given(st.integers(1, 9), st.binary(max_size=40))
+def test_a_text_is_looked_at_in_pieces_of_any_size(piece, middle):
+    """What is no text is found, and in which line, wherever the pieces are cut."""
+    raw = b"\xef\xbb\xbf\n \na;b\n1;\xc3\xa9" + middle + b"\n2;3\n"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table.csv"
+        path.write_bytes(raw)
+        with mock.patch("experiments.learn.reading._PIECE", piece):
+            if b"\0" in raw:
+                with pytest.raises(DataError, match=r"not a text file|not UTF-8"):
+                    _first_line(path)
+                return
+            try:
+                raw.decode()
+            except UnicodeDecodeError as error:
+                line = raw[: error.start].count(b"\n") + 1
+                with pytest.raises(DataError, match=rf"0x{raw[error.start]:02x} in line {line}\)"):
+                    _first_line(path)
+                return
+            assert _first_line(path) == "a;b"
+
+
+def test_a_wide_table_takes_little_more_memory_than_its_numbers(tmp_path):
+    d, n = 3000, 60
+    values = np.random.default_rng(0).standard_normal((n, d))
+    path = tmp_path / "wide.csv"
+    rows = [",".join(map(repr, row)) for row in values.tolist()]
+    path.write_text("\n".join([",".join(f"v{i}" for i in range(d)), *rows]))
+    del rows
+    tracemalloc.start()
+    try:
+        table = load_signals(path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    np.testing.assert_array_equal(table.signals, values)
+    # The numbers twice, as rows and as an array, and a few rows of text; the whole text is 3.4 MB.
+    assert peak < 2 * values.nbytes + 40 * 60 * d
