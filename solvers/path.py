@@ -97,7 +97,7 @@ def _best(
 ) -> Solution:
     """Solve a problem with the best solver for it."""
     clock = Clock(time_limit)
-    found = SparseSolver(tol, callback, progress, time_limit, executor).attempt(problem)
+    found = SparseSolver(tol, callback, progress, time_limit, executor).attempt(problem, start)
     if found is not None:
         return found
     settings: dict[str, Any] = {

@@ -6,6 +6,7 @@ Memory is that of a few copies of the data, whatever the number of pairs.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csgraph
 
 from solvers.incumbent import Callback, Progress
@@ -16,6 +17,7 @@ from solvers.large.search import Data, Evidence, Search
 from solvers.large.structure import Candidates, Vertices
 from solvers.limits import Clock, OutOfTime
 from wdro_cvx import Certificate, GraphProblem, Solution, Status
+from wdro_cvx.bounds import project_interval
 from wdro_cvx.large.edge_list import EdgeList
 from wdro_cvx.listed_bounds import ListedBounds
 from wdro_cvx.moment import TransportedMoment
@@ -66,6 +68,7 @@ class Run:
         callback: Callback | None,
         executor: Executor | None,
         patient: bool,
+        start: EdgeList | None = None,
     ) -> None:
         self.problem, self.tol, self.clock = problem, tol, clock
         self.callback, self.executor, self.patient = callback, executor, patient
@@ -86,6 +89,8 @@ class Run:
         else:
             cells = pivot_cells(points, self.rng)
             edges = near_pairs(points, _NEIGHBOURS, cells)
+            if start is not None:
+                edges = edges.joined(start.heads, start.tails)
         # Neighbours next to each other in memory: products with the Laplacian stay in the cache.
         self.order = csgraph.reverse_cuthill_mckee(
             edges.adjacency(np.ones(edges.size)), symmetric_mode=True
@@ -107,6 +112,25 @@ class Run:
             _unbounded(problem.prior.scaled(self.unit**-2)),
         )
         self.search = Search(data, edges, clock, box)
+        self.first = None if start is None else self._carried(start, place)
+
+    def _carried(self, start: EdgeList, place: NDArray[np.integer]) -> Array:
+        """Return another problem's weights on the candidates, feasible for this one."""
+        edges, rule, box = self.search.edges, self.problem.prior.trace, self.search.box
+        heads, tails = place[start.heads], place[start.tails]
+        own = np.minimum(heads, tails).astype(np.int64) * edges.d + np.maximum(heads, tails)
+        places = np.minimum(np.searchsorted(edges.keys, own), edges.size - 1)
+        known = (edges.keys[places] == own) & (start.weights > 0.0)
+        weights = np.zeros(edges.size)
+        weights[places[known]] = start.weights[known]
+        if box is not None:
+            if rule.fixed:
+                return project_interval(weights, *box, rule.target / 2)
+            return np.asarray(np.clip(weights, *box))
+        total = float(weights.sum())
+        if rule.fixed and total > 0.0:
+            weights *= rule.target / (2 * total)
+        return weights
 
     @property
     def gap(self) -> float:
@@ -119,8 +143,9 @@ class Run:
         try:
             if self.listed is not None:
                 return self._finish_list()
-            search.start(self._average())
+            search.start(self._average() if self.first is None else self.first)
             for number in range(_MAX_ROUNDS):
+                fine = number > 0 or self.first is not None
                 search.descend(max(_ROUGH, goal))
                 search.prune(_FAR)
                 self._consider()
@@ -128,7 +153,7 @@ class Run:
                 while self.cells and self._price_cells() > _FEW * search.edges.size:
                     search.descend(max(_ROUGH, goal))
                 steps = search.steps
-                if number > 0:
+                if fine:
                     search.descend(goal)
                 admitted = self._price_all()
                 self._record()
@@ -147,7 +172,7 @@ class Run:
     def _finish_list(self) -> bool:
         """Solve over the listed pairs: there are no others to price."""
         search = self.search
-        search.start(search.average(None).feasible)
+        search.start(search.average(None).feasible if self.first is None else self.first)
         for goal in (max(_ROUGH, self.tol), self.tol):
             search.descend(goal)
             self._consider()

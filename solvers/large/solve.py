@@ -29,6 +29,7 @@ from wdro_cvx import (
     Status,
     WassersteinBall,
 )
+from wdro_cvx.large.edge_list import EdgeList
 from wdro_cvx.listed_bounds import ListedBounds
 from wdro_cvx.solution import SPARSE_FROM
 from wdro_cvx.validation import real_number
@@ -87,14 +88,21 @@ class SparseSolver:
                 "State them with EdgeBounds.from_list, or use CertifiedSolver."
             )
 
-    def solve(self, problem: GraphProblem) -> Solution:
-        """Solve the problem."""
+    def solve(self, problem: GraphProblem, start: Solution | None = None) -> Solution:
+        """Solve the problem, from another problem's solution if one is given.
+
+        Parameters
+        ----------
+        problem : GraphProblem
+        start : Solution, optional
+            The answer to a similar problem with the same vertices.
+        """
         self.check_claim(problem)
-        found = self._solve(problem, patient=True)
+        found = self._solve(problem, True, start)
         assert found is not None
         return found
 
-    def attempt(self, problem: GraphProblem) -> Solution | None:
+    def attempt(self, problem: GraphProblem, start: Solution | None = None) -> Solution | None:
         """Solve the problem if it is of the kind that this solver is the fastest for, else stop.
 
         Of which kind it is shows on the way: the graph may turn out not to be sparse, and the worst
@@ -108,10 +116,13 @@ class SparseSolver:
         if problem.d < _FASTER_FROM or dense:  # MomentNewton is one solve, this one several
             return None
         patient = problem.d > SPARSE_FROM
-        return self._solve(problem, patient) if patient or worthwhile(problem) else None
+        return self._solve(problem, patient, start) if patient or worthwhile(problem) else None
 
-    def _solve(self, problem: GraphProblem, patient: bool) -> Solution | None:
+    def _solve(
+        self, problem: GraphProblem, patient: bool, start: Solution | None
+    ) -> Solution | None:
         clock = Clock(self.time_limit)
+        known = None if start is None else _edges_of(start, problem)
         executor = ambient_executor() if self.executor is None else self.executor
         with progress_display(self.progress, self.tol, self.callback) as callback:
             special = isinstance(problem.ambiguity, MomentBall)
@@ -119,7 +130,7 @@ class SparseSolver:
             tol = MARGIN * self.tol * (0.1 if special else 1.0)
 
             def run(step: GraphProblem) -> Solution:
-                found = Run(step, tol, clock, callback, executor, patient)
+                found = Run(step, tol, clock, callback, executor, patient, known)
                 status = Status.SOLVED if found.finish() else found.status
                 return found.solution(status)
 
@@ -133,3 +144,14 @@ class SparseSolver:
         if problem.d <= SPARSE_FROM:
             answer = replace(answer, laplacian=sparse.csr_array(answer.laplacian).toarray())
         return replace(answer, solve_s=clock.seconds)
+
+
+def _edges_of(start: Solution, problem: GraphProblem) -> EdgeList | None:
+    """Return the edges of another solution; None where it has none to start from."""
+    if start.laplacian.shape != (problem.d, problem.d):
+        raise ProblemError(
+            f"start.laplacian must have shape {(problem.d, problem.d)}; it has "
+            f"{start.laplacian.shape}."
+        )
+    edges = start.edges
+    return edges if (edges.weights > 0.0).any() else None

@@ -1,6 +1,7 @@
 """The sparse solver under every prior, and on lists of possible edges, against the dense one."""
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from instances import random_nominal, seeds
 from scipy import sparse
 
-from solvers import CertifiedSolver, SparseSolver, solve
+from solvers import CertifiedSolver, SparseSolver, solve, solve_path
 from solvers.laplacian_qp import LaplacianQP, solve_laplacian_qp
 from solvers.large.sparse_qp import SparseQP, solve_sparse_qp
 from solvers.large.structure import Candidates
@@ -200,3 +201,53 @@ def test_a_prior_of_one_problem_has_no_multipliers_for_another():
     best = solve_sparse_qp(qp, tol=1e-12)
     again = solve_sparse_qp(qp, (np.full(5, 3.0), 1.0), tol=1e-12)
     assert again.value == pytest.approx(best.value, rel=1e-12)
+
+
+@pytest.mark.parametrize("prior", LISTED_PRIORS, ids=["fixed", "penalty", "log-degree"])
+@pytest.mark.parametrize("listed", [False, True])
+def test_another_solution_is_a_start(prior, listed):
+    """Sparse or dense, of another radius: the optimum is the same, and it is nearer."""
+    nominal = smooth(60, 40)
+    bounds = None
+    if listed:
+        bounds = EdgeBounds.from_list(60, near_list(nominal, 5, np.random.default_rng(3)))
+    first = GraphProblem(nominal, WassersteinBall(0.5), prior=prior(bounds))
+    problem = GraphProblem(nominal, WassersteinBall(0.52), prior=prior(bounds))
+    near = SparseSolver(1e-7).solve(first)
+    cold = SparseSolver(1e-7).solve(problem)
+    for start in (near, replace(near, laplacian=sparse.csr_array(near.laplacian))):
+        warm = SparseSolver(1e-7).solve(problem, start)
+        assert warm.status is Status.SOLVED
+        assert abs(warm.value - cold.value) <= 1e-7 * max(abs(cold.value), problem.floor)
+    # From its own answer it is a shorter way than from the sample average.
+    again = SparseSolver(1e-7).solve(problem, cold)
+    assert again.iterations < cold.iterations
+
+
+def test_a_start_that_helps_nothing_does_no_harm():
+    nominal = smooth(60, 40)
+    problem = GraphProblem(nominal, WassersteinBall(0.5), 0.3)
+    best = SparseSolver(1e-7).solve(problem)
+    empty = replace(best, laplacian=np.zeros((60, 60)))
+    lonely = replace(best, laplacian=sparse.csr_array(np.pad([[1.0, -1.0], [-1.0, 1.0]], (0, 58))))
+    for start in (empty, lonely):
+        found = SparseSolver(1e-7).solve(problem, start)
+        assert found.value == pytest.approx(best.value, rel=1e-7)
+    logs = GraphProblem(nominal, WassersteinBall(0.5), prior=LogDegree(1.0, 0.2))
+    assert SparseSolver().solve(logs, lonely).status is Status.SOLVED
+    with pytest.raises(ProblemError, match=r"start.laplacian must have shape \(60, 60\)"):
+        SparseSolver().solve(problem, replace(best, laplacian=np.zeros((3, 3))))
+
+
+def test_a_path_of_radii_starts_each_graph_from_the_one_before(monkeypatch):
+    starts = []
+    attempt = SparseSolver.attempt
+
+    def watched(self, problem, start=None):
+        starts.append(start)
+        return attempt(self, problem, start)
+
+    monkeypatch.setattr(SparseSolver, "attempt", watched)
+    found = solve_path(GraphProblem(smooth(310, 20), WassersteinBall(1.0), 0.3), [0.5, 0.6])
+    assert [answer.status for answer in found] == [Status.SOLVED] * 2
+    assert starts == [None, found[0]]
