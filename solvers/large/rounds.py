@@ -15,6 +15,7 @@ from solvers.large.neighbours import Cell, near_pairs, pivot_cells
 from solvers.large.pricing import crowding, paying_pairs, paying_within
 from solvers.large.search import Data, Evidence, Search
 from solvers.large.structure import Candidates, Vertices
+from solvers.large.worth import NEIGHBOURS, NotWorthwhileError, worthwhile
 from solvers.limits import Clock, OutOfTime
 from wdro_cvx import Certificate, GraphProblem, Solution, Status
 from wdro_cvx.bounds import project_interval
@@ -25,7 +26,6 @@ from wdro_cvx.priors import DegreePrior
 from wdro_cvx.solution import relative_gap
 from wdro_cvx.validation import Array
 
-_NEIGHBOURS = 16
 _ROUGH = 1e-4  # the gap of the first round: its candidates are not the last ones
 _FINE = 0.3  # of the tolerance, which leaves room for what the other pairs take off the bound
 # Of β times the mean degree, which the weights times 4β are compared with.
@@ -34,27 +34,8 @@ _FAR = 1.0  # candidates that are so far from paying are dropped
 _MOST = 10  # new candidates per vertex and round
 _FEW = 0.01  # of the candidates: so few new ones are left to the pricing of all pairs
 _MAX_ROUNDS = 12
+_STALLED = 0.7  # of the gap: a round that leaves more has little to add
 _SEED = 0  # of the pivots around which neighbours are sought: answers are reproducible
-# Costs of candidates are to d × d algebra as (candidates · r) to d³. Measured: even at 1/40, and
-# where no worst case has to be found at 1/160.
-_WORTHWHILE, _WORTHWHILE_AVERAGE = 40, 160
-
-
-class NotWorthwhileError(Exception):
-    """The dense path would be faster, or would prove more."""
-
-
-def worthwhile(problem: GraphProblem, candidates: int | None = None) -> bool:
-    """Say whether so many candidates, at the start if none are named, beat the dense path."""
-    d, samples = problem.d, problem.nominal.samples
-    rank = d if samples is None else min(d, len(samples))
-    if candidates is None:
-        bounds = problem.prior.bounds
-        candidates = _NEIGHBOURS * d // 2
-        if isinstance(bounds, ListedBounds):
-            candidates = bounds.heads.size
-    average = problem.ambiguity.radius == 0.0
-    return (_WORTHWHILE_AVERAGE if average else _WORTHWHILE) * candidates * rank <= d**3
 
 
 class Run:
@@ -88,7 +69,7 @@ class Run:
             edges = Candidates(problem.d, self.listed.heads, self.listed.tails)
         else:
             cells = pivot_cells(points, self.rng)
-            edges = near_pairs(points, _NEIGHBOURS, cells)
+            edges = near_pairs(points, NEIGHBOURS, cells)
             if start is not None:
                 edges = edges.joined(start.heads, start.tails)
         # Neighbours next to each other in memory: products with the Laplacian stay in the cache.
@@ -145,6 +126,7 @@ class Run:
                 return self._finish_list()
             search.start(self._average() if self.first is None else self.first)
             for number in range(_MAX_ROUNDS):
+                before = self.gap
                 fine = number > 0 or self.first is not None
                 search.descend(max(_ROUGH, goal))
                 search.prune(_FAR)
@@ -161,6 +143,8 @@ class Run:
                     return True
                 if number > 0 and not admitted and search.steps == steps + 1:
                     break  # nothing to add and nothing to improve
+                if self.gap > _STALLED * before:
+                    break  # the hard case: the value may be near, one worst case is no proof
         except OutOfTime:
             self.status = Status.TIME_LIMIT
         except KeyboardInterrupt:

@@ -25,9 +25,10 @@ _MEMORY = 5
 _DECREASE = 1e-4
 _NEGLIGIBLE = 1e-2  # curvature below this share of β is not worth a second QP
 _MAX_DOUBLINGS = 30
+_TRIFLE = 1e-3  # of the gap to be closed: a step that promises no more is not worth shortening
 _MAX_STEPS = 60
 # What is found inexactly is found to this share of the gap that it should close.
-_SHARE = 0.03
+_SHARE, _LEAST_SHARE = 0.03, 1e-4
 _FINEST, _COARSEST = 1e-12, 1e-4
 
 
@@ -101,6 +102,7 @@ class Search:
     worst: WorstTransport | None = None  # at the weights
     steps: int = 0
     rho: float = 0.0
+    share: float = _SHARE
     nominal_costs: Array = field(init=False)
 
     def __post_init__(self) -> None:
@@ -151,7 +153,22 @@ class Search:
             self._evaluate(np.full_like(weights, self.edges.d / (2 * weights.size)))
 
     def descend(self, tol: float) -> None:
-        """Run until the gap over the candidates is ``tol``, or no descent is left."""
+        """Run until the gap over the candidates is ``tol``, or no descent is left.
+
+        Where bounds are far looser than values, near the hard case, values that are known to a
+        share of the gap only are not known well enough to descend.
+        """
+        self._descend(tol)
+        while self.gap > tol and self.share > _LEAST_SHARE and self._smooth:
+            self.share /= 10
+            self._descend(tol)
+
+    @property
+    def _smooth(self) -> bool:
+        """Whether the worst case at the weights is unique."""
+        return self.worst is not None and self.worst.closed
+
+    def _descend(self, tol: float) -> None:
         data, beta = self.data, self.data.prior.beta
         assert self.worst is not None
         weights, worst = self.weights, self.worst
@@ -171,9 +188,12 @@ class Search:
                 change = moved - weights
                 length = 2 * float(change @ change) + float(np.sum(self.edges.degrees(change) ** 2))
                 moved_worst, value = self._evaluate(moved, worst)
-                if value <= max(recent) - _DECREASE * (beta + self.rho / 2) * length:
+                # Values are known up to the accuracy that they were asked for with.
+                least = max(recent) + self._accuracy() * abs(self.value)
+                trifle = _TRIFLE * tol * abs(self.value)
+                if value <= least - _DECREASE * (beta + self.rho / 2) * length:
                     break
-                if self.gap <= tol:
+                if self.gap <= tol or (beta + self.rho) * length <= trifle:
                     return
                 self.rho = max(2 * self.rho, beta)
             else:
@@ -196,7 +216,9 @@ class Search:
     def _accuracy(self) -> float:
         gap = self.gap
         return (
-            _COARSEST if not np.isfinite(gap) else float(np.clip(_SHARE * gap, _FINEST, _COARSEST))
+            _COARSEST
+            if not np.isfinite(gap)
+            else float(np.clip(self.share * gap, _FINEST, _COARSEST))
         )
 
     def _evaluate(

@@ -16,7 +16,8 @@ from solvers.display import progress_display
 from solvers.incumbent import Callback
 from solvers.large.blocks import Executor, ambient_executor
 from solvers.large.moment import solve_moment_ball
-from solvers.large.rounds import NotWorthwhileError, Run, worthwhile
+from solvers.large.rounds import Run
+from solvers.large.worth import NotWorthwhileError, worthwhile
 from solvers.limits import MARGIN, Clock, judged
 from wdro_cvx import (
     GaussianBall,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse import linalg as sparse_linalg
 
 from wdro_cvx.validation import Array
 
@@ -19,7 +20,8 @@ _CHUNK = 32
 _MAX_CG = 400
 _MAX_PASSES = 12
 _POWER_STEPS = 30
-_ABOVE = 1e-3  # of the bound of λmax: how far above it γ stays
+_ABOVE = 1e-3  # of λmax: how far above it γ stays
+_LANCZOS = 1e-5
 _TINY = float(np.finfo(float).tiny)
 
 
@@ -36,7 +38,7 @@ class WorstTransport:
     moves : array (d, r)
         How far every entry moves, of Frobenius norm ε.
     closed : bool
-        Whether γ was found above the bound of λmax: in the hard case it is not.
+        Whether γ was found above λmax: in the hard case it is not.
     """
 
     premium: float
@@ -59,6 +61,18 @@ def top_bound(laplacian: sparse.csr_array) -> float:
         best = min(best, float(np.max(image / vector)))
         vector = np.maximum(image / max(image.max(), _TINY), 1e-250)
     return best
+
+
+def top_estimate(laplacian: sparse.csr_array) -> float:
+    """Return the largest eigenvalue itself, nearly, where its bound is in the way (Lanczos)."""
+    start = np.random.default_rng(0).standard_normal(laplacian.shape[0])
+    try:
+        (found,) = sparse_linalg.eigsh(
+            laplacian, 1, which="LA", v0=start, tol=_LANCZOS, return_eigenvectors=False
+        )
+    except (sparse_linalg.ArpackError, TypeError):  # a graph of two vertices has no Lanczos
+        return np.inf
+    return float(found) * (1.0 + _LANCZOS)
 
 
 def worst_transport(
@@ -85,21 +99,28 @@ def worst_transport(
     size, centre = _first_moments(laplacian, points)
     if size == 0.0:
         return WorstTransport(radius**2 * top, top, np.zeros_like(points), False)
-    floor = top * (1.0 + _ABOVE)
     gamma, guess = size / radius + centre, None
     if start is not None and np.isfinite(start[0]):
         gamma, guess = start
-    gamma = max(gamma, floor)
+    sharp = gamma <= top * (1.0 + _ABOVE)
+    if sharp:
+        top = min(top, top_estimate(laplacian))
+    gamma = max(gamma, top * (1.0 + _ABOVE))
     near = float(np.sqrt(accuracy))
     known: list[tuple[float, float]] = []
     while True:
-        moves, form, rest = _solved(laplacian, points, gamma, guess, near)
+        # What the residuals may add to the premium, of which γε² is a part.
+        allowed = accuracy * gamma * radius**2 * (gamma - top)
+        moves, form, rest = _solved(laplacian, points, gamma, guess, near, allowed)
         length = float(np.linalg.norm(moves))
         premium = gamma * radius**2 + form + rest / (gamma - top)
         moves *= radius / length
         known.append((gamma, 1.0 / length))
-        following = max(_next_multiplier(known, size, radius), floor)
+        following = _next_multiplier(known, size, radius)
         close = abs(length / radius - 1.0) <= near
+        if not (close or sharp) and following <= top * (1.0 + _ABOVE):
+            sharp, top = True, min(top, top_estimate(laplacian))
+        following = max(following, top * (1.0 + _ABOVE))
         if close or following == gamma or len(known) == _MAX_PASSES:
             return WorstTransport(premium, gamma, moves, close)
         gamma, guess = following, moves
@@ -126,9 +147,14 @@ def _first_moments(laplacian: sparse.csr_array, points: Array) -> tuple[float, f
 
 
 def _solved(
-    laplacian: sparse.csr_array, points: Array, gamma: float, start: Array | None, accuracy: float
+    laplacian: sparse.csr_array,
+    points: Array,
+    gamma: float,
+    start: Array | None,
+    accuracy: float,
+    allowed: float,
 ) -> tuple[Array, float, float]:
-    """Return Y, ``⟨B + R, Y⟩`` and ``‖R‖²``, with ``‖R‖ ≤ accuracy·‖B‖``."""
+    """Return Y, ``⟨B + R, Y⟩`` and ``‖R‖²``, with ``‖R‖ ≤ accuracy·‖B‖`` and ``‖R‖² ≤ allowed``."""
     found = np.empty_like(points)
     form = left = 0.0
     for part in _parts(points):
@@ -136,6 +162,7 @@ def _solved(
         guess = side / gamma if start is None else np.ascontiguousarray(start[:, part])
         rest = side - gamma * guess + laplacian @ guess
         goal = accuracy**2 * max(float(np.vdot(side, side)), _TINY)
+        goal = min(goal, allowed * side.shape[1] / points.shape[1])
         along = rest.copy()
         square = np.einsum("ij,ij->j", rest, rest)
         for _ in range(_MAX_CG):

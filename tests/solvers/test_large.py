@@ -16,7 +16,7 @@ from solvers.large.neighbours import near_pairs, pivot_cells
 from solvers.large.pricing import crowding, paying_pairs, paying_within
 from solvers.large.sparse_qp import SparseQP, solve_sparse_qp
 from solvers.large.structure import Candidates, squared_distances
-from solvers.large.worst_case import top_bound, worst_transport
+from solvers.large.worst_case import worst_transport
 from wdro_cvx import (
     GaussianBall,
     GraphProblem,
@@ -91,8 +91,8 @@ def test_the_worst_transport_is_that_of_the_eigenvectors(seed, d, radius):
         assert found.premium == pytest.approx(premium, rel=1e-8)
         moved = nominal.factor.T + found.moves
         assert float(np.sum(moved * (laplacian @ moved))) == pytest.approx(worst.risk, rel=1e-8)
-    else:  # only where the bound of λmax is in the way
-        assert worst.multiplier <= top_bound(sparse.csr_array(laplacian)) * (1 + 2e-3)
+    else:  # only where λmax itself is in the way, and not its bound
+        assert worst.multiplier <= float(np.linalg.eigvalsh(laplacian)[-1]) * (1 + 2e-3)
 
 
 @given(seeds, st.integers(2, 40), st.floats(-3.0, 3.0), st.sampled_from([0.0, 0.3]))
@@ -196,7 +196,7 @@ def test_cells_lead_to_the_same_answer(monkeypatch):
 
 def test_a_crowd_of_paying_pairs_is_let_in_by_and_by(monkeypatch):
     """While some of those that pay are left out there is no bound, and none must be claimed."""
-    monkeypatch.setattr("solvers.large.rounds._NEIGHBOURS", 1)
+    monkeypatch.setattr("solvers.large.rounds.NEIGHBOURS", 1)
     monkeypatch.setattr("solvers.large.rounds._MOST", 0.2)
     answer = SparseSolver().solve(smooth_problem(100, 20, WassersteinBall(1.0), eta=3.0))
     assert answer.status is Status.SOLVED
@@ -208,7 +208,7 @@ def test_a_cluster_computes_the_same_bits(monkeypatch):
     monkeypatch.setattr("solvers.large.pricing._BLOCK", 32)
     problem = smooth_problem(100, 20, WassersteinBall(1.0))
     alone = SparseSolver().solve(problem)
-    with distributed.Client(processes=False, n_workers=2, dashboard_address=None) as client:
+    with distributed.Client(processes=False, n_workers=2, dashboard_address=":0") as client:
         together = SparseSolver(executor=client).solve(problem)
     assert together.value == alone.value
     np.testing.assert_array_equal(together.laplacian, alone.laplacian)
@@ -263,15 +263,6 @@ def test_what_is_not_for_it_goes_to_the_dense_solver(ambiguity, monkeypatch):
     assert SparseSolver().attempt(problem) is None
     answer = solve(problem, 1e-5, time_limit=60.0)
     assert answer.status is Status.SOLVED
-
-
-def test_in_the_hard_case_it_claims_nothing():
-    problem = smooth_problem(50, 5, WassersteinBall(40.0))
-    answer = SparseSolver().solve(problem)
-    assert answer.status is not Status.SOLVED
-    best = CertifiedSolver(1e-5, time_limit=60.0).solve(problem)
-    assert answer.bound <= best.value
-    assert answer.value >= best.bound
 
 
 def test_a_time_limit_ends_it_with_a_valid_answer():

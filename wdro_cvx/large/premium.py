@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from wdro_cvx.large.sharp_top import sharp_eigenvalue_bound
 from wdro_cvx.large.top import eigenvalue_bound, longest_row
 from wdro_cvx.validation import Array
 
@@ -61,11 +62,17 @@ def premium_bound(
     if radius == 0.0 or top <= _TINY:
         return Premium(0.0, np.inf, np.zeros_like(points), top)
     moves = np.zeros_like(points) if start is None else start
-    gamma = top
+    gamma, loss = top, np.inf
     for _ in range(_SWEEPS):
         gamma, loss = _sweep(laplacian, points, moves, radius)
         if gamma > top and loss <= _LOSS * (gamma - top) * gamma * radius**2:
             break
+    if gamma <= top * (1.0 + _ABOVE):  # the bound is in the way, or the eigenvalue is
+        top = min(top, sharp_eigenvalue_bound(laplacian))
+        for _ in range(_SWEEPS):
+            if gamma > top and loss <= _LOSS * (gamma - top) * gamma * radius**2:
+                break
+            gamma, loss = _sweep(laplacian, points, moves, radius)
     gamma = max(gamma, top * (1.0 + _ABOVE))
     value = _bound(laplacian, points, moves, radius, gamma, top)
     return Premium(value, gamma, moves, top)
