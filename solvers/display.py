@@ -5,8 +5,40 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from solvers.incumbent import Callback, Progress
+
+
+class Bar:
+    """A bar of the gap's digits, which tells too what is done between two gaps.
+
+    Parameters
+    ----------
+    bar : tqdm
+    tol : float
+        The gap at which the bar is full.
+    callback : callable, optional
+        Told the progress as well.
+    """
+
+    def __init__(self, bar: Any, tol: float, callback: Callback | None) -> None:
+        self.bar, self.tol, self.callback = bar, tol, callback
+        self.where = ""
+
+    def __call__(self, progress: Progress) -> None:
+        """Show how far the gap has closed."""
+        closed = -math.log10(max(progress.gap, self.tol)) if progress.gap < 1.0 else 0.0
+        self.bar.n = round(min(closed, self.bar.total), 1)
+        where = f"{progress.iteration} iterations, value {progress.value:.8g}"
+        self.where = f"{where}, gap {progress.gap:.0e}"
+        self.bar.set_postfix_str(self.where)
+        if self.callback is not None:
+            self.callback(progress)
+
+    def stage(self, doing: str) -> None:
+        """Show what is done now."""
+        self.bar.set_postfix_str(f"{self.where}; {doing}" if self.where else doing)
 
 
 @contextmanager
@@ -21,13 +53,4 @@ def progress_display(
 
     digits = max(-math.log10(tol), 1.0)
     with tqdm(total=round(digits, 1), bar_format="{l_bar}{bar}| {postfix}", desc="gap") as bar:
-
-        def show(progress: Progress) -> None:
-            closed = -math.log10(max(progress.gap, tol)) if progress.gap < 1.0 else 0.0
-            bar.n = round(min(closed, digits), 1)
-            where = f"{progress.iteration} iterations, value {progress.value:.8g}"
-            bar.set_postfix_str(f"{where}, gap {progress.gap:.0e}")
-            if callback is not None:
-                callback(progress)
-
-        yield show
+        yield Bar(bar, tol, callback)

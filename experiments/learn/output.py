@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import networkx as nx
 import numpy as np
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 from scipy import sparse
 
 from experiments.drawing.style import render
@@ -19,6 +21,7 @@ from wdro_cvx import DataError
 
 FILES = ("edges.csv", "laplacian.npz", "graph.graphml", "graph.png", "graph.pdf", "graph.html",
          "summary.md")  # fmt: skip
+_MOST_NAMES = 200  # of a community that a summary lists
 
 
 def check_output(folder: Path, inputs: list[Path], force: bool) -> None:
@@ -83,6 +86,12 @@ def _certain(graph: LearnedGraph) -> str:
     )
 
 
+def _listed(names: Sequence[str] | NDArray[np.str_]) -> str:
+    """Return names with commas, the first ones of very many."""
+    shown = ", ".join(escape_markdown(str(name)) for name in names[:_MOST_NAMES])
+    return shown if len(names) <= _MOST_NAMES else f"{shown}, … ({len(names)} in all)"
+
+
 def summarise(graph: LearnedGraph, notes: list[str]) -> str:
     """Return what was learned, as Markdown."""
     options, solution = graph.options, graph.solution
@@ -101,14 +110,14 @@ def summarise(graph: LearnedGraph, notes: list[str]) -> str:
         ["certified gap", f"{graph.gap:.1e}" + ("" if graph.solved else " — not solved to 1e-6")],
         ["edges", f"{network.number_of_edges()} of weight ≥ {options.threshold:g}"],
         ["in the optimal graph", _certain(graph)],
-        ["isolated vertices", ", ".join(map(escape_markdown, graph.isolated)) or "none"],
+        ["isolated vertices", _listed(graph.isolated) or "none"],
         [
             "communities",
             len({labels[i] for i, name in enumerate(graph.names) if name not in alone}),
         ],
     ]
     parts = ["# Learned graph", markdown_table(["", ""], rows), *notes]
-    names = np.array([escape_markdown(name) for name in graph.names])
-    members = [[int(label), ", ".join(names[labels == label])] for label in np.unique(labels)]
+    names = np.array(graph.names)
+    members = [[int(label), _listed(names[labels == label])] for label in np.unique(labels)]
     parts += ["## Communities", markdown_table(["", "vertices"], members)]
     return "\n\n".join(parts) + "\n"

@@ -8,6 +8,8 @@ depend on who computed the blocks.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,10 +21,16 @@ from wdro_cvx.validation import Array
 _BLOCK = 2048
 _UNIT = 2.0**-24  # of rounding in single precision
 _SAMPLE = 256
+_TOLD = 8  # blocks between two tellings
 
 
 def paying_pairs(
-    points: Array, nu: Array, tau: float, margin: float = 0.0, executor: Executor | None = None
+    points: Array,
+    nu: Array,
+    tau: float,
+    margin: float = 0.0,
+    executor: Executor | None = None,
+    tell: Callable[[float], None] | None = None,
 ) -> tuple[Vertices, Vertices, Array]:
     """Return all pairs whose price exceeds ``-margin``, with their prices.
 
@@ -35,10 +43,16 @@ def paying_pairs(
     margin : float ≥ 0
     executor : optional
         Computes the blocks; without one they are computed here, one after the other.
+    tell : callable, optional
+        Told now and then which share of the blocks is done.
     """
     columns = _columns(points, nu, tau + margin)
     heads, tails = [], []
-    for first, second, found in priced_blocks(columns, _BLOCK, executor):
+    strips = -(-columns.shape[0] // _BLOCK)
+    blocks = strips * (strips + 1) // 2
+    for number, (first, second, found) in enumerate(priced_blocks(columns, _BLOCK, executor)):
+        if tell is not None and number % _TOLD == 0:
+            tell(number / blocks)
         rows, others = np.divmod(found, min(_BLOCK, columns.shape[0] - second))
         heads.append(first + rows)
         tails.append(second + others)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csgraph
 
+from solvers.display import Bar
 from solvers.incumbent import Callback, Progress
 from solvers.large.blocks import Executor
 from solvers.large.neighbours import Cell, near_pairs, pivot_cells
@@ -127,6 +128,7 @@ class Run:
             search.start(self._average() if self.first is None else self.first)
             for number in range(_MAX_ROUNDS):
                 before = self.gap
+                self._stage("descending")
                 fine = number > 0 or self.first is not None
                 search.descend(max(_ROUGH, goal))
                 search.prune(_FAR)
@@ -136,6 +138,7 @@ class Run:
                     search.descend(max(_ROUGH, goal))
                 steps = search.steps
                 if fine:
+                    self._stage("descending to the last digits")
                     search.descend(goal)
                 admitted = self._price_all()
                 self._record()
@@ -165,6 +168,15 @@ class Run:
             self._record()
         return self.gap <= self.tol
 
+    def _stage(self, doing: str) -> None:
+        """Show what is done now, where somebody looks."""
+        if isinstance(self.callback, Bar):
+            number = len(self.history) + 1
+            self.callback.stage(f"round {number}, {self.search.edges.size:,} candidates: {doing}")
+
+    def _pricing(self, share: float) -> None:
+        self._stage(f"pricing all pairs, {share:.0%}")
+
     def _average(self) -> Array:
         """Grow candidates by what pays for the sample average; return its weights."""
         search = self.search
@@ -191,7 +203,7 @@ class Run:
         if self.cells:
             heads, tails, _ = paying_within(points, nu, tau, -least, self.cells)
         else:
-            heads, tails, _ = paying_pairs(points, nu, tau, -least, self.executor)
+            heads, tails, _ = paying_pairs(points, nu, tau, -least, self.executor, self._pricing)
         return self._admit(search.edges, heads, tails)
 
     def _price_all(self) -> int:
@@ -202,7 +214,7 @@ class Run:
         points, nu, tau = data.moved(evidence.worst), evidence.nu, evidence.tau
         margin, most = _NEAR * data.price(nu), _MOST * points.shape[0] + search.edges.size
         least = crowding(points, nu, tau, margin, most, self.rng)
-        heads, tails, prices = paying_pairs(points, nu, tau, -least, self.executor)
+        heads, tails, prices = paying_pairs(points, nu, tau, -least, self.executor, self._pricing)
         if least > 0.0:  # some that pay were left out, so that there is no bound yet
             return self._admit(search.edges, heads, tails)
         prior, paid = data.prior, np.maximum(prices, 0.0)

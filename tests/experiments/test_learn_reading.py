@@ -15,7 +15,7 @@ from experiments import cli
 from experiments.drawing.labels import fonts_for, place_labels
 from experiments.learn.graph import LearnOptions, learn_graph
 from experiments.learn.loading import Layout, SignalTable, load_signals
-from experiments.learn.output import FILES
+from experiments.learn.output import FILES, _listed
 from experiments.learn.places import load_places
 from experiments.learn.reading import _first_line
 from wdro_cvx import DataError, MomentBall, ProblemError
@@ -264,6 +264,12 @@ def test_a_text_is_looked_at_in_pieces_of_any_size(piece, middle):
                     _first_line(path)
                 return
             assert _first_line(path) == "a;b"
+
+
+def test_a_summary_lists_some_of_very_many_names():
+    names = [f"gene_{i}" for i in range(500)]
+    assert _listed(names[:2]) == r"gene\_0, gene\_1"
+    assert _listed(names).endswith(r"gene\_199, … (500 in all)")
 
 
 def test_a_wide_table_takes_little_more_memory_than_its_numbers(tmp_path):

@@ -265,6 +265,20 @@ def test_what_is_not_for_it_goes_to_the_dense_solver(ambiguity, monkeypatch):
     assert answer.status is Status.SOLVED
 
 
+def test_who_looks_sees_rounds_pricing_and_gap(capsys):
+    seen = []
+    problem = smooth_problem(300, 20, WassersteinBall(2.0))
+    quiet = SparseSolver(callback=seen.append).solve(problem)
+    assert capsys.readouterr().err == ""
+    shown = SparseSolver(callback=seen.append, progress=True).solve(problem)
+    said = capsys.readouterr().err
+    assert "round 1," in said
+    assert "candidates: pricing all pairs, 0%" in said
+    assert "gap 1e" in said or f"gap {seen[-1].gap:.0e}" in said
+    assert len(seen) == 2 * len(quiet.history)  # a callback is told after rounds, not within
+    assert shown.value == quiet.value
+
+
 def test_a_time_limit_ends_it_with_a_valid_answer():
     problem = smooth_problem(300, 20, WassersteinBall(2.0))
     answer = SparseSolver(1e-12, time_limit=1e-3).solve(problem)
