@@ -11,7 +11,7 @@ KILLS ?= 100
 
 .DEFAULT_GOAL := help
 .PHONY: help setup test fuzz faults compare propositions figures explain shift temperature \
-  bench robustness validate docs check clean
+  bench robustness validate docs wheel-test check clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -62,6 +62,9 @@ robustness: $(READY)  ## solve a grid of extreme problems and judge every answer
 
 validate: $(READY)  ## learn graphs that are known, by us and by others
 	$(BIN)/wdro validate
+
+wheel-test: $(READY)  ## build the wheel, install it alone elsewhere, and use it there
+	$(BIN)/python tests/wheel/try_wheel.py
 
 docs: $(READY)  ## build the documentation site, with its gallery, in build/site
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -c docs --builder html --fail-on-warning \
