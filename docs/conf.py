@@ -45,7 +45,7 @@ exclude_patterns = [
     "**.egg-info",
 ]
 suppress_warnings = ["config.cache"]  # the gallery's settings hold a function
-nitpicky = False
+highlight_language = "none"  # of blocks that do not say theirs
 
 # --- Markdown
 myst_enable_extensions = ["attrs_inline", "dollarmath"]
