@@ -32,8 +32,8 @@ fits = {
 }
 
 # %%
-# Hollow vertices have no edge. The degrees, sorted, tell the same: one prior concentrates, the
-# other evens out.
+# Hollow vertices have no edge. With as many edges in all, one prior leaves the worst sensors alone
+# and the other does not; the degrees, sorted, say the same.
 
 figure, panels = plt.subplots(1, 3, figsize=(PAGE, 2.4), layout="constrained")
 for axes, (name, fit) in zip(panels, fits.items(), strict=False):
