@@ -14,7 +14,6 @@ from experiments.drawing.style import BLUE, GREY, ORANGE, PAGE
 from solvers import solve
 from wdro_cvx import GraphProblem, Nominal, WassersteinBall, judge
 from wdro_cvx.generators import rbf_graph, smooth_signals
-from wdro_cvx.laplacian import weights_from_laplacian
 
 rng = np.random.default_rng(1)
 signals = smooth_signals(rbf_graph(16, rng), n=40, rng=rng, noise=0.1)
@@ -26,11 +25,12 @@ problem = GraphProblem(Nominal.from_samples(signals), WassersteinBall(0.5), eta=
 
 tolerances = (1e-2, 1e-4, 1e-8)
 figure, panels = plt.subplots(1, 3, figsize=(PAGE, 2.6), layout="constrained", sharey=True)
-order = np.argsort(-weights_from_laplacian(solve(problem, tol=1e-10).laplacian))
+pairs = np.triu_indices(problem.d, 1)
+order = np.argsort(solve(problem, tol=1e-10).laplacian[pairs])
 for axes, tolerance in zip(panels, tolerances, strict=True):
     answer = solve(problem, tol=tolerance)
     verdict = judge(problem, answer)
-    brackets, weights = verdict.edges, weights_from_laplacian(answer.laplacian)
+    brackets, weights = verdict.edges, -answer.laplacian[pairs]
     kinds = {
         "present": (brackets.present(), BLUE),
         "undecided": (brackets.undecided(), ORANGE),

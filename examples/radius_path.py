@@ -14,7 +14,6 @@ from experiments.drawing.style import BLUE, GREY, PAGE, VERMILION
 from solvers import solve_path
 from wdro_cvx import GraphProblem, Nominal, WassersteinBall
 from wdro_cvx.generators import rbf_graph, smooth_signals
-from wdro_cvx.laplacian import weights_from_laplacian
 from wdro_cvx.metrics import mcc
 
 rng = np.random.default_rng(3)
@@ -30,8 +29,9 @@ print("largest certified gap", max(answer.gap for answer in answers))
 # Somewhere on the way the wrong edges are weakest beside the right ones. That place is not known
 # without the truth; :doc:`choose_radius` shows rules that do without.
 
-weights = np.array([weights_from_laplacian(answer.laplacian) for answer in answers])
-right = weights_from_laplacian(truth) > 0.0
+pairs = np.triu_indices(problem.d, 1)
+weights = np.array([-answer.laplacian[pairs] for answer in answers])
+right = truth[pairs] < 0.0
 figure, (left, middle) = plt.subplots(
     1, 2, figsize=(PAGE, 2.6), layout="constrained", width_ratios=(1.5, 1)
 )
