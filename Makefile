@@ -77,5 +77,5 @@ check: $(READY)  ## run the linters: ruff, mypy, import-linter
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache *.egg-info
+clean:  ## remove the virtual environment, the site and caches
+	rm -rf $(VENV) build docs/gallery docs/api/commands.md .mypy_cache .ruff_cache .pytest_cache .import_linter_cache *.egg-info
