@@ -213,6 +213,8 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
         except ValueError as error:
             raise DataError(str(error)) from None
         names = getattr(self, "feature_names_in_", None)
+        if names is not None and len(set(names)) < len(names):  # older scikit-learns let it pass
+            raise DataError("X must have unique column names; rename those that occur twice.")
         counts = None if weights is None else finite_array("sample_weight", weights, 1)
         return Signals(table, counts, None if names is None else tuple(names))
 
