@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from solvers.bootstrap import CONFIDENCE, Seed, bootstrap_radius
-from solvers.path import solve
-from solvers.prediction import PREDICTION_RADII, best_prediction
-from solvers.signals import Signals
+from solvers.estimation.bootstrap import CONFIDENCE, Seed, bootstrap_radius
+from solvers.estimation.prediction import PREDICTION_RADII, best_prediction
+from solvers.estimation.signals import Signals
+from solvers.solve import solve
 from wdro_cvx import (
     AmbiguitySet,
     DataError,

@@ -8,12 +8,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csgraph
 
-from solvers.incumbent import Callback, Progress
 from solvers.large.neighbours import near_pairs, pivot_cells
 from solvers.large.pricing import Executor, crowding, paying_pairs, paying_within
 from solvers.large.search import Data, Evidence, Search
 from solvers.large.structure import Candidates, Vertices
-from solvers.limits import Clock, OutOfTime
+from solvers.running.incumbent import Callback, Progress
+from solvers.running.limits import Clock, OutOfTime
 from wdro_cvx import Certificate, GraphProblem, Solution, Status
 from wdro_cvx.large.edge_list import EdgeList
 from wdro_cvx.moment import TransportedMoment

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from scipy import sparse
 
 from solvers.base import register
-from solvers.display import progress_display
-from solvers.incumbent import Callback
 from solvers.large.moment import solve_moment_ball
 from solvers.large.pricing import Executor
 from solvers.large.rounds import NotWorthwhileError, Run, worthwhile
-from solvers.limits import MARGIN, Clock, judged
+from solvers.running.display import progress_display
+from solvers.running.incumbent import Callback
+from solvers.running.limits import MARGIN, Clock, judged
 from wdro_cvx import (
     GaussianBall,
     GraphProblem,
@@ -47,7 +47,7 @@ class SparseSolver:
     tol : float
         The relative gap between value and lower bound at which to stop.
     callback : callable, optional
-        Called with a :class:`solvers.incumbent.Progress` after every round.
+        Called with a :class:`solvers.running.incumbent.Progress` after every round.
     progress : bool
         Show the gap as it closes, on standard error.
     time_limit : float

@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from solvers.base import register
-from solvers.display import progress_display
-from solvers.incumbent import Callback, Progress
 from solvers.laplacian_qp import LaplacianQP, climb, edge_gains
 from solvers.laplacian_qp.bounded import best_bounded_tau
 from solvers.laplacian_qp.start import best_tau
-from solvers.limits import Clock, judged
 from solvers.moment.ascent import ascend
 from solvers.moment.dual import Evidence, share_inside
+from solvers.running.display import progress_display
+from solvers.running.incumbent import Callback, Progress
+from solvers.running.limits import Clock, judged
 from wdro_cvx import Certificate, GraphProblem, MomentBall, ProblemError, Solution, Status
 from wdro_cvx.laplacian import complete_graph
 from wdro_cvx.moment import TransportedMoment
@@ -40,7 +40,7 @@ class MomentNewton:
     max_iterations : int
         Limit on Newton steps; the answer then has the status ``ITERATION_LIMIT`` and its true gap.
     callback : callable, optional
-        Called with a :class:`solvers.incumbent.Progress` after every step.
+        Called with a :class:`solvers.running.incumbent.Progress` after every step.
     progress : bool
         Show the gap as it closes, on standard error.
     time_limit : float

@@ -447,7 +447,7 @@ def test_small_problems_are_solved_on_one_thread_and_threads_are_given_back(monk
         RobustGraph(0.1).fit(signals())
         assert seen.pop() == [1] * len(before)
         assert blas_threads() == before
-        monkeypatch.setattr("solvers.threads.ONE_THREAD_UP_TO", 5)
+        monkeypatch.setattr("solvers.running.threads.ONE_THREAD_UP_TO", 5)
         RobustGraph(0.1).fit(signals())
         assert seen.pop() == before
 
