@@ -21,7 +21,7 @@ from formulations.backends import backend_options, check_backend
 from formulations.priors import PriorParameters, prior_constraints
 from formulations.variables import LaplacianVariable, laplacian_variable, smoothness
 from wdro_cvx import AmbiguitySet, Certificate, GraphProblem, ProblemError, Solution, SolverError
-from wdro_cvx.laplacian import complete_graph
+from wdro_cvx.graphs.laplacian import complete_graph
 from wdro_cvx.moment import Moment, as_moment
 from wdro_cvx.priors import frobenius_of
 from wdro_cvx.solution import Status

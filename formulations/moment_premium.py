@@ -13,7 +13,7 @@ from formulations.base import Formulation, Risk, register
 from formulations.lmi import transport_premium
 from formulations.variables import LaplacianVariable, smoothness
 from wdro_cvx import MomentUncertainty
-from wdro_cvx.laplacian import complete_graph
+from wdro_cvx.graphs.laplacian import complete_graph
 from wdro_cvx.validation import Array
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from formulations.base import Formulation
 from formulations.variables import LaplacianVariable
-from wdro_cvx.laplacian import complete_graph, edge_index
+from wdro_cvx.graphs.laplacian import complete_graph, edge_index
 from wdro_cvx.moment import ReweighedMoment
 
 

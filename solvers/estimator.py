@@ -37,7 +37,7 @@ from wdro_cvx import (
     Status,
 )
 from wdro_cvx.ambiguity import ambiguity_names, named_ambiguity
-from wdro_cvx.edges import EDGE_THRESHOLD
+from wdro_cvx.graphs.edges import EDGE_THRESHOLD
 from wdro_cvx.solution import above
 from wdro_cvx.validation import finite_array, real_number
 

@@ -14,10 +14,10 @@ from wdro_cvx.ambiguity import (
     register_ambiguity,
     registered_ambiguities,
 )
-from wdro_cvx.bounds import EdgeBounds
 from wdro_cvx.checks import check_ambiguity
 from wdro_cvx.distribution import Discrete, Distribution, Gaussian
 from wdro_cvx.errors import DataError, ProblemError, SolverError, WdroError
+from wdro_cvx.graphs.bounds import EdgeBounds
 from wdro_cvx.judge import Verdict, judge
 from wdro_cvx.nominal import Nominal
 from wdro_cvx.priors import Frobenius, LogDegree

@@ -13,7 +13,7 @@ import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet
 from wdro_cvx.errors import ProblemError, WdroError
-from wdro_cvx.laplacian import laplacian_from_weights
+from wdro_cvx.graphs.laplacian import laplacian_from_weights
 from wdro_cvx.nominal import Nominal
 from wdro_cvx.validation import Array
 

@@ -19,7 +19,7 @@ from experiments.adversarial.forgery import forge
 from formulations import registered as formulations
 from solvers import solve
 from wdro_cvx import GraphProblem, Solution, Status, WdroError, judge
-from wdro_cvx.laplacian import laplacian_from_weights
+from wdro_cvx.graphs.laplacian import laplacian_from_weights
 from wdro_cvx.validation import Array
 
 TOL = 1e-6

@@ -14,7 +14,7 @@ from decimal import Context, Decimal, localcontext
 import numpy as np
 
 from wdro_cvx import AmbiguitySet, GraphProblem, MomentBall, MomentUncertainty
-from wdro_cvx.laplacian import edge_index
+from wdro_cvx.graphs.laplacian import edge_index
 from wdro_cvx.validation import Array
 
 _CONTEXT = Context(prec=60, Emin=-999999, Emax=999999)

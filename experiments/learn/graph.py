@@ -21,7 +21,7 @@ from solvers.estimation.signals import ROUNDING, Signals
 from solvers.selection import RULES, ChoiceWarning
 from wdro_cvx import DataError, GraphProblem, ProblemError, Solution, Status, Verdict, judge
 from wdro_cvx.ambiguity import named_ambiguity
-from wdro_cvx.edges import EDGE_THRESHOLD
+from wdro_cvx.graphs.edges import EDGE_THRESHOLD
 from wdro_cvx.solution import above
 from wdro_cvx.validation import Array, real_number, whole_number
 

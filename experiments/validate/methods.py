@@ -19,7 +19,7 @@ from solvers import RobustGraph, solve
 from solvers.estimation.prediction import best_prediction
 from solvers.estimation.signals import Signals
 from wdro_cvx import GraphProblem, LogDegree, Nominal, Singleton
-from wdro_cvx.edges import EDGE_THRESHOLD
+from wdro_cvx.graphs.edges import EDGE_THRESHOLD
 from wdro_cvx.validation import Array
 
 _DISCOVERY = 0.05  # share of false edges that tests of correlations allow

@@ -13,7 +13,7 @@ from scipy import sparse
 from solvers.estimation.edge_table import certain, edge_arrays
 from solvers.path import solve_path
 from wdro_cvx import DataError, GraphProblem
-from wdro_cvx.edges import EDGE_THRESHOLD, EdgeBrackets
+from wdro_cvx.graphs.edges import EDGE_THRESHOLD, EdgeBrackets
 from wdro_cvx.solution import network
 from wdro_cvx.validation import Array, finite_array
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from wdro_cvx.edges import EDGE_THRESHOLD, EdgeBrackets
-from wdro_cvx.laplacian import edge_index
+from wdro_cvx.graphs.edges import EDGE_THRESHOLD, EdgeBrackets
+from wdro_cvx.graphs.laplacian import edge_index
 from wdro_cvx.large.brackets import ListedBrackets
 from wdro_cvx.validation import Array
 

@@ -15,7 +15,7 @@ from solvers.estimation.edge_table import edge_table
 from solvers.estimation.signals import Signals
 from solvers.estimation.stability import edge_shares
 from wdro_cvx import GraphProblem, Solution, judge
-from wdro_cvx.edges import EdgeBrackets
+from wdro_cvx.graphs.edges import EdgeBrackets
 from wdro_cvx.solution import network
 from wdro_cvx.validation import Array
 

@@ -13,7 +13,7 @@ import numpy as np
 from solvers.estimation.signals import Signals
 from solvers.solve import solve
 from wdro_cvx import DataError, GraphProblem, Nominal, Solution, Status
-from wdro_cvx.edges import EDGE_THRESHOLD
+from wdro_cvx.graphs.edges import EDGE_THRESHOLD
 from wdro_cvx.solution import above
 
 #: Candidates for the radius relative to the length of a signal; fewer than for one eta alone.

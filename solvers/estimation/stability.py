@@ -11,7 +11,7 @@ from solvers.estimation.bootstrap import Seed, draw_counts, generator
 from solvers.estimation.signals import Signals
 from solvers.solve import solve
 from wdro_cvx import GraphProblem, Solution, Status
-from wdro_cvx.edges import EDGE_THRESHOLD
+from wdro_cvx.graphs.edges import EDGE_THRESHOLD
 from wdro_cvx.validation import Array, whole_number
 
 # Which edges there are does not change with the last digits of the value.

@@ -16,7 +16,7 @@ import numpy as np
 from solvers.running.limits import judged
 from solvers.solve import solve
 from wdro_cvx import GraphProblem, LogDegree, ProblemError, Solution, Status
-from wdro_cvx.edges import EDGE_THRESHOLD
+from wdro_cvx.graphs.edges import EDGE_THRESHOLD
 from wdro_cvx.priors import Frobenius
 from wdro_cvx.validation import Array, real_number
 

@@ -21,7 +21,7 @@ from solvers.running.display import progress_display
 from solvers.running.incumbent import Callback, Progress
 from solvers.running.limits import Clock, judged
 from wdro_cvx import Certificate, GraphProblem, MomentBall, ProblemError, Solution, Status
-from wdro_cvx.laplacian import complete_graph
+from wdro_cvx.graphs.laplacian import complete_graph
 from wdro_cvx.moment import TransportedMoment
 from wdro_cvx.priors import frobenius_of
 from wdro_cvx.solution import relative_gap

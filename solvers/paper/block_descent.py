@@ -19,7 +19,7 @@ from solvers.paper.spectral import Descent, spectral_descent, strong_convexity_b
 from solvers.paper.step import check_step, start_weights
 from solvers.running.limits import Clock
 from wdro_cvx import GaussianBall, GraphProblem, ProblemError, Solution, WassersteinBall
-from wdro_cvx.laplacian import adjoint, laplacian_from_weights
+from wdro_cvx.graphs.laplacian import adjoint, laplacian_from_weights
 from wdro_cvx.priors import frobenius_of
 from wdro_cvx.solution import Status
 from wdro_cvx.validation import Array, real_number, whole_number

@@ -17,7 +17,7 @@ from solvers.paper.spectral import Descent, spectral_descent
 from solvers.paper.step import check_step, start_weights
 from solvers.running.limits import Clock
 from wdro_cvx import Certificate, GraphProblem, MomentBall, Solution, Status
-from wdro_cvx.laplacian import adjoint, laplacian_from_weights
+from wdro_cvx.graphs.laplacian import adjoint, laplacian_from_weights
 from wdro_cvx.moment import as_moment
 from wdro_cvx.priors import frobenius_of
 from wdro_cvx.validation import Array, real_number, whole_number

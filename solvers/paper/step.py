@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from wdro_cvx import GraphProblem, ProblemError
-from wdro_cvx.laplacian import project_simplex, weights_from_laplacian
+from wdro_cvx.graphs.laplacian import project_simplex, weights_from_laplacian
 from wdro_cvx.validation import Array
 
 Proximal = Callable[[Array, float], Array]

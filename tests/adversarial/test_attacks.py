@@ -18,7 +18,7 @@ from wdro_cvx import (
     judge,
     registered_ambiguities,
 )
-from wdro_cvx.laplacian import laplacian_from_weights
+from wdro_cvx.graphs.laplacian import laplacian_from_weights
 
 
 @pytest.mark.parametrize("case", draw_cases(104, seed=1), ids=str)

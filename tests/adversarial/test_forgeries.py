@@ -20,7 +20,7 @@ from wdro_cvx import (
     WassersteinBall,
     judge,
 )
-from wdro_cvx.laplacian import complete_graph, laplacian_from_weights
+from wdro_cvx.graphs.laplacian import complete_graph, laplacian_from_weights
 from wdro_cvx.moment import Moment, ReweighedMoment, TransportedMoment
 
 SAMPLES = np.random.default_rng(0).standard_normal((12, 5))

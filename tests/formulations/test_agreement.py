@@ -22,7 +22,7 @@ from wdro_cvx import (
     WassersteinBall,
     judge,
 )
-from wdro_cvx.laplacian import laplacian_from_weights
+from wdro_cvx.graphs.laplacian import laplacian_from_weights
 
 # d, N, radius, eta, scale of the data, mean: fewer samples than vertices, a single sample, the
 # hard case (few samples, large radius), means that dominate, units from 1e-3 to 1e3.

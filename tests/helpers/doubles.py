@@ -10,7 +10,7 @@ import numpy as np
 
 from solvers import CertifiedSolver, register
 from wdro_cvx import Solution, Status
-from wdro_cvx.laplacian import complete_graph
+from wdro_cvx.graphs.laplacian import complete_graph
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from wdro_cvx.ambiguity import (
 )
 from wdro_cvx.ambiguity.smoothness import accumulation
 from wdro_cvx.errors import ProblemError
-from wdro_cvx.laplacian import Residuals
+from wdro_cvx.graphs.laplacian import Residuals
 from wdro_cvx.large.brackets import ListedBrackets, listed_brackets
 from wdro_cvx.large.edge_list import EdgeList
 from wdro_cvx.large.premium import Premium, premium_bound

@@ -14,7 +14,7 @@ import numpy as np
 from solvers.laplacian_qp.minimax import Master
 from solvers.running.incumbent import Incumbent
 from wdro_cvx import GraphProblem
-from wdro_cvx.laplacian import adjoint, laplacian_from_weights, weights_from_laplacian
+from wdro_cvx.graphs.laplacian import adjoint, laplacian_from_weights, weights_from_laplacian
 from wdro_cvx.validation import Array
 
 _ACCURACY = 0.3  # of a mixture, in proportion to the gap before it

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wdro_cvx import GraphProblem
-from wdro_cvx.laplacian import edge_index, laplacian_from_weights
+from wdro_cvx.graphs.laplacian import edge_index, laplacian_from_weights
 from wdro_cvx.validation import Array
 
 _PINNED = 1e-12  # of the trace: an interval without an inside

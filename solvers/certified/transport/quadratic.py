@@ -20,8 +20,8 @@ import numpy as np
 
 from solvers.laplacian_qp.ascent import Curvature
 from wdro_cvx import EdgeBounds
-from wdro_cvx.bounds import project_box
-from wdro_cvx.laplacian import edge_index, laplacian_from_weights
+from wdro_cvx.graphs.bounds import project_box
+from wdro_cvx.graphs.laplacian import edge_index, laplacian_from_weights
 from wdro_cvx.validation import Array
 
 

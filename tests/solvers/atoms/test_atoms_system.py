@@ -13,7 +13,7 @@ from solvers.atoms import model as model_module
 from solvers.atoms.interior_point import advance, residual, starting_point
 from solvers.atoms.system import Curvature, Vector, newton_solver
 from wdro_cvx import KLBall
-from wdro_cvx.laplacian import laplacian_from_weights
+from wdro_cvx.graphs.laplacian import laplacian_from_weights
 
 
 def dense_matrix(model, at):

@@ -15,7 +15,7 @@ from solvers.laplacian_qp import solve_laplacian_qp
 from solvers.laplacian_qp.minimax import Master
 from solvers.running.incumbent import Incumbent
 from wdro_cvx import AmbiguitySet, EdgeBounds, GraphProblem, Status, WorstCase, judge
-from wdro_cvx.laplacian import adjoint, complete_graph, laplacian_from_weights
+from wdro_cvx.graphs.laplacian import adjoint, complete_graph, laplacian_from_weights
 
 CONIC = 1e-6  # Clarabel's accuracy, relative
 

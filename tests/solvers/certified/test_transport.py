@@ -35,7 +35,7 @@ from wdro_cvx import (
     judge,
 )
 from wdro_cvx.generators import rbf_graph, smooth_signals
-from wdro_cvx.laplacian import edge_index, weights_from_laplacian
+from wdro_cvx.graphs.laplacian import edge_index, weights_from_laplacian
 
 CONIC = 2e-6  # 1e-6 of the certified solver, and what Clarabel leaves
 FORMS = {

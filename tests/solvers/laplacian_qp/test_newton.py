@@ -9,7 +9,7 @@ from instances import dimensions, frobenius_qp, paper_problem, random_laplacian,
 
 from solvers.laplacian_qp import solve_laplacian_qp
 from wdro_cvx import Singleton
-from wdro_cvx.laplacian import adjoint, edge_index, residuals, weights_from_laplacian
+from wdro_cvx.graphs.laplacian import adjoint, edge_index, residuals, weights_from_laplacian
 
 etas = st.floats(-4, 3).map(lambda exponent: 10.0**exponent)
 scales = st.floats(-6, 6).map(lambda exponent: 10.0**exponent)

@@ -29,7 +29,7 @@ from wdro_cvx import (
     WassersteinBall,
     judge,
 )
-from wdro_cvx.laplacian import adjoint, edge_index, laplacian_from_weights
+from wdro_cvx.graphs.laplacian import adjoint, edge_index, laplacian_from_weights
 from wdro_cvx.large.edge_list import EdgeList
 from wdro_cvx.large.generators import neighbour_graph, smooth_table
 from wdro_cvx.priors import Frobenius

@@ -23,7 +23,7 @@ from wdro_cvx import (
     Status,
     judge,
 )
-from wdro_cvx.laplacian import laplacian_from_weights
+from wdro_cvx.graphs.laplacian import laplacian_from_weights
 
 EXPONENTS = [1.0, 1.05, 4 / 3, 1.5, 2.0, 3.0, 4.0, 20.0, np.inf]
 PENALTIES = [None, 1.0, 100.0]

@@ -11,7 +11,7 @@ from solvers import MomentNewton
 from solvers.moment.interior import _master, _Model, _Point, solve_norm_ball
 from solvers.running.incumbent import Incumbent
 from wdro_cvx import EdgeBounds, GaussianBall, GraphProblem, LogDegree, MomentBall
-from wdro_cvx.laplacian import laplacian_from_weights
+from wdro_cvx.graphs.laplacian import laplacian_from_weights
 
 orders = st.sampled_from([1.0, 1.05, 4 / 3, 2.0, 4.0, 20.0])
 

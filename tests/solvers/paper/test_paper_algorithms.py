@@ -20,7 +20,7 @@ from wdro_cvx import (
     WassersteinBall,
     judge,
 )
-from wdro_cvx.laplacian import (
+from wdro_cvx.graphs.laplacian import (
     adjoint,
     laplacian_from_weights,
     residuals,

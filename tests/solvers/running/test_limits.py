@@ -16,7 +16,7 @@ from wdro_cvx import (
     Status,
     judge,
 )
-from wdro_cvx.laplacian import complete_graph
+from wdro_cvx.graphs.laplacian import complete_graph
 
 
 def test_a_clock_rings_after_its_limit():

@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 
 from wdro_cvx import GaussianBall, MomentBall, Nominal, ProblemError, Singleton, WassersteinBall
 from wdro_cvx.ambiguity.secular import solve_secular
-from wdro_cvx.laplacian import complete_graph
+from wdro_cvx.graphs.laplacian import complete_graph
 
 radii = st.sampled_from([1e-3, 0.1, 1.0, 20.0])
 kinds = st.integers(0, 7)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wdro_cvx.errors import ProblemError
-from wdro_cvx.laplacian import edge_index, vertex_count
+from wdro_cvx.graphs.laplacian import edge_index, vertex_count
 from wdro_cvx.validation import Array, real_number, whole_number
 
 _REPAIRS = 100

@@ -6,7 +6,7 @@ from instances import random_laplacian, seeds
 from scipy.optimize import minimize_scalar
 
 from wdro_cvx import EdgeBounds, ProblemError
-from wdro_cvx.laplacian import degrees, laplacian_from_weights, laplacian_operator
+from wdro_cvx.graphs.laplacian import degrees, laplacian_from_weights, laplacian_operator
 from wdro_cvx.priors import DegreePrior, Frobenius, LogDegree, TraceRule, frobenius_of
 
 FREE = TraceRule(0.0, 0.0)

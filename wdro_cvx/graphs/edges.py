@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wdro_cvx.laplacian import weights_from_laplacian
+from wdro_cvx.graphs.laplacian import weights_from_laplacian
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.validation import Array, real_number
 

@@ -8,7 +8,7 @@ from instances import dimensions, random_laplacian, random_nominal, seeds
 from scipy.optimize import minimize
 
 from wdro_cvx import MomentUncertainty, Nominal, ProblemError
-from wdro_cvx.laplacian import complete_graph
+from wdro_cvx.graphs.laplacian import complete_graph
 
 radii = st.sampled_from([1e-3, 0.1, 1.0, 10.0])
 shapes = st.sampled_from([(0.3, 1.0), (1.0, 0.1), (0.01, 1.0)])

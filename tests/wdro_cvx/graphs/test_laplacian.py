@@ -6,7 +6,7 @@ from instances import dimensions, random_laplacian, seeds
 from scipy.optimize import minimize
 
 from wdro_cvx import ProblemError
-from wdro_cvx.laplacian import (
+from wdro_cvx.graphs.laplacian import (
     adjoint,
     complete_graph,
     degrees,

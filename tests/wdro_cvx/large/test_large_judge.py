@@ -25,7 +25,7 @@ from wdro_cvx import (
     WassersteinBall,
     judge,
 )
-from wdro_cvx.laplacian import laplacian_from_weights, weights_from_laplacian
+from wdro_cvx.graphs.laplacian import laplacian_from_weights, weights_from_laplacian
 from wdro_cvx.large.premium import premium_bound
 from wdro_cvx.large.prices import TooManyError, pairs_below
 from wdro_cvx.large.top import eigenvalue_bound
