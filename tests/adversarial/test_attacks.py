@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from experiments.adversarial.attack import ALLOWED, attack
-from experiments.adversarial.cases import DATA, SHIPPED, Case, build, draw_cases
-from experiments.adversarial.exact import exact_value, has_exact_risk
-from experiments.adversarial.forgery import forge
+from experiments.robustness.adversarial.attack import ALLOWED, attack
+from experiments.robustness.adversarial.cases import DATA, SHIPPED, Case, build, draw_cases
+from experiments.robustness.adversarial.exact import exact_value, has_exact_risk
+from experiments.robustness.adversarial.forgery import forge
 from solvers import solve
 from wdro_cvx import (
     Certificate,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from experiments.adversarial.exact import exact_value
+from experiments.robustness.adversarial.exact import exact_value
 from solvers import solve
 from wdro_cvx import (
     Certificate,

@@ -10,8 +10,8 @@ from instances import dimensions, random_laplacian, random_nominal, seeds
 from scipy import sparse
 
 import wdro_cvx.large.judge as large_judge
-from experiments.adversarial.exact import exact_value
-from experiments.adversarial.forgery import forge
+from experiments.robustness.adversarial.exact import exact_value
+from experiments.robustness.adversarial.forgery import forge
 from solvers import CertifiedSolver
 from wdro_cvx import (
     Certificate,

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from experiments.adversarial.cases import Case, build
-from experiments.adversarial.exact import exact_value
-from experiments.adversarial.forgery import forge
+from experiments.robustness.adversarial.cases import Case, build
+from experiments.robustness.adversarial.exact import exact_value
+from experiments.robustness.adversarial.forgery import forge
 from formulations import registered as formulations
 from solvers import solve
 from wdro_cvx import GraphProblem, Solution, Status, WdroError, judge

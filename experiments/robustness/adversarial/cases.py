@@ -45,7 +45,7 @@ def draw_cases(count: int, seed: int = 0) -> list[Case]:
     return cases
 
 
-#: The sets that have an exact risk in experiments/adversarial/exact.py.
+#: The sets that have an exact risk in experiments/robustness/adversarial/exact.py.
 SHIPPED = (
     "ChiSquareBall", "GaussianBall", "KLBall", "MahalanobisBall", "MomentBall",
     "MomentUncertainty", "Singleton", "WassersteinBall",

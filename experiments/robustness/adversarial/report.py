@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.adversarial.attack import ALLOWED, TOL
-from experiments.adversarial.cases import CONSTRAINTS, DATA
-from experiments.adversarial.forgery import EXCESSES
+from experiments.robustness.adversarial.attack import ALLOWED, TOL
+from experiments.robustness.adversarial.cases import CONSTRAINTS, DATA
+from experiments.robustness.adversarial.forgery import EXCESSES
 from experiments.running.provenance import provenance_line
 from experiments.running.text import markdown_table
 
