@@ -10,7 +10,7 @@ import numpy as np
 from formulations import Formulation
 from solvers import CertifiedSolver
 from wdro_cvx import AmbiguitySet, GraphProblem, Nominal, ProblemError, Singleton, WdroError, judge
-from wdro_cvx.checks import CheckReport, CheckResult
+from wdro_cvx.testing import CheckReport, CheckResult
 
 _D = 6
 _TOLERANCE = 1e-6  # the backend's and the certified solver's gap

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet
-from wdro_cvx.errors import ProblemError, WdroError
+from wdro_cvx.errors import WdroError
 from wdro_cvx.graphs.laplacian import laplacian_from_weights
 from wdro_cvx.nominal import Nominal
+from wdro_cvx.testing.report import CheckReport, CheckResult
 from wdro_cvx.validation import Array
 
 _EXACT = 1e-8  # identities in double precision
@@ -23,46 +24,6 @@ _SLOPE = 1e-4  # of one-sided differences with that step
 _VISIBLE = 1e-6  # a premium below this share of the risk may be rounding
 #: What a check may miss by, where that is not an identity in double precision.
 _LIMITS = {"gradient": _SLOPE, "atoms": _SLOPE, "inside": 1e-6, "proves itself": 1e-6}
-
-
-@dataclass(frozen=True)
-class CheckResult:
-    """One property: its name, whether it was found to hold, and what was seen."""
-
-    name: str
-    passed: bool
-    detail: str
-
-
-@dataclass(frozen=True)
-class CheckReport:
-    """What a check found; print it."""
-
-    subject: str
-    results: tuple[CheckResult, ...]
-
-    @property
-    def passed(self) -> bool:
-        """Whether every property holds."""
-        return all(result.passed for result in self.results)
-
-    @property
-    def failures(self) -> tuple[str, ...]:
-        """The names of those that do not."""
-        return tuple(result.name for result in self.results if not result.passed)
-
-    def __str__(self) -> str:
-        """Return one line per property."""
-        lines = [
-            f"  {'ok    ' if result.passed else 'FAILED'} {result.name}: {result.detail}"
-            for result in self.results
-        ]
-        return "\n".join([f"{self.subject}: {'passed' if self.passed else 'FAILED'}", *lines])
-
-    def raise_if_failed(self) -> None:
-        """Raise ProblemError with the report if something failed."""
-        if not self.passed:
-            raise ProblemError(str(self))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,6 @@
+"""Checks for authors of new variants: each property by name, with what was seen."""
+
+from wdro_cvx.testing.ambiguity import check_ambiguity
+from wdro_cvx.testing.report import CheckReport, CheckResult
+
+__all__ = ["CheckReport", "CheckResult", "check_ambiguity"]
