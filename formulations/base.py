@@ -21,9 +21,11 @@ from formulations.backends import backend_options, check_backend
 from formulations.priors import PriorParameters, prior_constraints
 from formulations.variables import LaplacianVariable, laplacian_variable, smoothness
 from wdro_cvx import AmbiguitySet, Certificate, GraphProblem, ProblemError, Solution, SolverError
+from wdro_cvx.claims import check_claims
 from wdro_cvx.graphs.laplacian import complete_graph
 from wdro_cvx.moment import Moment, as_moment
 from wdro_cvx.priors import frobenius_of
+from wdro_cvx.registry import Registry
 from wdro_cvx.solution import Status
 from wdro_cvx.validation import Array, real_number
 
@@ -106,12 +108,8 @@ class Formulation(ABC):
     @classmethod
     def check_claim(cls, problem: GraphProblem) -> None:
         """Raise ProblemError unless this formulation solves this problem."""
-        if not isinstance(problem.ambiguity, cls.claims):
-            names = " or ".join(claimed.__name__ for claimed in cls.claims)
-            raise ProblemError(
-                f"{cls.__name__} solves problems with {names}; this one has "
-                f"{type(problem.ambiguity).__name__}. Choose another formulation or set."
-            )
+        remedy = "Choose another formulation or set."
+        check_claims(cls.__name__, cls.claims, problem.ambiguity, remedy)
         if cls.needs_samples and problem.nominal.samples is None:
             raise ProblemError(
                 f"{cls.__name__} needs samples; this nominal has moments only. "
@@ -234,7 +232,7 @@ class Formulation(ABC):
 
 
 F = TypeVar("F", bound=type[Formulation])
-_REGISTRY: dict[str, type[Formulation]] = {}
+_REGISTRY: Registry[Formulation] = Registry()
 
 
 def register(cls: F) -> F:
@@ -244,10 +242,10 @@ def register(cls: F) -> F:
             f"{cls.__name__} cannot be registered: it must subclass Formulation and set claims, "
             "the tuple of ambiguity sets whose problem it solves."
         )
-    _REGISTRY[cls.__name__] = cls
+    _REGISTRY.add(cls)
     return cls
 
 
 def registered() -> dict[str, type[Formulation]]:
     """Return all registered formulations by name."""
-    return dict(_REGISTRY)
+    return _REGISTRY.all()

@@ -4,7 +4,7 @@ import importlib
 import pkgutil
 from typing import TYPE_CHECKING, Any
 
-from solvers.base import Solver, register, registered
+from solvers.base import Request, Solver, register, registered
 from solvers.certified import CertifiedSolver
 from solvers.estimation.target_degree import NeighbourFit, solve_for_neighbours
 from solvers.laplacian_qp import LaplacianQP, solve_laplacian_qp
@@ -32,6 +32,7 @@ __all__ = [
     "MomentNewton",
     "NeighbourFit",
     "ProjectedGradient",
+    "Request",
     "RobustGraph",
     "Solver",
     "SparseSolver",

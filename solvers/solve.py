@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
-from solvers.certified import CertifiedSolver
-from solvers.large import SparseSolver
+from solvers.base import Request, Solver, registered
 from solvers.large.pricing import Executor
-from solvers.moment import MomentNewton
 from solvers.running.incumbent import Callback
 from solvers.running.limits import Clock
 from solvers.running.threads import right_threads
-from wdro_cvx import GraphProblem, ProblemError, Solution
+from wdro_cvx import GraphProblem, ProblemError, Solution, SolverError
 
 
 def solve(
@@ -51,32 +49,31 @@ def solve(
     -----
     Up to ``solvers.running.threads.ONE_THREAD_UP_TO`` vertices BLAS is held to one thread.
     """
-    with right_threads(problem.d):
-        return _best(problem, tol, start, progress, callback, time_limit, executor)
-
-
-def _best(
-    problem: GraphProblem,
-    tol: float,
-    start: Solution | None,
-    progress: bool,
-    callback: Callback | None,
-    time_limit: float,
-    executor: Executor | None,
-) -> Solution:
-    """Solve a problem with the best solver for it."""
+    request = Request(tol, start, progress, callback, time_limit, executor)
     clock = Clock(time_limit)
-    found = SparseSolver(tol, callback, progress, time_limit, executor).attempt(problem)
-    if found is not None:
-        return found
-    settings: dict[str, Any] = {
-        "callback": callback,
-        "progress": progress,
-        "time_limit": max(clock.limit - clock.seconds, 1e-3),
-    }
-    solver: MomentNewton | CertifiedSolver = MomentNewton(tol, **settings)
+    with right_threads(problem.d):
+        for solver in candidates(problem):
+            left = max(clock.limit - clock.seconds, 1e-3)
+            found = solver.answer(problem, replace(request, time_limit=left))
+            if found is not None:
+                return found
+    raise SolverError("no registered solver answers this problem; register CertifiedSolver.")
+
+
+def candidates(problem: GraphProblem) -> list[type[Solver]]:
+    """Return the registered solvers that claim a problem, in the order in which to try them."""
+    ranked = [solver for solver in registered().values() if solver.rank is not None]
+    return sorted(filter(lambda solver: _applies(solver, problem), ranked), key=_rank)
+
+
+def _rank(solver: type[Solver]) -> int:
+    assert solver.rank is not None
+    return solver.rank
+
+
+def _applies(solver: type[Solver], problem: GraphProblem) -> bool:
     try:
         solver.check_claim(problem)
     except ProblemError:
-        solver = CertifiedSolver(tol, **settings)
-    return solver.solve(problem, start)
+        return False
+    return True

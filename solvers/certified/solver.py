@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from solvers.atoms import solve_atoms
-from solvers.base import register
+from solvers.base import Request, Solver, register
 from solvers.certified.bundle import bundle_ascent
 from solvers.certified.proximal import proximal_descent
 from solvers.certified.transport import MAX_EDGES, solve_transport
@@ -20,7 +20,7 @@ from solvers.moment.interior import solve_norm_ball
 from solvers.running.display import progress_display
 from solvers.running.incumbent import Callback, Incumbent
 from solvers.running.limits import MARGIN, Clock, OutOfTime, judged
-from wdro_cvx import GraphProblem, ProblemError, Solution, Status, WorstCase
+from wdro_cvx import AmbiguitySet, GraphProblem, ProblemError, Solution, Status, WorstCase
 from wdro_cvx.validation import Array, real_number, square_matrix, whole_number
 
 # Where the risk is smooth at the optimum a few steps suffice (measured: 2 to 40); a run that needs
@@ -35,7 +35,7 @@ _PATIENCE, _EDGES_PER_TRIAL = 4, 100
 
 @register
 @dataclass(frozen=True)
-class CertifiedSolver:
+class CertifiedSolver(Solver):
     """Spectral proximal gradient with a duality certificate as its stopping rule.
 
     Where the risk is not smooth at the optimum it goes over to what the set offers: an interior
@@ -61,6 +61,9 @@ class CertifiedSolver:
     Ctrl-C ends the run with the best answer so far, certified, and the status ``INTERRUPTED``.
     """
 
+    claims = (AmbiguitySet,)
+    rank = 100  # for every problem, so the last
+
     tol: float = 1e-6
     max_iterations: int = 5500
     callback: Callback | None = None
@@ -72,8 +75,10 @@ class CertifiedSolver:
         whole_number("max_iterations", self.max_iterations, 1)
         Clock(self.time_limit)
 
-    def check_claim(self, problem: GraphProblem) -> None:
-        """Accept every problem: all it needs is the worst case."""
+    @classmethod
+    def answer(cls, problem: GraphProblem, request: Request) -> Solution:
+        """Solve any problem."""
+        return cls(**request.settings(cls)).solve(problem, request.start)
 
     def solve(self, problem: GraphProblem, start: Solution | None = None) -> Solution:
         """Solve the problem, from another problem's solution if one is given.

@@ -80,7 +80,7 @@ class Run:
         place[self.order] = np.arange(problem.d, dtype=place.dtype)
         edges = Candidates.from_pairs(problem.d, place[edges.heads], place[edges.tails])
         self.cells = [place[cell] for cell in cells]
-        scales = getattr(problem.ambiguity, "scales", None)
+        scales = problem.ambiguity.row_scales or None
         data = Data(
             points[self.order],
             None if scales is None else np.asarray(scales)[self.order],

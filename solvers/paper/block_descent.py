@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import linalg
 
-from solvers.base import register
+from solvers.base import Solver, register
 from solvers.paper.bisection import bisect_multiplier
 from solvers.paper.projected_gradient import ProjectedGradient
 from solvers.paper.spectral import Descent, spectral_descent, strong_convexity_bound
 from solvers.paper.step import check_step, start_weights
 from solvers.running.limits import Clock
-from wdro_cvx import GaussianBall, GraphProblem, ProblemError, Solution, WassersteinBall
+from wdro_cvx import GraphProblem, Solution
+from wdro_cvx.claims import EUCLIDEAN_TRANSPORT
 from wdro_cvx.graphs.laplacian import adjoint, laplacian_from_weights
 from wdro_cvx.priors import frobenius_of
 from wdro_cvx.solution import Status
@@ -27,7 +28,7 @@ from wdro_cvx.validation import Array, real_number, whole_number
 
 @register
 @dataclass(frozen=True)
-class BlockDescent:
+class BlockDescent(Solver):
     """The paper's algorithm for the Gaussian scenario, with trace penalty or exact trace.
 
     In the hard case (a radius that is large for the number of samples) γ runs into λmax, where the
@@ -45,6 +46,8 @@ class BlockDescent:
         Seconds after which to stop, with the status ``TIME_LIMIT``.
     """
 
+    claims = (EUCLIDEAN_TRANSPORT,)
+
     tol: float = 1e-7
     max_iterations: int = 500
     max_inner_iterations: int = 20_000
@@ -56,13 +59,10 @@ class BlockDescent:
         whole_number("max_inner_iterations", self.max_inner_iterations, 1)
         Clock(self.time_limit)
 
-    def check_claim(self, problem: GraphProblem) -> None:
-        """Raise ProblemError unless the ambiguity set is a Gaussian or Wasserstein ball."""
-        if not isinstance(problem.ambiguity, (GaussianBall, WassersteinBall)):
-            raise ProblemError(
-                "BlockDescent solves problems with GaussianBall or WassersteinBall; this one has "
-                f"{type(problem.ambiguity).__name__}. Use ProjectedGradient."
-            )
+    @classmethod
+    def check_claim(cls, problem: GraphProblem) -> None:
+        """Raise ProblemError unless signals move in the Euclidean metric, and for other priors."""
+        super().check_claim(problem)
         frobenius_of(problem.prior, "BlockDescent")
         check_step(problem)
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import logsumexp, softmax
 
-from solvers.base import register
+from solvers.base import Solver, register
 from solvers.paper.spectral import Descent, spectral_descent
 from solvers.paper.step import check_step, start_weights
 from solvers.running.limits import Clock
-from wdro_cvx import Certificate, GraphProblem, MomentBall, Solution, Status
+from wdro_cvx import AmbiguitySet, Certificate, GraphProblem, Solution, Status
 from wdro_cvx.graphs.laplacian import adjoint, laplacian_from_weights
 from wdro_cvx.moment import as_moment
 from wdro_cvx.priors import frobenius_of
@@ -27,7 +27,7 @@ _SMOOTHING_CUT = 0.1  # each stage for p = 1 smooths by this much less than the 
 
 @register
 @dataclass(frozen=True)
-class ProjectedGradient:
+class ProjectedGradient(Solver):
     """Projected gradient with backtracking line search.
 
     It solves the problem with the trace penalty, as the paper prints it, and the one with the exact
@@ -51,6 +51,8 @@ class ProjectedGradient:
         Seconds after which to stop, with the status ``TIME_LIMIT``.
     """
 
+    claims = (AmbiguitySet,)
+
     tol: float = 1e-7
     max_iterations: int = 20_000
     time_limit: float = float("inf")
@@ -60,7 +62,8 @@ class ProjectedGradient:
         whole_number("max_iterations", self.max_iterations, 1)
         Clock(self.time_limit)
 
-    def check_claim(self, problem: GraphProblem) -> None:
+    @classmethod
+    def check_claim(cls, problem: GraphProblem) -> None:
         """Accept every set, of which it needs the worst case alone, but not every prior."""
         frobenius_of(problem.prior, "ProjectedGradient")
         check_step(problem)
@@ -70,7 +73,7 @@ class ProjectedGradient:
         self.check_claim(problem)
         clock = Clock(self.time_limit)
         ambiguity = problem.ambiguity
-        if isinstance(ambiguity, MomentBall) and ambiguity.p == 1.0 and ambiguity.radius > 0.0:
+        if ambiguity.norm_order == 1.0 and ambiguity.radius > 0.0:
             descent, certificate = self._solve_largest_degree(problem, clock)
             slack = self.tol / 2 * abs(descent.value)
         else:

@@ -29,8 +29,8 @@ DOCUMENT = Path(__file__).parents[2] / "docs" / "new-variant.md"
 
 
 def forget():
-    formulations.base._REGISTRY.pop("SpectralForm", None)
-    base._REGISTRY.pop("SpectralBall", None)
+    formulations.base._REGISTRY.forget("SpectralForm")
+    base._REGISTRY.forget("SpectralBall")
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from instances import random_laplacian, random_nominal, seeds
 from scipy import sparse
 
-from solvers import CertifiedSolver, RobustGraph, SparseSolver, solve
+from solvers import CertifiedSolver, Request, RobustGraph, SparseSolver, solve
 from solvers.laplacian_qp import LaplacianQP, solve_laplacian_qp
 from solvers.large.neighbours import near_pairs, pivot_cells
 from solvers.large.pricing import crowding, paying_pairs, paying_within
@@ -258,7 +258,7 @@ def test_what_is_not_for_it_goes_to_the_dense_solver(ambiguity, monkeypatch):
     monkeypatch.setattr("solvers.large.solve._FASTER_FROM", 2)
     eta = 0.3 if ambiguity.radius > 10.0 else 100.0
     problem = smooth_problem(50, 5, ambiguity, eta)
-    assert SparseSolver().attempt(problem) is None
+    assert SparseSolver.answer(problem, Request()) is None
     answer = solve(problem, 1e-5, time_limit=60.0)
     assert answer.status is Status.SOLVED
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from instances import dimensions, paper_problem, random_laplacian, random_nominal, seeds
 
 from formulations import GeneralRegularized, RobustPremium, SampleAverage
-from solvers import BlockDescent, ProjectedGradient, bisect_multiplier, register, registered
+from solvers import BlockDescent, ProjectedGradient, Solver, bisect_multiplier, register, registered
 from solvers.certified import CertifiedSolver
 from solvers.paper.block_descent import fixed_gamma
 from solvers.paper.step import proximal_step
@@ -209,7 +209,7 @@ def test_weights_stay_feasible():
         (lambda: ProjectedGradient(tol=0.0), "tol"),
         (lambda: ProjectedGradient(max_iterations=0), "max_iterations"),
         (lambda: BlockDescent(max_inner_iterations=1.5), "max_inner_iterations"),
-        (lambda: BlockDescent().solve(paper_problem(4, 5, MomentBall(1.0))), "ProjectedGradient"),
+        (lambda: BlockDescent().solve(paper_problem(4, 5, MomentBall(1.0))), "CertifiedSolver"),
     ],
 )
 def test_bad_use_is_named(build, message):
@@ -219,8 +219,10 @@ def test_bad_use_is_named(build, message):
 
 def test_registration():
     assert {"BlockDescent", "ProjectedGradient"} <= set(registered())
-    with pytest.raises(ProblemError, match=r"Nothing.*check_claim and solve"):
+    with pytest.raises(ProblemError, match=r"Nothing.*subclass Solver and set claims"):
         register(type("Nothing", (), {}))
+    with pytest.raises(ProblemError, match=r"Idle.*write solve"):
+        register(type("Idle", (Solver,), {"claims": (GaussianBall,)}))
 
 
 def test_degenerate_data_work():
