@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -46,19 +47,22 @@ class Risk:
     constraints : list of cvxpy.Constraint
     multiplier : cvxpy.Expression or None
         γ, for the solution to report.
+    worst_moment : callable, optional
+        Returns the worst-case second moment of the solved program, in normalised units: the
+        derivative of the risk in L, which the dual variables tell. It certifies the answer where
+        the Laplacian does not determine the worst case (hard case, p = 1, a multiple eigenvalue).
     """
 
     expression: cp.Expression
     constraints: list[cp.Constraint] = field(default_factory=list)
     multiplier: cp.Expression | None = None
+    worst_moment: Callable[[], Array | Moment] | None = None
 
 
 class Formulation(ABC):
     """One convex program for the problem, declared in CVXPY.
 
-    A subclass names the ambiguity sets that it ``claims`` and writes :meth:`risk`. Where the worst
-    case is not determined by the Laplacian (hard case, p = 1) it also writes
-    :meth:`worst_moment`, so that its answers can be certified.
+    A subclass names the ambiguity sets that it ``claims`` and writes :meth:`risk`.
 
     Parameters
     ----------
@@ -100,10 +104,6 @@ class Formulation(ABC):
         Data come from ``self.normalised`` and the radius from ``self.radius`` or
         ``self.radius_squared``.
         """
-
-    def worst_moment(self) -> Array | Moment | None:
-        """Return the worst-case second moment from the dual variables, in normalised units."""
-        return None
 
     @classmethod
     def check_claim(cls, problem: GraphProblem) -> None:
@@ -208,7 +208,8 @@ class Formulation(ABC):
         multiplier = np.nan
         moment = None
         if self.problem.ambiguity.radius > 0.0:
-            moment = self.worst_moment()
+            read = self._risk.worst_moment
+            moment = None if read is None else read()
             if self._risk.multiplier is not None:
                 multiplier = float(np.asarray(self._risk.multiplier.value).item())
         stats = self.cvxpy.solver_stats

@@ -22,7 +22,7 @@ from wdro_cvx.nominal import Nominal
 from wdro_cvx.priors import Frobenius, LogDegree
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate, Solution, Status
-from wdro_cvx.testing import check_ambiguity
+from wdro_cvx.testing import check_ambiguity, check_solver
 
 __all__ = [
     "AmbiguitySet",
@@ -52,6 +52,7 @@ __all__ = [
     "WdroError",
     "WorstCase",
     "check_ambiguity",
+    "check_solver",
     "judge",
     "register_ambiguity",
     "registered_ambiguities",

@@ -2,5 +2,6 @@
 
 from wdro_cvx.testing.ambiguity import check_ambiguity
 from wdro_cvx.testing.report import CheckReport, CheckResult
+from wdro_cvx.testing.solver import check_solver
 
-__all__ = ["CheckReport", "CheckResult", "check_ambiguity"]
+__all__ = ["CheckReport", "CheckResult", "check_ambiguity", "check_solver"]
