@@ -5,6 +5,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from hypothesis import HealthCheck, settings
 
+from experiments.running.extensions import load_extension
+
 settings.register_profile(
     "suite",
     deadline=None,  # a loaded machine is not a failure
@@ -12,3 +14,17 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("suite")
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--with",
+        action="append",
+        default=[],
+        help="a Python file that registers variants; tests/conformance tries them like ours",
+    )
+
+
+def pytest_configure(config):
+    for path in config.getoption("--with"):
+        load_extension(path)

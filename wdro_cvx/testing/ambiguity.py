@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet
+from wdro_cvx.ambiguity.transport_form import TransportForm
 from wdro_cvx.errors import WdroError
 from wdro_cvx.graphs.laplacian import laplacian_from_weights
 from wdro_cvx.nominal import Nominal
@@ -183,6 +184,27 @@ def _transport_form(case: _Case) -> float:
     return abs(form.risk(case.laplacian) - case.risk(case.laplacian)) / case.size
 
 
+def _norm_order(case: _Case) -> float:
+    """Where a set says that it is a ball of a norm: the dual norm is what the risk adds."""
+    order = case.ambiguity.norm_order
+    if order is None:
+        return 0.0
+    dual = np.inf if order == 1.0 else 1.0 if np.isinf(order) else order / (order - 1.0)
+    premium = case.ambiguity.radius * float(np.linalg.norm(case.laplacian.ravel(), dual))
+    average = float(np.vdot(case.nominal.second_moment, case.laplacian))
+    return abs(average + premium - case.risk(case.laplacian)) / case.size
+
+
+def _row_scales(case: _Case) -> float:
+    """Where a set says that it moves signals: the risk is that of transport in this metric."""
+    scales = case.ambiguity.row_scales
+    if scales is None:
+        return 0.0
+    metric = np.asarray(scales) ** -2.0 if scales else np.ones(case.nominal.d)
+    form = TransportForm(case.nominal.factor, metric, case.ambiguity.radius)
+    return abs(form.risk(case.laplacian) - case.risk(case.laplacian)) / case.size
+
+
 def _atoms(case: _Case) -> float:
     """Where a set declares atoms: f′ and f″ belong to f, and what f allows the risk covers."""
     atoms = case.ambiguity.atoms(case.nominal)
@@ -226,6 +248,8 @@ _CHECKS: dict[str, Callable[[_Case], float]] = {
     "grows with the radius": _grows,
     "unit of the data": _unit,
     "transport form": _transport_form,
+    "norm order": _norm_order,
+    "row scales": _row_scales,
     "atoms": _atoms,
 }
 
