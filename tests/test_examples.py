@@ -11,7 +11,7 @@ EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 PROMISES = {
     "quick_start": ["radius 0.000", "certified gap"],
     "certificate": ["outside the ambiguity set"],
-    "new_variant": ["SpectralBall(radius=0.5): passed", "SpectralForm: passed"],
+    "new_variant": ["NuclearBall(radius=0.5): passed", "NuclearForm: passed"],
 }
 
 

@@ -7,7 +7,7 @@ from experiments.checks import check_formulation
 from formulations import registered
 
 
-@pytest.mark.parametrize(("form", "name"), FORMULATIONS, ids=" with ".join)
+@pytest.mark.parametrize(("form", "name"), FORMULATIONS)
 def test_it_solves_what_it_claims(form, name):
     report = check_formulation(registered()[form], named_set(name, 0.5))
     assert report.passed, str(report)

@@ -45,6 +45,9 @@ class _Case:
         return max(size, float(np.finfo(float).tiny))  # equal signals have no risk
 
 
+_Check = Callable[[_Case], float | None]
+
+
 def check_ambiguity(
     ambiguity: AmbiguitySet, nominal: Nominal | None = None, instances: int = 5, seed: int = 0
 ) -> CheckReport:
@@ -69,12 +72,16 @@ def check_ambiguity(
     return CheckReport(repr(ambiguity), results)
 
 
-def _try(name: str, check: Callable[[_Case], float], cases: list[_Case]) -> CheckResult:
-    """Run one check; it returns by how much a property is missed, relative, 0 if it is not."""
+def _try(name: str, check: _Check, cases: list[_Case]) -> CheckResult:
+    """Run one check; it returns by how much a property is missed, relative, None without it."""
     try:
-        miss = max(check(case) for case in cases)
+        found = [check(case) for case in cases]
     except WdroError as error:
         return CheckResult(name, False, f"raised {type(error).__name__}: {error}")
+    misses = [miss for miss in found if miss is not None]
+    if not misses:
+        return CheckResult(name, True, "not offered")
+    miss = float(np.max(misses))  # NaN if one is
     limit = _LIMITS.get(name, _EXACT)
     missed = not miss <= limit  # NaN is a miss
     return CheckResult(name, not missed, f"missed by {miss:.1e}, {limit:.0e} allowed")
@@ -127,9 +134,8 @@ def _overstates(case: _Case) -> float:
 def _holds_nominal(case: _Case) -> float:
     theta = case.nominal.second_moment
     below = float(np.vdot(theta, case.laplacian)) - case.risk(case.laplacian)
-    return max(case.ambiguity.distance(case.nominal, theta) - case.ambiguity.radius, below) / (
-        case.size
-    )
+    outside = case.ambiguity.distance(case.nominal, theta) - case.ambiguity.radius
+    return max(outside, below, 0.0) / case.size
 
 
 def _supports(case: _Case) -> float:
@@ -176,40 +182,40 @@ def _unit(case: _Case) -> float:
     return abs(moved / 100.0 - case.risk(case.laplacian)) / case.size
 
 
-def _transport_form(case: _Case) -> float:
+def _transport_form(case: _Case) -> float | None:
     """Compare the risk of the form, where there is one."""
     form = case.ambiguity.transport_form(case.nominal)
     if form is None:
-        return 0.0
+        return None
     return abs(form.risk(case.laplacian) - case.risk(case.laplacian)) / case.size
 
 
-def _norm_order(case: _Case) -> float:
+def _norm_order(case: _Case) -> float | None:
     """Where a set says that it is a ball of a norm: the dual norm is what the risk adds."""
     order = case.ambiguity.norm_order
     if order is None:
-        return 0.0
+        return None
     dual = np.inf if order == 1.0 else 1.0 if np.isinf(order) else order / (order - 1.0)
     premium = case.ambiguity.radius * float(np.linalg.norm(case.laplacian.ravel(), dual))
     average = float(np.vdot(case.nominal.second_moment, case.laplacian))
     return abs(average + premium - case.risk(case.laplacian)) / case.size
 
 
-def _row_scales(case: _Case) -> float:
+def _row_scales(case: _Case) -> float | None:
     """Where a set says that it moves signals: the risk is that of transport in this metric."""
     scales = case.ambiguity.row_scales
     if scales is None:
-        return 0.0
+        return None
     metric = np.asarray(scales) ** -2.0 if scales else np.ones(case.nominal.d)
     form = TransportForm(case.nominal.factor, metric, case.ambiguity.radius)
     return abs(form.risk(case.laplacian) - case.risk(case.laplacian)) / case.size
 
 
-def _atoms(case: _Case) -> float:
+def _atoms(case: _Case) -> float | None:
     """Where a set declares atoms: f′ and f″ belong to f, and what f allows the risk covers."""
     atoms = case.ambiguity.atoms(case.nominal)
     if atoms is None:
-        return 0.0
+        return None
     losses = np.einsum("ij,ij->i", atoms.signals @ case.laplacian, atoms.signals)
     tilt = losses - float(atoms.shares @ losses)
     if not tilt.any():
@@ -234,7 +240,7 @@ def _atoms(case: _Case) -> float:
 
 
 #: Name → by how much a property is missed.
-_CHECKS: dict[str, Callable[[_Case], float]] = {
+_CHECKS: dict[str, _Check] = {
     "attains the risk": _attains,
     "inside": _inside,
     "proves itself": _proves_itself,

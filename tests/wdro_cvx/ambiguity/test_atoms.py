@@ -59,13 +59,6 @@ def test_equal_samples_are_one_atom(kind, seed, radius):
     assert atoms.divergence(q) <= radius * (1 + 1e-8)
 
 
-@pytest.mark.parametrize("kind", SETS)
-def test_what_is_declared_passes_the_public_check(kind):
-    for radius in (1e-3, 0.5, 20.0):
-        assert "atoms" not in check_ambiguity(kind(radius)).failures
-    assert "atoms" not in check_ambiguity(kind(0.5), Nominal.from_samples(np.ones((2, 3)))).failures
-
-
 @dataclass(frozen=True)
 class Spoilt(KLBall):
     """Declares something else than it is."""

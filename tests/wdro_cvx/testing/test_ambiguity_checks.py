@@ -9,10 +9,8 @@ import pytest
 from wdro_cvx import (
     AmbiguitySet,
     GaussianBall,
-    MomentBall,
     Nominal,
     ProblemError,
-    WassersteinBall,
     WorstCase,
     check_ambiguity,
     register_ambiguity,
@@ -67,17 +65,14 @@ class Shift(AmbiguitySet):
         return float(np.linalg.norm(second_moment - nominal.second_moment, 2))
 
 
-@pytest.mark.parametrize(
-    "ambiguity",
-    [GaussianBall(0.5), WassersteinBall(20.0), MomentBall(0.5, p=1.0), MomentBall(1.0), Shift(0.5)],
-)
-def test_right_sets_pass(ambiguity):
-    report = check_ambiguity(ambiguity)
+def test_a_right_set_passes():
+    """Ours are tried in tests/conformance."""
+    report = check_ambiguity(Shift(0.5))
     assert report.passed, str(report)
     assert report.failures == ()
     report.raise_if_failed()
     few = Nominal.from_samples(np.random.default_rng(0).standard_normal((2, 4)))
-    assert check_ambiguity(ambiguity, few).passed
+    assert check_ambiguity(Shift(0.5), few).passed
 
 
 @pytest.mark.parametrize(
