@@ -8,7 +8,9 @@ from formulations import GeneralRegularized, RobustPremium, SampleAverage
 from solvers import BlockDescent, ProjectedGradient, Solver, bisect_multiplier, register, registered
 from solvers.certified import CertifiedSolver
 from solvers.paper.block_descent import fixed_gamma
+from solvers.paper.spectral import spectral_descent
 from solvers.paper.step import proximal_step
+from solvers.running.limits import Clock
 from wdro_cvx import (
     GaussianBall,
     GraphProblem,
@@ -215,6 +217,27 @@ def test_weights_stay_feasible():
 def test_bad_use_is_named(build, message):
     with pytest.raises(ProblemError, match=message):
         build()
+
+
+def test_a_step_that_loses_a_little_is_not_taken():
+    """Sufficient decrease asks for a gain in proportion to the step's length, not for a loss.
+
+    The first step is 1/4ηd; against this curvature it overshoots by so little that a wrong sign
+    would let it pass.
+    """
+    problem = paper_problem(4, 9, Singleton())
+    step = 1.0 / (4 * problem.eta * 4)
+    curvature = (2.0 + 5e-5) / step
+    centre = np.full(6, 4 / 12)
+    start = centre + 0.1 * np.array([1.0, -1.0, 1.0, -1.0, 0.0, 0.0])
+
+    def oracle(weights):
+        away = weights - centre
+        return 1.0 + curvature / 2 * float(away @ away), curvature * away
+
+    found = spectral_descent(problem, oracle, start, 1e-9, 100, Clock())
+    assert found.history[0]["value"] < oracle(start)[0]
+    assert found.value == pytest.approx(1.0, rel=1e-8)
 
 
 def test_registration():

@@ -132,3 +132,15 @@ def test_bad_simplices():
         project_simplex([1.0, 2.0], 1.0, [1.0, 0.0])
     with pytest.raises(ProblemError, match="total"):
         project_simplex([1.0, 2.0], -1.0)
+
+
+@given(seeds, dimensions, st.sampled_from([1e-6, 0.5, 1e3, 1e9]), st.booleans())
+def test_residuals_are_relative_to_the_size_of_the_graph(seed, d, factor, fixed):
+    """A matrix and its trace in another unit are violated by as much, each constraint alike."""
+    matrix = np.random.default_rng(seed).standard_normal((d, d))
+    here = residuals(matrix, 3.0, fixed_trace=fixed)
+    there = residuals(factor * matrix, factor * 3.0, fixed_trace=fixed)
+    size = 3.0 if fixed else np.abs(matrix).max()
+    assert here.row_sums == pytest.approx(np.abs(matrix.sum(axis=1)).max() / size, rel=1e-12)
+    for name in ("symmetry", "row_sums", "sign", "trace"):
+        assert getattr(there, name) == pytest.approx(getattr(here, name), rel=1e-9, abs=1e-15)

@@ -9,6 +9,7 @@ import pytest
 from wdro_cvx import (
     AmbiguitySet,
     GaussianBall,
+    MomentBall,
     Nominal,
     ProblemError,
     WorstCase,
@@ -16,6 +17,7 @@ from wdro_cvx import (
     register_ambiguity,
     registered_ambiguities,
 )
+from wdro_cvx.moment import DenseMoment
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,78 @@ def test_every_kind_of_wrong_is_caught_by_name(spoil):
     assert f"FAILED {spoil}" in str(report)
     with pytest.raises(ProblemError, match=spoil):
         report.raise_if_failed()
+
+
+@dataclass(frozen=True)
+class NearlyShift(AmbiguitySet):
+    """``{Θ + t·I : 0 ≤ t ≤ ε}``, with one property missed by a given share."""
+
+    spoil: str = ""
+    share: float = 0.0
+    radius_degree: ClassVar[int] = 2
+
+    def worst_case(self, nominal, laplacian):
+        reach = self.radius * (1.0 + self.share if self.spoil == "inside" else 1.0)
+        moment = nominal.second_moment + reach * np.eye(nominal.d)
+        if self.spoil == "gradient":  # as risky, and turned away from the slope
+            tilt = np.diag(np.arange(nominal.d) - (nominal.d - 1) / 2)
+            tilt -= float(np.vdot(tilt, laplacian) / np.vdot(laplacian, laplacian)) * laplacian
+            moment = moment + self.share * tilt
+        risk = float(np.vdot(moment, laplacian))
+        if self.spoil in ("attains the risk", "radius 0 is the sample average"):
+            risk *= 1.0 + self.share
+        if self.spoil == "homogeneous":
+            risk += self.share
+        if self.spoil == "convex":
+            risk -= self.share * float(np.linalg.norm(laplacian))
+        built = moment * (1.0 + self.share) if self.spoil == "proves itself" else moment
+        return WorstCase(risk, moment, 1.0, build_moment=lambda: DenseMoment(built))
+
+    def distance(self, nominal, second_moment):
+        if self.spoil == "gradient":
+            return 0.0
+        found = float(np.linalg.norm(second_moment - nominal.second_moment, 2))
+        return found + self.share if self.spoil == "holds the nominal" else found
+
+
+@pytest.mark.parametrize(
+    ("spoil", "seen", "unseen"),
+    [
+        # Identities may be missed by 1e-8, slopes by 1e-4 and membership by 1e-6, all relative.
+        ("attains the risk", 1e-7, 1e-10),
+        ("radius 0 is the sample average", 1e-7, 1e-10),
+        ("homogeneous", 1e-6, 1e-10),
+        ("convex", 1e-5, 1e-10),
+        ("gradient", 1e-1, 1e-6),
+        ("inside", 3e-6, 1e-9),
+        ("proves itself", 3e-6, 1e-9),
+    ],
+)
+def test_small_misses_are_caught_and_rounding_is_not(spoil, seen, unseen):
+    """The tolerances of the checks: neither so loose that mistakes pass nor so tight that none."""
+    assert spoil in check_ambiguity(NearlyShift(0.5, spoil, seen)).failures
+    report = check_ambiguity(NearlyShift(0.5, spoil, unseen))
+    assert spoil not in report.failures, str(report)
+
+
+def test_a_nominal_that_is_barely_outside_is_caught():
+    ball = NearlyShift(0.5, "holds the nominal", 0.5 + 1e-6)
+    assert "holds the nominal" in check_ambiguity(ball).failures
+
+
+def test_offers_that_are_not_kept_are_caught():
+    class WrongOrder(MomentBall):
+        @property
+        def norm_order(self):
+            return 2.0 + 1e-4
+
+    class WrongRows(GaussianBall):
+        @property
+        def row_scales(self):
+            return (1.0, 1.0, 1.0, 1.0, 1.0, 1.0 + 1e-5)
+
+    assert check_ambiguity(WrongOrder(0.5)).failures == ("norm order",)
+    assert check_ambiguity(WrongRows(0.5)).failures == ("row scales",)
 
 
 def test_a_point_that_does_worse_is_caught():
