@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 from instances import random_nominal, seeds
 
 from solvers import solve
-from wdro_cvx import Certificate, Status, check_ambiguity, judge
+from wdro_cvx import Certificate, GraphProblem, Status, check_ambiguity, judge
 from wdro_cvx.moment import DenseMoment
-from wdro_cvx.testing.problems import PRIORS, D, some_problem
+from wdro_cvx.testing.problems import PRIORS, D, some_nominal, some_problem
 
 #: Radius and number of samples: smooth at the optimum, and with kinks there.
 KINDS = {"smooth": (0.1, 5 * D), "hard": (3.0, 3)}
 
 
 @pytest.mark.parametrize("name", [name for name in SETS if name != "Singleton"])
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(
     seeds, st.integers(2, 9), st.sampled_from([1, 3, 20]), st.sampled_from([1e-3, 0.1, 1.0, 10.0])
 )
@@ -66,6 +66,17 @@ def test_a_problem_in_another_unit_is_the_same(name):
     assert there.value == pytest.approx(1e6 * here.value, rel=1e-7)
     # η‖ΔL‖² is at most the two gaps.
     assert np.allclose(there.laplacian, here.laplacian, atol=np.sqrt(2e-8 * here.value / 0.2))
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_four_times_the_trace_with_a_fourth_of_eta_is_the_same(name):
+    """``L → 4L`` is exact in floating point, so that not even the number of steps may differ."""
+    nominal, ball = some_nominal(), named_set(name, 0.5)
+    here = solve(GraphProblem(nominal, ball, 0.2, trace=2.0 * D))
+    there = solve(GraphProblem(nominal, ball, 0.05, trace=8.0 * D))
+    assert there.iterations == here.iterations
+    assert there.value == pytest.approx(4.0 * here.value, rel=1e-12)
+    assert np.allclose(there.laplacian, 4.0 * here.laplacian, rtol=0.0, atol=1e-9)
 
 
 @pytest.mark.parametrize("prior", PRIORS)

@@ -62,10 +62,9 @@ def assert_brackets(solution, optimum, slack=CONIC):
     assert solution.value >= optimum - slack * abs(optimum)
 
 
-@pytest.mark.parametrize("penalty", [None, 0.5, 100.0])
 @pytest.mark.parametrize("ambiguity", SETS, ids=repr)
-def test_value_is_the_conic_one(ambiguity, penalty):
-    problem = paper_problem(12, 20, ambiguity, trace_penalty=penalty, seed=1)
+def test_value_is_the_conic_one(ambiguity):
+    problem = paper_problem(12, 20, ambiguity, seed=1)
     solution = CertifiedSolver().solve(problem)
     assert solution.status is Status.SOLVED
     assert solution.iterations <= 40  # the risk is smooth here

@@ -206,7 +206,7 @@ def test_a_cluster_computes_the_same_bits(monkeypatch):
     monkeypatch.setattr("solvers.large.pricing._BLOCK", 32)
     problem = smooth_problem(100, 20, WassersteinBall(1.0))
     alone = SparseSolver().solve(problem)
-    with distributed.Client(processes=False, n_workers=2, dashboard_address=None) as client:
+    with distributed.Client(processes=False, n_workers=2, dashboard_address=":0") as client:
         together = SparseSolver(executor=client).solve(problem)
     assert together.value == alone.value
     np.testing.assert_array_equal(together.laplacian, alone.laplacian)
