@@ -16,11 +16,15 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from solvers.learned import LearnedGraph
-from solvers.path import solve
+from solvers.estimation.learned import LearnedGraph
+from solvers.estimation.signals import Signals
+from solvers.estimation.target_degree import (
+    of_mean_degree_one,
+    solve_for_neighbours,
+    with_smaller_radius,
+)
 from solvers.selection import ChoiceWarning, choose
-from solvers.signals import Signals
-from solvers.target_degree import of_mean_degree_one, solve_for_neighbours, with_smaller_radius
+from solvers.solve import solve
 from wdro_cvx import (
     AmbiguitySet,
     DataError,
@@ -33,7 +37,7 @@ from wdro_cvx import (
     Status,
 )
 from wdro_cvx.ambiguity import ambiguity_names, named_ambiguity
-from wdro_cvx.edges import EDGE_THRESHOLD
+from wdro_cvx.graphs.edges import EDGE_THRESHOLD
 from wdro_cvx.solution import above
 from wdro_cvx.validation import finite_array, real_number
 

@@ -16,11 +16,12 @@ WITH_CODE = [path for path in DOCUMENTS if "```python" in path.read_text()]
 
 
 @pytest.mark.parametrize("path", WITH_CODE, ids=lambda path: path.name)
-def test_code_blocks_run(path, capsys):
+def test_code_blocks_run(path, capsys, own_registries):
     blocks = re.findall(r"```python\n(.*?)```", path.read_text(), flags=re.DOTALL)
-    namespace = {}
+    namespace = {"__name__": path.stem}
     for block in blocks:
         exec(compile(block, path.name, "exec"), namespace)
+    assert "FAILED" not in capsys.readouterr().out  # of checks that are printed
 
 
 def test_readme_routes_agree(capsys):

@@ -17,7 +17,7 @@ PROMISES = {
     "edge_confidence": ["in nine of ten refits"],
     "large_graph": ["judged gap"],
     "learned_map": ["certified gap"],
-    "new_variant": ["SpectralBall(radius=0.5): passed", "SpectralForm: passed"],
+    "new_variant": ["NuclearBall(radius=0.5): passed", "NuclearForm: passed"],
     "priors": ["log-degree: least degree"],
     "radius_path": ["largest certified gap"],
     "worst_case": ["worst case"],

@@ -8,12 +8,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csgraph
 
-from solvers.incumbent import Callback, Progress
 from solvers.large.neighbours import near_pairs, pivot_cells
 from solvers.large.pricing import Executor, crowding, paying_pairs, paying_within
 from solvers.large.search import Data, Evidence, Search
 from solvers.large.structure import Candidates, Vertices
-from solvers.limits import Clock, OutOfTime
+from solvers.running.incumbent import Callback, Progress
+from solvers.running.limits import Clock, OutOfTime
 from wdro_cvx import Certificate, GraphProblem, Solution, Status
 from wdro_cvx.large.edge_list import EdgeList
 from wdro_cvx.moment import TransportedMoment
@@ -80,7 +80,7 @@ class Run:
         place[self.order] = np.arange(problem.d, dtype=place.dtype)
         edges = Candidates.from_pairs(problem.d, place[edges.heads], place[edges.tails])
         self.cells = [place[cell] for cell in cells]
-        scales = getattr(problem.ambiguity, "scales", None)
+        scales = problem.ambiguity.row_scales or None
         data = Data(
             points[self.order],
             None if scales is None else np.asarray(scales)[self.order],

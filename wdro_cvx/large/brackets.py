@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wdro_cvx.edges import EDGE_THRESHOLD, EdgeBrackets
+from wdro_cvx.graphs.edges import EDGE_THRESHOLD, EdgeBrackets
 from wdro_cvx.large.edge_list import EdgeList
 from wdro_cvx.validation import Array
 
@@ -49,7 +49,7 @@ def listed_brackets(
     eta: float,
     excess: float,
 ) -> ListedBrackets:
-    """Return what a dual point with this excess proves (wdro_cvx/edges.py has the inequalities).
+    """Return what a dual point with this excess proves, by the inequalities of graphs/edges.py.
 
     A pair of price p has ``2η(w - p₊/4η)² ≤ excess``, and if it does not pay
     ``2ηw² + |p|w ≤ excess``.

@@ -17,7 +17,7 @@ from experiments.bench.rivals.neighbours import NeighbourGraph
 from experiments.bench.scale.grid import DENSE, LOG_DENSE, NEIGHBOURS, SPARSE, ScaleCell
 from experiments.running.store import Row
 from solvers import CertifiedSolver, SparseSolver
-from solvers.target_degree import average_neighbours, first_strength
+from solvers.estimation.target_degree import average_neighbours, first_strength
 from wdro_cvx import GraphProblem, LogDegree, Nominal, Singleton, Solution, WassersteinBall, judge
 from wdro_cvx.large.generators import neighbour_graph, smooth_table
 from wdro_cvx.solution import SPARSE_FROM
