@@ -11,7 +11,7 @@ KILLS ?= 100
 
 .DEFAULT_GOAL := help
 .PHONY: help setup test fuzz faults compare propositions figures explain shift temperature \
-  bench robustness validate check clean
+  bench robustness validate docs wheel-test check clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -63,11 +63,19 @@ robustness: $(READY)  ## solve a grid of extreme problems and judge every answer
 validate: $(READY)  ## learn graphs that are known, by us and by others
 	$(BIN)/wdro validate
 
+wheel-test: $(READY)  ## build the wheel, install it alone elsewhere, and use it there
+	$(BIN)/python tests/wheel/try_wheel.py
+
+docs: $(READY)  ## build the documentation site, with its gallery, in build/site
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -c docs --builder html --fail-on-warning \
+	  --keep-going --quiet . build/site
+	@echo "open build/site/index.html"
+
 check: $(READY)  ## run the linters: ruff, mypy, import-linter
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache *.egg-info
+clean:  ## remove the virtual environment, the site and caches
+	rm -rf $(VENV) build docs/gallery docs/api/commands.md .mypy_cache .ruff_cache .pytest_cache .import_linter_cache *.egg-info

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -21,9 +22,11 @@ from formulations.backends import backend_options, check_backend
 from formulations.priors import PriorParameters, prior_constraints
 from formulations.variables import LaplacianVariable, laplacian_variable, smoothness
 from wdro_cvx import AmbiguitySet, Certificate, GraphProblem, ProblemError, Solution, SolverError
-from wdro_cvx.laplacian import complete_graph
+from wdro_cvx.claims import check_claims
+from wdro_cvx.graphs.laplacian import complete_graph
 from wdro_cvx.moment import Moment, as_moment
 from wdro_cvx.priors import frobenius_of
+from wdro_cvx.registry import Registry
 from wdro_cvx.solution import Status
 from wdro_cvx.validation import Array, real_number
 
@@ -44,19 +47,22 @@ class Risk:
     constraints : list of cvxpy.Constraint
     multiplier : cvxpy.Expression or None
         γ, for the solution to report.
+    worst_moment : callable, optional
+        Returns the worst-case second moment of the solved program, in normalised units: the
+        derivative of the risk in L, which the dual variables tell. It certifies the answer where
+        the Laplacian does not determine the worst case (hard case, p = 1, a multiple eigenvalue).
     """
 
     expression: cp.Expression
     constraints: list[cp.Constraint] = field(default_factory=list)
     multiplier: cp.Expression | None = None
+    worst_moment: Callable[[], Array | Moment] | None = None
 
 
 class Formulation(ABC):
     """One convex program for the problem, declared in CVXPY.
 
-    A subclass names the ambiguity sets that it ``claims`` and writes :meth:`risk`. Where the worst
-    case is not determined by the Laplacian (hard case, p = 1) it also writes
-    :meth:`worst_moment`, so that its answers can be certified.
+    A subclass names the ambiguity sets that it ``claims`` and writes :meth:`risk`.
 
     Parameters
     ----------
@@ -99,19 +105,11 @@ class Formulation(ABC):
         ``self.radius_squared``.
         """
 
-    def worst_moment(self) -> Array | Moment | None:
-        """Return the worst-case second moment from the dual variables, in normalised units."""
-        return None
-
     @classmethod
     def check_claim(cls, problem: GraphProblem) -> None:
         """Raise ProblemError unless this formulation solves this problem."""
-        if not isinstance(problem.ambiguity, cls.claims):
-            names = " or ".join(claimed.__name__ for claimed in cls.claims)
-            raise ProblemError(
-                f"{cls.__name__} solves problems with {names}; this one has "
-                f"{type(problem.ambiguity).__name__}. Choose another formulation or set."
-            )
+        remedy = "Choose another formulation or set."
+        check_claims(cls.__name__, cls.claims, problem.ambiguity, remedy)
         if cls.needs_samples and problem.nominal.samples is None:
             raise ProblemError(
                 f"{cls.__name__} needs samples; this nominal has moments only. "
@@ -210,7 +208,8 @@ class Formulation(ABC):
         multiplier = np.nan
         moment = None
         if self.problem.ambiguity.radius > 0.0:
-            moment = self.worst_moment()
+            read = self._risk.worst_moment
+            moment = None if read is None else read()
             if self._risk.multiplier is not None:
                 multiplier = float(np.asarray(self._risk.multiplier.value).item())
         stats = self.cvxpy.solver_stats
@@ -234,7 +233,7 @@ class Formulation(ABC):
 
 
 F = TypeVar("F", bound=type[Formulation])
-_REGISTRY: dict[str, type[Formulation]] = {}
+_REGISTRY: Registry[Formulation] = Registry()
 
 
 def register(cls: F) -> F:
@@ -244,10 +243,10 @@ def register(cls: F) -> F:
             f"{cls.__name__} cannot be registered: it must subclass Formulation and set claims, "
             "the tuple of ambiguity sets whose problem it solves."
         )
-    _REGISTRY[cls.__name__] = cls
+    _REGISTRY.add(cls)
     return cls
 
 
 def registered() -> dict[str, type[Formulation]]:
     """Return all registered formulations by name."""
-    return dict(_REGISTRY)
+    return _REGISTRY.all()

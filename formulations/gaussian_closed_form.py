@@ -22,13 +22,14 @@ class GaussianClosedForm(Formulation):
         nominal = self.normalised.nominal
         gamma = cp.Variable(name="gamma", nonneg=True)
         slack = cp.Variable((nominal.d, nominal.d), name="slack", symmetric=True)
-        self._tie = slack == gamma * np.eye(nominal.d) - laplacian.matrix
+        tie = slack == gamma * np.eye(nominal.d) - laplacian.matrix
         fraction = cp.matrix_frac(gamma * nominal.factor.T, slack)
         mass = float(np.trace(nominal.second_moment))
         expression = gamma * self.radius_squared - gamma * mass + fraction
-        return Risk(expression, [self._tie], gamma)
 
-    def worst_moment(self) -> Array:
-        """Read the multiplier of the tie: the derivative of the risk in L."""
-        dual = np.asarray(self._tie.dual_value)
-        return (dual + dual.T) / 2
+        def worst_moment() -> Array:
+            """Read the multiplier of the tie: the derivative of the risk in L."""
+            dual = np.asarray(tie.dual_value)
+            return (dual + dual.T) / 2
+
+        return Risk(expression, [tie], gamma, worst_moment)

@@ -24,15 +24,16 @@ class GaussianSDP(Formulation):
         nominal = self.normalised.nominal
         gamma = cp.Variable(name="gamma", nonneg=True)
         slack = gamma * np.eye(nominal.d) - laplacian.matrix
-        self._terms = [
+        terms = [
             fractional_term(gamma * nominal.mean[:, np.newaxis], slack),
             fractional_term(gamma * symmetric_root(nominal.covariance), slack),
         ]
         mass = float(np.trace(nominal.second_moment))
         expression = gamma * self.radius_squared - gamma * mass
-        expression = expression + sum(term.value for term in self._terms)
-        return Risk(expression, [term.constraint for term in self._terms], gamma)
+        expression = expression + sum(term.value for term in terms)
 
-    def worst_moment(self) -> Array:
-        """L enters both LMIs through ``γI - L`` alone, so the duals of that block add up."""
-        return np.sum([term.dual_blocks()[0] for term in self._terms], axis=0)
+        def worst_moment() -> Array:
+            """L enters both LMIs through ``γI - L`` alone, so the duals of that block add up."""
+            return np.sum([term.dual_blocks()[0] for term in terms], axis=0)
+
+        return Risk(expression, [term.constraint for term in terms], gamma, worst_moment)

@@ -26,22 +26,23 @@ class GeneralRegularized(Formulation):
         ambiguity = self.normalised.ambiguity
         assert isinstance(ambiguity, MomentBall)
         expression = smoothness(self.normalised.nominal.second_moment, laplacian)
-        self._caps: cp.Constraint | None = None
         if np.isinf(ambiguity.q):
             # The largest entry of a Laplacian is a degree; the duals of the caps are the worst
             # case, which the Laplacian alone does not determine.
             largest = cp.Variable(name="largest_degree")
-            self._caps = laplacian.degrees <= largest
-            return Risk(expression + self.radius * largest, [self._caps])
+            caps = laplacian.degrees <= largest
+            return Risk(
+                expression + self.radius * largest,
+                [caps],
+                worst_moment=lambda: self._shared(np.asarray(caps.dual_value)),
+            )
         if ambiguity.q == 1.0:
             return Risk(expression + self.radius * (2 * laplacian.trace))
         entries = cp.hstack([laplacian.degrees, 2 ** (1 / ambiguity.q) * laplacian.weights])
         return Risk(expression + self.radius * cp.pnorm(entries, ambiguity.q))
 
-    def worst_moment(self) -> Array | None:
-        """For p = 1 a diagonal shift, shared among the vertices of largest degree."""
-        if self._caps is None:
-            return None
-        shares = np.maximum(np.asarray(self._caps.dual_value), 0.0)
+    def _shared(self, duals: Array) -> Array:
+        """Return a diagonal shift, shared among the vertices of largest degree."""
+        shares = np.maximum(duals, 0.0)
         shift = np.diag(shares * (self.normalised.ambiguity.radius / shares.sum()))
         return self.normalised.nominal.second_moment + shift

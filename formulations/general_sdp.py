@@ -26,15 +26,15 @@ class GeneralSDP(Formulation):
         gamma = cp.Variable(name="gamma", nonneg=True)
         z = cp.Variable(n, name="z", nonneg=True)
         slack = gamma * np.eye(d) - laplacian.matrix
-        self._lmis = []
+        lmis = []
         for i, sample in enumerate(samples):
             column = gamma * sample[:, np.newaxis]
             corner = cp.reshape(z[i] + gamma * float(sample @ sample), (1, 1), order="C")
-            self._lmis.append(cp.bmat([[slack, column], [column.T, corner]]) >> 0)
-        return Risk(gamma * self.radius_squared + cp.sum(z) / n, self._lmis, gamma)
+            lmis.append(cp.bmat([[slack, column], [column.T, corner]]) >> 0)
 
-    def worst_moment(self) -> Array:
-        """L enters each LMI through ``γI - L`` alone, so the duals of that block add up."""
-        d = self.problem.d
-        total = np.sum([np.asarray(lmi.dual_value)[:d, :d] for lmi in self._lmis], axis=0)
-        return (total + total.T) / 2
+        def worst_moment() -> Array:
+            """L enters each LMI through ``γI - L`` alone, so the duals of that block add up."""
+            total = np.sum([np.asarray(lmi.dual_value)[:d, :d] for lmi in lmis], axis=0)
+            return (total + total.T) / 2
+
+        return Risk(gamma * self.radius_squared + cp.sum(z) / n, lmis, gamma, worst_moment)

@@ -30,4 +30,9 @@ class KLDual(Reweighting):
         cones = cp.ExpCone((losses - level) / unit, share * np.ones(losses.size), terms)
         total = cp.sum(terms) <= losses.size * share
         t = unit * share
-        return Risk(self.radius * t + level, [definition, cones, total], t * self._unit)
+        return Risk(
+            self.radius * t + level,
+            [definition, cones, total],
+            t * self._unit,
+            lambda: self.reweighed(definition),
+        )

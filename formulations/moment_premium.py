@@ -13,7 +13,7 @@ from formulations.base import Formulation, Risk, register
 from formulations.lmi import transport_premium
 from formulations.variables import LaplacianVariable, smoothness
 from wdro_cvx import MomentUncertainty
-from wdro_cvx.laplacian import complete_graph
+from wdro_cvx.graphs.laplacian import complete_graph
 from wdro_cvx.validation import Array
 
 
@@ -29,22 +29,23 @@ class MomentPremium(Formulation):
         assert isinstance(ambiguity, MomentUncertainty)
         start = complete_graph(nominal.d, self.normalised.target_trace)
         typical = ambiguity.worst_case(nominal, start).multiplier
-        self._premium = transport_premium(
+        premium = transport_premium(
             laplacian.matrix,
             nominal.mean[np.newaxis],
             self.radius_squared * ambiguity.mean_radius**2,
             typical,
         )
         norm = cp.norm(cp.hstack([laplacian.degrees, np.sqrt(2.0) * laplacian.weights]))
-        expression = smoothness(nominal.second_moment, laplacian) + self._premium.value
-        expression = expression + self.radius * ambiguity.covariance_radius * norm
-        return Risk(expression, [self._premium.constraint], self._premium.multiplier)
+        expression = smoothness(nominal.second_moment, laplacian) + premium.value
+        reach = self.radius * ambiguity.covariance_radius
 
-    def worst_moment(self) -> Array:
-        """Θ plus the derivatives of premium and norm in L."""
-        ambiguity = self.normalised.ambiguity
-        assert isinstance(ambiguity, MomentUncertainty)
-        matrix = np.asarray(self.laplacian.matrix.value)
-        reach = ambiguity.radius * ambiguity.covariance_radius
-        along = matrix * (reach / max(float(np.linalg.norm(matrix)), np.finfo(float).tiny))
-        return self.normalised.nominal.second_moment + self._premium.shift() + along
+        def worst_moment() -> Array:
+            """Θ plus the derivatives of premium and norm in L."""
+            matrix = np.asarray(laplacian.matrix.value)
+            size = max(float(np.linalg.norm(matrix)), np.finfo(float).tiny)
+            along = matrix * (float(reach.value) / size)
+            return nominal.second_moment + premium.shift() + along
+
+        return Risk(
+            expression + reach * norm, [premium.constraint], premium.multiplier, worst_moment
+        )

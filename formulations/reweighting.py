@@ -7,7 +7,7 @@ import numpy as np
 
 from formulations.base import Formulation
 from formulations.variables import LaplacianVariable
-from wdro_cvx.laplacian import complete_graph, edge_index
+from wdro_cvx.graphs.laplacian import complete_graph, edge_index
 from wdro_cvx.moment import ReweighedMoment
 
 
@@ -23,8 +23,7 @@ class Reweighting(Formulation):
         heads, tails = edge_index(self.problem.d)
         variable = cp.Variable(len(samples), name="losses")
         squares = (samples[:, heads] - samples[:, tails]) ** 2
-        self._definition = variable == squares @ laplacian.weights
-        return variable, self._definition
+        return variable, variable == squares @ laplacian.weights
 
     def multiplier_unit(self) -> float:
         """Return the multiplier at the complete graph, which tells its size at the optimum."""
@@ -33,10 +32,10 @@ class Reweighting(Formulation):
         unit = problem.ambiguity.worst_case(problem.nominal, start).multiplier
         return unit if unit > 0.0 else 1.0
 
-    def worst_moment(self) -> ReweighedMoment:
-        """Weigh the samples by the duals of their losses."""
+    def reweighed(self, definition: cp.Constraint) -> ReweighedMoment:
+        """Weigh the samples by the duals of their losses' definition."""
         samples = self.normalised.nominal.samples
         assert samples is not None
-        duals = np.asarray(self._definition.dual_value)
+        duals = np.asarray(definition.dual_value)
         weights = np.maximum(duals * np.sign(duals.sum()), 0.0)
         return ReweighedMoment(samples, weights)

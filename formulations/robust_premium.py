@@ -12,7 +12,7 @@ from formulations.base import Formulation, Risk, register
 from formulations.lmi import transport_premium
 from formulations.variables import LaplacianVariable, smoothness
 from wdro_cvx import AmbiguitySet, GaussianBall, WassersteinBall
-from wdro_cvx.laplacian import complete_graph
+from wdro_cvx.graphs.laplacian import complete_graph
 from wdro_cvx.validation import Array
 
 
@@ -27,16 +27,16 @@ class RobustPremium(Formulation):
         nominal = self.normalised.nominal
         start = complete_graph(nominal.d, self.normalised.target_trace)
         typical = self.normalised.ambiguity.worst_case(nominal, start).multiplier
-        self._premium = transport_premium(
+        premium = transport_premium(
             laplacian.matrix, nominal.factor, self.radius_squared, typical, self.metric()
         )
-        expression = smoothness(nominal.second_moment, laplacian) + self._premium.value
-        return Risk(expression, [self._premium.constraint], self._premium.multiplier)
+        return Risk(
+            smoothness(nominal.second_moment, laplacian) + premium.value,
+            [premium.constraint],
+            premium.multiplier,
+            lambda: nominal.second_moment + premium.shift(),
+        )
 
     def metric(self) -> Array | None:
         """Return the diagonal of the ground cost; None is the Euclidean one."""
         return None
-
-    def worst_moment(self) -> Array:
-        """Θ plus the derivative of the premium in L."""
-        return self.normalised.nominal.second_moment + self._premium.shift()

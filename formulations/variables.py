@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import cvxpy as cp
 import numpy as np
 
-from wdro_cvx.laplacian import adjoint, incidence, laplacian_operator
+from wdro_cvx.graphs.laplacian import adjoint, incidence, laplacian_operator
 from wdro_cvx.validation import Array
 
 

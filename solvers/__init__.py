@@ -1,19 +1,18 @@
-"""The algorithms: the paper's, by hand, and ours. One file each."""
+"""The algorithms: the paper's, by hand, and ours. One file or one room each."""
 
 import importlib
 import pkgutil
 from typing import TYPE_CHECKING, Any
 
-from solvers.base import Solver, register, registered
-from solvers.bisection import bisect_multiplier
-from solvers.block_descent import BlockDescent
+from solvers.base import Request, Solver, register, registered
 from solvers.certified import CertifiedSolver
+from solvers.estimation.target_degree import NeighbourFit, solve_for_neighbours
 from solvers.laplacian_qp import LaplacianQP, solve_laplacian_qp
 from solvers.large import SparseSolver, price_on
 from solvers.moment import MomentNewton
-from solvers.path import solve, solve_path
-from solvers.projected_gradient import ProjectedGradient
-from solvers.target_degree import NeighbourFit, solve_for_neighbours
+from solvers.paper import BlockDescent, ProjectedGradient, bisect_multiplier
+from solvers.path import solve_path
+from solvers.solve import solve
 
 if TYPE_CHECKING:
     from solvers.estimator import RobustGraph
@@ -21,10 +20,10 @@ if TYPE_CHECKING:
 # The estimator alone needs scikit-learn, which takes longer to import than all of the rest.
 _LAZY = {"RobustGraph": "estimator"}
 
-# A file added to this package registers itself without a change here.
-for _module in pkgutil.iter_modules(__path__):
-    if _module.name not in _LAZY.values():
-        importlib.import_module(f"{__name__}.{_module.name}")
+# A file added to this package, or to a room of it, registers itself without a change here.
+for _module in pkgutil.walk_packages(__path__, f"{__name__}."):
+    if _module.name.rpartition(".")[2] not in _LAZY.values():
+        importlib.import_module(_module.name)
 
 __all__ = [
     "BlockDescent",
@@ -33,6 +32,7 @@ __all__ = [
     "MomentNewton",
     "NeighbourFit",
     "ProjectedGradient",
+    "Request",
     "RobustGraph",
     "Solver",
     "SparseSolver",

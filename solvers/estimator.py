@@ -16,11 +16,15 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from solvers.learned import LearnedGraph
-from solvers.path import solve
+from solvers.estimation.learned import LearnedGraph
+from solvers.estimation.signals import Signals
+from solvers.estimation.target_degree import (
+    of_mean_degree_one,
+    solve_for_neighbours,
+    with_smaller_radius,
+)
 from solvers.selection import ChoiceWarning, choose
-from solvers.signals import Signals
-from solvers.target_degree import of_mean_degree_one, solve_for_neighbours, with_smaller_radius
+from solvers.solve import solve
 from wdro_cvx import (
     AmbiguitySet,
     DataError,
@@ -33,7 +37,7 @@ from wdro_cvx import (
     Status,
 )
 from wdro_cvx.ambiguity import ambiguity_names, named_ambiguity
-from wdro_cvx.edges import EDGE_THRESHOLD
+from wdro_cvx.graphs.edges import EDGE_THRESHOLD
 from wdro_cvx.solution import SPARSE_FROM, above
 from wdro_cvx.validation import finite_array, real_number
 
@@ -213,6 +217,8 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
         except ValueError as error:
             raise DataError(str(error)) from None
         names = getattr(self, "feature_names_in_", None)
+        if names is not None and len(set(names)) < len(names):  # older scikit-learns let it pass
+            raise DataError("X must have unique column names; rename those that occur twice.")
         counts = None if weights is None else finite_array("sample_weight", weights, 1)
         return Signals(table, counts, None if names is None else tuple(names))
 

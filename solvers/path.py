@@ -1,61 +1,12 @@
-"""``solve``: the best solver for a problem; ``solve_path``: a warm-started sweep."""
+"""``solve_path``: a warm-started sweep over radii or etas."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
 
-from solvers.certified import CertifiedSolver
-from solvers.incumbent import Callback
-from solvers.large import SparseSolver
-from solvers.large.blocks import Executor
-from solvers.limits import Clock
-from solvers.moment import MomentNewton
-from solvers.threads import right_threads
+from solvers.solve import solve
 from wdro_cvx import GraphProblem, ProblemError, Solution, Status
-
-
-def solve(
-    problem: GraphProblem,
-    tol: float = 1e-6,
-    *,
-    start: Solution | None = None,
-    progress: bool = False,
-    callback: Callback | None = None,
-    time_limit: float = float("inf"),
-    executor: Executor | None = None,
-) -> Solution:
-    """Solve a problem with the best solver for it, to a certified relative gap.
-
-    Moment balls go to :class:`MomentNewton`, sparse graphs of many vertices to
-    :class:`SparseSolver`, everything else to :class:`CertifiedSolver`. With more than
-    ``wdro_cvx.solution.SPARSE_FROM`` vertices a sparse answer's Laplacian is a sparse array.
-
-    Parameters
-    ----------
-    problem : GraphProblem
-    tol : float
-        The relative gap between value and lower bound.
-    start : Solution, optional
-        The answer to a similar problem with the same vertices.
-    progress : bool
-        Show the gap as it closes.
-    callback : callable, optional
-        Called with the progress after every iteration.
-    time_limit : float
-        Seconds after which to stop, looked at between steps; the answer then has the status
-        ``TIME_LIMIT`` and its true gap.
-    executor : optional
-        A ``concurrent.futures`` executor or a Dask client, for graphs of many vertices; that of
-        :func:`solvers.price_on` if not given.
-
-    Notes
-    -----
-    Up to ``solvers.threads.ONE_THREAD_UP_TO`` vertices BLAS is held to one thread meanwhile.
-    """
-    with right_threads(problem.d):
-        return _best(problem, tol, start, progress, callback, time_limit, executor)
 
 
 def solve_path(
@@ -84,33 +35,6 @@ def solve_path(
         if solutions[-1].status is Status.INTERRUPTED:
             break
     return solutions
-
-
-def _best(
-    problem: GraphProblem,
-    tol: float,
-    start: Solution | None,
-    progress: bool,
-    callback: Callback | None,
-    time_limit: float,
-    executor: Executor | None,
-) -> Solution:
-    """Solve a problem with the best solver for it."""
-    clock = Clock(time_limit)
-    found = SparseSolver(tol, callback, progress, time_limit, executor).attempt(problem, start)
-    if found is not None:
-        return found
-    settings: dict[str, Any] = {
-        "callback": callback,
-        "progress": progress,
-        "time_limit": max(clock.limit - clock.seconds, 1e-3),
-    }
-    solver: MomentNewton | CertifiedSolver = MomentNewton(tol, **settings)
-    try:
-        solver.check_claim(problem)
-    except ProblemError:
-        solver = CertifiedSolver(tol, **settings)
-    return solver.solve(problem, start)
 
 
 def _problems(

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from solvers.bootstrap import CONFIDENCE, Seed, bootstrap_radius
-from solvers.path import solve
-from solvers.prediction import PREDICTION_RADII, best_prediction
-from solvers.signals import Signals
+from solvers.estimation.bootstrap import CONFIDENCE, Seed, bootstrap_radius
+from solvers.estimation.prediction import PREDICTION_RADII, best_prediction
+from solvers.estimation.signals import Signals
+from solvers.solve import solve
 from wdro_cvx import (
     AmbiguitySet,
     DataError,
@@ -172,7 +172,7 @@ def choose(
                 f"eta='auto' compares graphs by prediction, and radius={radius!r} needs an eta "
                 "first; use radius='prediction', 'bootstrap' or a number."
             )
-    if isinstance(ambiguity, Singleton) and isinstance(radius, str):
+    if ambiguity.single_point and isinstance(radius, str):
         radius = 0.0  # one point has nothing to choose
     if radius == "bootstrap":
         radius = bootstrap_radius(signals, ambiguity, block=block, seed=seed)

@@ -3,7 +3,13 @@ import os
 # Two test workers share two cores; more BLAS threads than that only get in each other's way.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+import formulations
+import solvers
+from experiments.running.extensions import load_extension
+from wdro_cvx.ambiguity import base
 
 settings.register_profile(
     "suite",
@@ -12,3 +18,27 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("suite")
+
+
+@pytest.fixture
+def own_registries():
+    """What a test registers is forgotten when it ends."""
+    registries = [module._REGISTRY for module in (base, formulations.base, solvers.base)]
+    known = [dict(registry._known) for registry in registries]
+    yield
+    for registry, before in zip(registries, known, strict=True):
+        registry._known = before
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--with",
+        action="append",
+        default=[],
+        help="a Python file that registers variants; tests/conformance tries them like ours",
+    )
+
+
+def pytest_configure(config):
+    for path in config.getoption("--with"):
+        load_extension(path)

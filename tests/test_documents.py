@@ -5,17 +5,23 @@ from pathlib import Path
 
 import pytest
 
+import formulations
+import solvers
+import wdro_cvx
+import wdro_cvx.ambiguity
+
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 WITH_CODE = [path for path in DOCUMENTS if "```python" in path.read_text()]
 
 
 @pytest.mark.parametrize("path", WITH_CODE, ids=lambda path: path.name)
-def test_code_blocks_run(path, capsys):
+def test_code_blocks_run(path, capsys, own_registries):
     blocks = re.findall(r"```python\n(.*?)```", path.read_text(), flags=re.DOTALL)
-    namespace = {}
+    namespace = {"__name__": path.stem}
     for block in blocks:
         exec(compile(block, path.name, "exec"), namespace)
+    assert "FAILED" not in capsys.readouterr().out  # of checks that are printed
 
 
 def test_readme_routes_agree(capsys):
@@ -26,6 +32,13 @@ def test_readme_routes_agree(capsys):
     assert len(rows) == 3
     assert len({row[1] for row in rows}) == 1
     assert all(float(row[-1]) < 1e-7 for row in rows)
+
+
+@pytest.mark.parametrize("room", [wdro_cvx, wdro_cvx.ambiguity, formulations, solvers])
+def test_every_public_name_is_in_the_reference(room):
+    page = (ROOT / "docs/api" / f"{room.__name__.partition('.')[0]}.md").read_text()
+    described = set(re.findall(r"^\.\. auto\w+:: (\w+)", page, flags=re.MULTILINE))
+    assert set(room.__all__) <= described
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)

@@ -25,7 +25,7 @@ from wdro_cvx import (
     WassersteinBall,
     judge,
 )
-from wdro_cvx.laplacian import laplacian_from_weights, weights_from_laplacian
+from wdro_cvx.graphs.laplacian import laplacian_from_weights, weights_from_laplacian
 
 ETA = 0.1
 

@@ -21,6 +21,18 @@ def test_rooms_import_no_heavy_library(room, allowed):
     assert set(done.stdout.split()) <= set(allowed)
 
 
+@pytest.mark.parametrize("name", ["solvers", "experiments", "formulations"])
+def test_a_folder_of_the_users_does_not_confuse_the_command(name, tmp_path):
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "__init__.py").write_text("raise SystemExit('not ours')")
+    done = subprocess.run(
+        [sys.executable, "-m", "wdro_cvx", "compare", "--help"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("usage: wdro compare")
+
+
 def test_the_estimator_is_there_when_asked_for():
     assert solvers.RobustGraph.__module__ == "solvers.estimator"
     with pytest.raises(AttributeError, match="no attribute 'Magic'"):

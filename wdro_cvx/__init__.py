@@ -14,15 +14,15 @@ from wdro_cvx.ambiguity import (
     register_ambiguity,
     registered_ambiguities,
 )
-from wdro_cvx.bounds import EdgeBounds
-from wdro_cvx.checks import check_ambiguity
 from wdro_cvx.distribution import Discrete, Distribution, Gaussian
 from wdro_cvx.errors import DataError, ProblemError, SolverError, WdroError
+from wdro_cvx.graphs.bounds import EdgeBounds
 from wdro_cvx.judge import Verdict, judge
 from wdro_cvx.nominal import Nominal
 from wdro_cvx.priors import Frobenius, LogDegree
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate, Solution, Status
+from wdro_cvx.testing import check_ambiguity, check_solver
 
 __all__ = [
     "AmbiguitySet",
@@ -52,6 +52,7 @@ __all__ = [
     "WdroError",
     "WorstCase",
     "check_ambiguity",
+    "check_solver",
     "judge",
     "register_ambiguity",
     "registered_ambiguities",

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wdro_cvx.laplacian import edge_index
+from wdro_cvx.graphs.laplacian import edge_index
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.validation import Array

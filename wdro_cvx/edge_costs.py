@@ -10,7 +10,7 @@ import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
 from wdro_cvx.ambiguity.smoothness import accumulation
-from wdro_cvx.laplacian import edge_index
+from wdro_cvx.graphs.laplacian import edge_index
 from wdro_cvx.moment import Moment, TransportedMoment
 from wdro_cvx.nominal import Nominal
 from wdro_cvx.validation import Array

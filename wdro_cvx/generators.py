@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist
 
 from wdro_cvx.errors import ProblemError
-from wdro_cvx.laplacian import laplacian_from_weights, weights_from_laplacian
+from wdro_cvx.graphs.laplacian import laplacian_from_weights, weights_from_laplacian
 from wdro_cvx.validation import Array, finite_array, real_number, square_matrix, whole_number
 
 _ATTEMPTS = 1000

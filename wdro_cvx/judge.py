@@ -20,9 +20,9 @@ from wdro_cvx.ambiguity.base import WorstCase
 from wdro_cvx.ambiguity.smoothness import accumulation
 from wdro_cvx.dual_bound import DualBound, dual_bound
 from wdro_cvx.edge_costs import nuclear_size, safe_costs
-from wdro_cvx.edges import EdgeBrackets, edge_brackets
 from wdro_cvx.errors import ProblemError
-from wdro_cvx.laplacian import Residuals, graph_size, inner, weights_from_laplacian
+from wdro_cvx.graphs.edges import EdgeBrackets, edge_brackets
+from wdro_cvx.graphs.laplacian import Residuals, graph_size, inner, weights_from_laplacian
 from wdro_cvx.large.judge import judge_large
 from wdro_cvx.moment import DenseMoment, Moment, TransportedMoment, checked_copy
 from wdro_cvx.problem import GraphProblem

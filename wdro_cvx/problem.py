@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wdro_cvx.ambiguity.base import AmbiguitySet
-from wdro_cvx.bounds import EdgeBounds
 from wdro_cvx.errors import ProblemError
-from wdro_cvx.laplacian import weights_from_laplacian
+from wdro_cvx.graphs.bounds import EdgeBounds
+from wdro_cvx.graphs.laplacian import weights_from_laplacian
 from wdro_cvx.nominal import Nominal
 from wdro_cvx.priors import DegreePrior, Frobenius
 from wdro_cvx.validation import Array, square_matrix

@@ -43,17 +43,17 @@ _FAMILIES = {
 }  # fmt: skip
 #: Widths in inches: one column of a journal's page, and all of it.
 COLUMN, PAGE = 3.5, 7.16
+_DPI = 200
 #: Text as large as a caption's, and letters that can be searched for and set again.
 plt.rcParams.update({
     "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8, "legend.fontsize": 7,
     "xtick.labelsize": 7, "ytick.labelsize": 7, "pdf.fonttype": 42, "axes.linewidth": 0.6,
     "axes.spines.top": False, "axes.spines.right": False, "lines.linewidth": 1.2,
     "lines.markersize": 3.5, "legend.frameon": False, "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
+    "ytick.major.width": 0.6, "savefig.dpi": _DPI,
 })  # fmt: skip
 _LINES = {"": "-", "CLARABEL": "--", "SCS": ":"}
 _OTHER_LINE = "-."
-_DPI = 200
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from experiments.running.store import Row
 from solvers import solve
 from wdro_cvx import GraphProblem, Nominal, Solution, judge
 from wdro_cvx.generators import rbf_graph, sbm_graph, scale_to_trace, smooth_signals
-from wdro_cvx.laplacian import weights_from_laplacian
+from wdro_cvx.graphs.laplacian import weights_from_laplacian
 from wdro_cvx.metrics import dog, edge_correlation, nmi, reliability
 from wdro_cvx.validation import Array
 

@@ -19,8 +19,8 @@ from experiments.drawing.graphs import Weights, draw_edges, frame_map, spread_ou
 from experiments.drawing.labels import fonts_for, place_labels
 from experiments.learn.graph import LearnedGraph
 from experiments.learn.places import Places
-from solvers.edge_table import certain, edge_arrays
-from wdro_cvx.edges import EDGE_THRESHOLD
+from solvers.estimation.edge_table import certain, edge_arrays
+from wdro_cvx.graphs.edges import EDGE_THRESHOLD
 from wdro_cvx.validation import Array
 
 _MOST_DRAWN = 1000

@@ -28,7 +28,7 @@ from experiments.propositions.draw import (
 from formulations import GeneralRegularized, RobustPremium
 from solvers import BlockDescent, ProjectedGradient, bisect_multiplier, solve
 from wdro_cvx import GaussianBall, GraphProblem, MomentBall, Nominal, Solution
-from wdro_cvx.laplacian import laplacian_from_weights, weights_from_laplacian
+from wdro_cvx.graphs.laplacian import laplacian_from_weights, weights_from_laplacian
 from wdro_cvx.validation import Array
 
 _CONIC = "Clarabel's and our solver's relative gap, 1e-7 each, with room for cancellation"

@@ -16,9 +16,9 @@ from experiments.propositions.draw import (
     slope,
 )
 from experiments.propositions.gaussian import printed_objective
-from solvers.block_descent import fixed_gamma
+from solvers.paper.block_descent import fixed_gamma
 from wdro_cvx import GaussianBall
-from wdro_cvx.laplacian import adjoint, laplacian_from_weights, weights_from_laplacian
+from wdro_cvx.graphs.laplacian import adjoint, laplacian_from_weights, weights_from_laplacian
 from wdro_cvx.validation import Array
 
 _DIFFERENCES = "fourth-order differences near the pole λmax"

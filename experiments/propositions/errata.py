@@ -18,7 +18,7 @@ from formulations import GaussianSDP, RobustPremium
 from solvers import solve
 from wdro_cvx import GaussianBall, GraphProblem, Nominal, Singleton, judge
 from wdro_cvx.generators import rbf_graph, smooth_signals
-from wdro_cvx.laplacian import adjoint
+from wdro_cvx.graphs.laplacian import adjoint
 from wdro_cvx.metrics import edge_correlation, reliability
 from wdro_cvx.nominal import symmetric_root
 from wdro_cvx.validation import Array

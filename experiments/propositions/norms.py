@@ -9,7 +9,7 @@ from experiments.propositions.draw import RANGES, Drawn, draw, numerical_gradien
 from formulations import GeneralRegularized
 from solvers import solve
 from wdro_cvx import GraphProblem, MomentBall, Singleton, judge
-from wdro_cvx.laplacian import adjoint, laplacian_from_weights, weights_from_laplacian
+from wdro_cvx.graphs.laplacian import adjoint, laplacian_from_weights, weights_from_laplacian
 from wdro_cvx.validation import Array
 
 _CONIC = "Clarabel's and our solver's relative gap, 1e-7 each, with room for cancellation"

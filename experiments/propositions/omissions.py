@@ -13,7 +13,12 @@ from experiments.propositions.draw import REGULAR, Drawn, draw_regular, draw_sig
 from formulations import GeneralRegularized
 from solvers import solve
 from wdro_cvx import GraphProblem, MomentBall
-from wdro_cvx.laplacian import adjoint, degrees, laplacian_from_weights, weights_from_laplacian
+from wdro_cvx.graphs.laplacian import (
+    adjoint,
+    degrees,
+    laplacian_from_weights,
+    weights_from_laplacian,
+)
 from wdro_cvx.validation import Array
 
 _STEPS = 5000

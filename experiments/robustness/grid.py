@@ -25,7 +25,7 @@ from wdro_cvx import (
     registered_ambiguities,
 )
 from wdro_cvx.generators import rbf_graph, smooth_signals
-from wdro_cvx.laplacian import complete_graph, edge_index
+from wdro_cvx.graphs.laplacian import complete_graph, edge_index
 from wdro_cvx.priors import LogDegree
 from wdro_cvx.validation import Array
 

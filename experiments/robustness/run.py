@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from experiments.adversarial.attack import attack
-from experiments.adversarial.cases import draw_cases
-from experiments.adversarial.report import describe_attacks
+from experiments.robustness.adversarial.attack import attack
+from experiments.robustness.adversarial.cases import draw_cases
+from experiments.robustness.adversarial.report import describe_attacks
 from experiments.robustness.grid import corners, solve_corner
 from experiments.robustness.report import describe, draw
 from experiments.running.files import write_atomically, write_table

@@ -33,7 +33,8 @@ def connected(scheduler: str) -> Iterator[Any]:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
         if scheduler == LOCAL_CLUSTER:
-            client = Client(threads_per_worker=1, dashboard_address=None)
+            # Any free port: without an address it insists on one that may be taken.
+            client = Client(threads_per_worker=1, dashboard_address=":0")
         else:
             client = Client(scheduler, timeout=_CONNECT_S)
     except (OSError, ValueError) as error:

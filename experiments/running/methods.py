@@ -87,12 +87,12 @@ def _conic(formulation: type[formulations.Formulation], backend: str) -> Method:
     return Method(f"{formulation.__name__}:{backend}", run, formulation.check_claim, ladder)
 
 
-def _hand_written(name: str, solver: Any) -> Method:
+def _hand_written(name: str, solver: type[solvers.Solver]) -> Method:
     def run(problem: GraphProblem, tol: float) -> Solution:
-        answer: Solution = solver(tol=tol).solve(problem)
-        return answer
+        settings: dict[str, Any] = {"tol": tol}
+        return solver(**settings).solve(problem)
 
-    return Method(name, run, lambda problem: solver().check_claim(problem))
+    return Method(name, run, solver.check_claim)
 
 
 def _check_piqp(problem: GraphProblem) -> None:

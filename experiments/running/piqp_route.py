@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from wdro_cvx import GraphProblem, Singleton, Solution, SolverError, Status
-from wdro_cvx.laplacian import adjoint, incidence, laplacian_from_weights
+from wdro_cvx.graphs.laplacian import adjoint, incidence, laplacian_from_weights
 
 
 def solve_with_piqp(problem: GraphProblem, tol: float) -> Solution:

@@ -31,10 +31,11 @@ ETA = 0.03
 def run_temperature(output: Path, seed: int) -> list[Reading]:
     """Learn from every table with both models; write maps, table and report."""
     readings: list[Reading] = []
+    maps = {name: load_map(name) for name in MAPS}  # all, so that a missing package is told at once
     jobs = [(name, model) for name in MAPS for model in MODELS]
     for place, (name, model) in enumerate(jobs, start=1):
         note(f"temperature: graph {place} of {len(jobs)}, {MAPS[name]}, {model}")
-        stations = load_map(name)
+        stations = maps[name]
         readings.append(
             read_graph(
                 f"{MAPS[name]}, {model}", stations.table, stations.places, stations.elevation,
@@ -45,7 +46,7 @@ def run_temperature(output: Path, seed: int) -> list[Reading]:
         first = place * len(MODELS)
         save_figure(draw_maps(readings[first : first + len(MODELS)]), output / name)
     save_figure(draw_directions(readings), output / "directions")
-    save_figure(draw_story(load_map("states").table, readings[0]), output / "story")
+    save_figure(draw_story(maps["states"].table, readings[0]), output / "story")
     write_table(output / "edges.csv", pd.concat([_edge_table(reading) for reading in readings]))
     write_atomically(output / "report.md", describe(readings, MAPS, ETA, seed))
     write_provenance(output, {"seed": seed, "eta": ETA})

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from experiments.running.store import Row
-from solvers.bootstrap import bootstrap_radius
-from solvers.signals import Signals
+from solvers.estimation.bootstrap import bootstrap_radius
+from solvers.estimation.signals import Signals
 from wdro_cvx import AmbiguitySet, MahalanobisBall, MomentBall, Nominal, WassersteinBall
 from wdro_cvx.generators import rbf_graph
 

@@ -16,10 +16,10 @@ from scipy import stats
 
 from experiments.validate.sources import Source
 from solvers import RobustGraph, solve
-from solvers.prediction import best_prediction
-from solvers.signals import Signals
+from solvers.estimation.prediction import best_prediction
+from solvers.estimation.signals import Signals
 from wdro_cvx import GraphProblem, LogDegree, Nominal, Singleton
-from wdro_cvx.edges import EDGE_THRESHOLD
+from wdro_cvx.graphs.edges import EDGE_THRESHOLD
 from wdro_cvx.validation import Array
 
 _DISCOVERY = 0.05  # share of false edges that tests of correlations allow

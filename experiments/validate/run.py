@@ -67,6 +67,9 @@ _PARTS: dict[str, tuple[Callable[[], list[Any]], Callable[[Any], Row]]] = {
 
 def run_validate(output: Path, parts: Sequence[str], fresh: bool) -> str:
     """Run the parts and write them below ``output``; return the report of all that is there."""
+    if set(parts) != {"coverage"}:
+        for name in NETWORKS:
+            load_source(name)  # so that a missing package is told before anything is run
     store = Store(output, code_digest(), fresh)
     for part in parts:
         list_tasks, carry_out = _PARTS[part]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from wdro_cvx import DataError
 from wdro_cvx.generators import rbf_graph, smooth_signals
-from wdro_cvx.laplacian import weights_from_laplacian
+from wdro_cvx.graphs.laplacian import weights_from_laplacian
 from wdro_cvx.validation import Array
 
 _STRIDE = 4  # of the climate model's grid: 10 by 13 places

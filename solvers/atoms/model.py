@@ -19,7 +19,7 @@ from scipy import sparse
 
 from wdro_cvx import GraphProblem
 from wdro_cvx.ambiguity import Atoms
-from wdro_cvx.laplacian import edge_index, incidence, weights_from_laplacian
+from wdro_cvx.graphs.laplacian import edge_index, incidence, weights_from_laplacian
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.validation import Array
 

@@ -7,9 +7,9 @@ from scipy import linalg
 
 from solvers.atoms.interior_point import Point, advance, starting_point
 from solvers.atoms.model import Model, build_model
-from solvers.incumbent import Incumbent
+from solvers.running.incumbent import Incumbent
 from wdro_cvx.ambiguity import Atoms
-from wdro_cvx.laplacian import laplacian_from_weights
+from wdro_cvx.graphs.laplacian import laplacian_from_weights
 from wdro_cvx.validation import Array
 
 _NEAR = 10.0  # times the tolerance: where a certificate is worth its QP

@@ -17,7 +17,7 @@ from solvers.laplacian_qp.ascent import Curvature
 from solvers.laplacian_qp.qp import LaplacianQP, edge_gains
 from solvers.laplacian_qp.start import first_multipliers
 from wdro_cvx import EdgeBounds
-from wdro_cvx.laplacian import edge_index, laplacian_from_weights
+from wdro_cvx.graphs.laplacian import edge_index, laplacian_from_weights
 from wdro_cvx.validation import Array
 
 _MAX_STEPS = 200  # for τ alone

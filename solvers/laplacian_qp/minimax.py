@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from solvers.laplacian_qp.qp import LaplacianQP
-from wdro_cvx.laplacian import edge_index, incidence
+from wdro_cvx.graphs.laplacian import edge_index, incidence
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.validation import Array
 

@@ -12,7 +12,7 @@ from solvers.laplacian_qp.dense import QuadraticPoint, quadratic_point
 from solvers.laplacian_qp.minimax import Master, Mixture
 from solvers.laplacian_qp.qp import LaplacianQP, QPSolution
 from solvers.laplacian_qp.start import easier_priors
-from wdro_cvx.laplacian import adjoint, laplacian_from_weights, weights_from_laplacian
+from wdro_cvx.graphs.laplacian import adjoint, laplacian_from_weights, weights_from_laplacian
 from wdro_cvx.validation import Array
 
 Climb = Ascent[QuadraticPoint] | Ascent[BoundedPoint]

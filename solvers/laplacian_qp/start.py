@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.laplacian_qp.qp import LaplacianQP
-from wdro_cvx.laplacian import edge_index
+from wdro_cvx.graphs.laplacian import edge_index
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.validation import Array
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
-from wdro_cvx import Certificate, GraphProblem, MomentBall, Singleton, Solution, Status
+from wdro_cvx import Certificate, GraphProblem, Singleton, Solution, Status
 from wdro_cvx.moment import TransportedMoment
 
 _CLOSE = 1e-5  # relative error of t: the value is off by its square
@@ -24,7 +24,6 @@ Average = Callable[[GraphProblem], Solution]
 
 def solve_moment_ball(problem: GraphProblem, average: Average) -> Solution:
     """Return the graph of a moment ball of p = 2, not yet judged."""
-    assert isinstance(problem.ambiguity, MomentBall)
     radius, prior = problem.ambiguity.radius, problem.prior
     size = np.inf  # the sample average itself
     known: list[tuple[float, float]] = []
@@ -46,10 +45,7 @@ def solve_moment_ball(problem: GraphProblem, average: Average) -> Solution:
     # Both multipliers are slopes at the same degrees, each under the prior of its problem.
     multipliers = prior.slope(raised.degrees(nu))
     offered = Certificate(TransportedMoment(problem.nominal.factor), multipliers)
-    # γ = ‖L‖/(αε^{α-1}), which is the norm itself for α = 1.
-    alpha = problem.ambiguity.alpha
-    scale = alpha * radius ** (alpha - 1.0) if alpha != 1.0 else 1.0
-    multiplier = found / scale if scale > 0.0 else np.inf
+    multiplier = problem.ambiguity.norm_multiplier(found)
     return replace(answer, certificate=offered, multiplier=multiplier, bound=-np.inf)
 
 

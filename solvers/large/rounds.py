@@ -9,19 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csgraph
 
-from solvers.display import Bar
-from solvers.incumbent import Callback, Progress
 from solvers.large.blocks import Executor
 from solvers.large.neighbours import Cell, near_pairs, pivot_cells
 from solvers.large.pricing import crowding, paying_pairs, paying_within
 from solvers.large.search import Data, Evidence, Search
 from solvers.large.structure import Candidates, Vertices
 from solvers.large.worth import NEIGHBOURS, NotWorthwhileError, worthwhile
-from solvers.limits import Clock, OutOfTime
+from solvers.running.display import Bar
+from solvers.running.incumbent import Callback, Progress
+from solvers.running.limits import Clock, OutOfTime
 from wdro_cvx import Certificate, GraphProblem, Solution, Status
-from wdro_cvx.bounds import project_interval
+from wdro_cvx.graphs.bounds import project_interval
+from wdro_cvx.graphs.listed_bounds import ListedBounds
 from wdro_cvx.large.edge_list import EdgeList
-from wdro_cvx.listed_bounds import ListedBounds
 from wdro_cvx.moment import TransportedMoment
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.solution import relative_gap
@@ -86,7 +86,7 @@ class Run:
         if self.listed is not None:
             sequence = np.lexsort((np.maximum(*ends), np.minimum(*ends)))
             box = self.listed.least[sequence], self.listed.most[sequence]
-        scales = getattr(problem.ambiguity, "scales", None)
+        scales = problem.ambiguity.row_scales or None
         data = Data(
             points[self.order],
             None if scales is None else np.asarray(scales)[self.order],

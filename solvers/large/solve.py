@@ -11,37 +11,27 @@ from dataclasses import dataclass, replace
 
 from scipy import sparse
 
-from solvers.base import register
-from solvers.display import progress_display
-from solvers.incumbent import Callback
+from solvers.base import Request, Solver, register
 from solvers.large.blocks import Executor, ambient_executor
 from solvers.large.moment import solve_moment_ball
 from solvers.large.rounds import Run
 from solvers.large.worth import NotWorthwhileError, worthwhile
-from solvers.limits import MARGIN, Clock, judged
-from wdro_cvx import (
-    GaussianBall,
-    GraphProblem,
-    MahalanobisBall,
-    MomentBall,
-    ProblemError,
-    Singleton,
-    Solution,
-    Status,
-    WassersteinBall,
-)
+from solvers.running.display import progress_display
+from solvers.running.incumbent import Callback
+from solvers.running.limits import MARGIN, Clock, judged
+from wdro_cvx import GraphProblem, ProblemError, Solution, Status
+from wdro_cvx.claims import FROBENIUS_BALL, MOVED_ROWS, SINGLE_POINT
+from wdro_cvx.graphs.listed_bounds import ListedBounds
 from wdro_cvx.large.edge_list import EdgeList
-from wdro_cvx.listed_bounds import ListedBounds
 from wdro_cvx.solution import SPARSE_FROM
 from wdro_cvx.validation import real_number
 
-_SETS = (Singleton, GaussianBall, WassersteinBall, MahalanobisBall)
 _FASTER_FROM = 300  # vertices; measured against the dense path (docs/scale.md)
 
 
 @register
 @dataclass(frozen=True)
-class SparseSolver:
+class SparseSolver(Solver):
     """Sparse Newton, conjugate gradients and exact pricing in place of d × d matrices.
 
     Parameters
@@ -49,7 +39,7 @@ class SparseSolver:
     tol : float
         The relative gap between value and lower bound at which to stop.
     callback : callable, optional
-        Called with a :class:`solvers.incumbent.Progress` after every round.
+        Called with a :class:`solvers.running.incumbent.Progress` after every round.
     progress : bool
         Show the gap as it closes, on standard error.
     time_limit : float
@@ -58,6 +48,9 @@ class SparseSolver:
         A ``concurrent.futures`` executor or a Dask client that computes the blocks of prices; that
         of :func:`solvers.price_on` if not given.
     """
+
+    claims = (MOVED_ROWS, SINGLE_POINT, FROBENIUS_BALL)
+    rank = 10
 
     tol: float = 1e-6
     callback: Callback | None = None
@@ -69,19 +62,13 @@ class SparseSolver:
         real_number("tol", self.tol, 0.0, strict=True)
         Clock(self.time_limit)
 
-    def check_claim(self, problem: GraphProblem) -> None:
+    @classmethod
+    def check_claim(cls, problem: GraphProblem) -> None:
         """Accept transport balls, the sample average and moment balls of p = 2, under any prior.
 
         Bounds are for lists of possible edges (``EdgeBounds.from_list``).
         """
-        ambiguity = problem.ambiguity
-        square = isinstance(ambiguity, MomentBall) and ambiguity.p == 2.0
-        if not square and not isinstance(ambiguity, _SETS):
-            names = ", ".join(cls.__name__ for cls in _SETS)
-            raise ProblemError(
-                f"SparseSolver solves {names} and MomentBall with p = 2; the set is {ambiguity!r}. "
-                "Use CertifiedSolver."
-            )
+        super().check_claim(problem)
         bounds = problem.prior.bounds
         if bounds is not None and not isinstance(bounds, ListedBounds):
             raise ProblemError(
@@ -103,21 +90,20 @@ class SparseSolver:
         assert found is not None
         return found
 
-    def attempt(self, problem: GraphProblem, start: Solution | None = None) -> Solution | None:
+    @classmethod
+    def answer(cls, problem: GraphProblem, request: Request) -> Solution | None:
         """Solve the problem if it is of the kind that this solver is the fastest for, else stop.
 
         Of which kind it is shows on the way: the graph may turn out not to be sparse, and the worst
         case not to be unique (the hard case, where its bounds are loose).
         """
-        try:
-            self.check_claim(problem)
-        except ProblemError:
-            return None
-        dense = isinstance(problem.ambiguity, MomentBall) and problem.d <= SPARSE_FROM
+        dense = problem.ambiguity.norm_order is not None and problem.d <= SPARSE_FROM
         if problem.d < _FASTER_FROM or dense:  # MomentNewton is one solve, this one several
             return None
         patient = problem.d > SPARSE_FROM
-        return self._solve(problem, patient, start) if patient or worthwhile(problem) else None
+        if not patient and not worthwhile(problem):
+            return None
+        return cls(**request.settings(cls))._solve(problem, patient, request.start)
 
     def _solve(
         self, problem: GraphProblem, patient: bool, start: Solution | None
@@ -126,7 +112,7 @@ class SparseSolver:
         known = None if start is None else _edges_of(start, problem)
         executor = ambient_executor() if self.executor is None else self.executor
         with progress_display(self.progress, self.tol, self.callback) as callback:
-            special = isinstance(problem.ambiguity, MomentBall)
+            special = problem.ambiguity.norm_order is not None
             # The multipliers of an average are those of the ball at its optimum only.
             tol = MARGIN * self.tol * (0.1 if special else 1.0)
 

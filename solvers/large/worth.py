@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wdro_cvx import GraphProblem
-from wdro_cvx.listed_bounds import ListedBounds
+from wdro_cvx.graphs.listed_bounds import ListedBounds
 
 NEIGHBOURS = 16  # of every vertex, which are its first candidates
 # Costs of candidates are to d × d algebra as (candidates · r) to d³. Measured: even at 1/40, and

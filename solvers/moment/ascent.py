@@ -17,7 +17,7 @@ from solvers.laplacian_qp.ascent import Watch, maximise
 from solvers.moment.dual import Evidence, MomentPoint, moment_point
 from wdro_cvx import MomentBall
 from wdro_cvx.ambiguity.moment import dual_norm
-from wdro_cvx.laplacian import weights_from_laplacian
+from wdro_cvx.graphs.laplacian import weights_from_laplacian
 from wdro_cvx.solution import relative_gap
 from wdro_cvx.validation import Array
 

@@ -29,7 +29,7 @@ from solvers.laplacian_qp import LaplacianQP, edge_gains
 from solvers.laplacian_qp.ascent import Curvature
 from solvers.moment.split import Box, Split, split_largest, split_norm, weighted_norm
 from wdro_cvx import EdgeBounds, MomentBall
-from wdro_cvx.laplacian import complete_graph, degrees, edge_index, laplacian_from_weights
+from wdro_cvx.graphs.laplacian import complete_graph, degrees, edge_index, laplacian_from_weights
 from wdro_cvx.validation import Array
 
 # The Hessian is singular where slopes vanish: isolated vertices for q < 2, tied degrees for p = 1.

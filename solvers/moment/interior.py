@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from solvers.incumbent import Incumbent
 from solvers.laplacian_qp.minimax import Master
+from solvers.running.incumbent import Incumbent
 from wdro_cvx import GraphProblem
-from wdro_cvx.laplacian import adjoint, edge_index, laplacian_from_weights
+from wdro_cvx.graphs.laplacian import adjoint, edge_index, laplacian_from_weights
 from wdro_cvx.moment import TransportedMoment
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.validation import Array

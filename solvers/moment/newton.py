@@ -11,17 +11,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from solvers.base import register
-from solvers.display import progress_display
-from solvers.incumbent import Callback, Progress
+from solvers.base import Request, Solver, register
 from solvers.laplacian_qp import LaplacianQP, climb, edge_gains
 from solvers.laplacian_qp.bounded import best_bounded_tau
 from solvers.laplacian_qp.start import best_tau
-from solvers.limits import Clock, judged
 from solvers.moment.ascent import ascend
 from solvers.moment.dual import Evidence, share_inside
+from solvers.running.display import progress_display
+from solvers.running.incumbent import Callback, Progress
+from solvers.running.limits import Clock, judged
 from wdro_cvx import Certificate, GraphProblem, MomentBall, ProblemError, Solution, Status
-from wdro_cvx.laplacian import complete_graph
+from wdro_cvx.claims import NORM_BALL
+from wdro_cvx.graphs.laplacian import complete_graph
 from wdro_cvx.moment import TransportedMoment
 from wdro_cvx.priors import frobenius_of
 from wdro_cvx.solution import relative_gap
@@ -30,7 +31,7 @@ from wdro_cvx.validation import real_number, square_matrix, whole_number
 
 @register
 @dataclass(frozen=True)
-class MomentNewton:
+class MomentNewton(Solver):
     """Semismooth Newton for the moment ball: about ten Cholesky factorisations for any p.
 
     Parameters
@@ -40,13 +41,16 @@ class MomentNewton:
     max_iterations : int
         Limit on Newton steps; the answer then has the status ``ITERATION_LIMIT`` and its true gap.
     callback : callable, optional
-        Called with a :class:`solvers.incumbent.Progress` after every step.
+        Called with a :class:`solvers.running.incumbent.Progress` after every step.
     progress : bool
         Show the gap as it closes, on standard error.
     time_limit : float
         Seconds after which to stop, looked at between steps; the answer then has the status
         ``TIME_LIMIT`` and its true gap.
     """
+
+    claims = (NORM_BALL,)
+    rank = 20
 
     tol: float = 1e-6
     max_iterations: int = 500
@@ -59,14 +63,16 @@ class MomentNewton:
         whole_number("max_iterations", self.max_iterations, 1)
         Clock(self.time_limit)
 
-    def check_claim(self, problem: GraphProblem) -> None:
-        """Raise ProblemError unless the set is a moment ball and the prior the paper's."""
-        if problem.ambiguity.norm_order is None:
-            raise ProblemError(
-                "MomentNewton solves problems with balls of a norm, such as MomentBall; this has "
-                f"{type(problem.ambiguity).__name__}. Use CertifiedSolver."
-            )
+    @classmethod
+    def check_claim(cls, problem: GraphProblem) -> None:
+        """Raise ProblemError unless the set is a ball of a norm and the prior the paper's."""
+        super().check_claim(problem)
         frobenius_of(problem.prior, "MomentNewton")
+
+    @classmethod
+    def answer(cls, problem: GraphProblem, request: Request) -> Solution:
+        """Solve any ball of a norm."""
+        return cls(**request.settings(cls)).solve(problem, request.start)
 
     def solve(self, problem: GraphProblem, start: Solution | None = None) -> Solution:
         """Solve the problem, from another problem's solution if one is given.
@@ -95,8 +101,9 @@ class MomentNewton:
         return replace(judged(problem, answer, self.tol), solve_s=clock.seconds)
 
     def _solve(self, problem: GraphProblem, start: Solution | None, watch: _Watch) -> Solution:
-        ball = problem.ambiguity
-        assert isinstance(ball, MomentBall)
+        order = problem.ambiguity.norm_order
+        assert order is not None  # as claimed
+        ball = MomentBall(problem.ambiguity.radius, order)
         evidence = _guess(problem, ball, start)
         tol, left, laplacian = self.tol / 2, self.max_iterations, None  # half is for rounding
         history: list[tuple[float, float]] = []
@@ -114,7 +121,7 @@ class MomentNewton:
         if laplacian is None:
             laplacian, history = average.best.laplacian(), average.history
         left -= average.steps
-        worst = ball.worst_case(problem.nominal, laplacian)
+        worst = problem.ambiguity.worst_case(problem.nominal, laplacian)
         value, bound = worst.risk + problem.regularisation(laplacian), average.last.value
         status = Status.INACCURATE if left else Status.ITERATION_LIMIT
         if watch.late:

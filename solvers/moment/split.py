@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wdro_cvx.laplacian import project_simplex
+from wdro_cvx.graphs.laplacian import project_simplex
 from wdro_cvx.validation import Array
 
 _MAX_STEPS = 100

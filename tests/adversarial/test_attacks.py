@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from experiments.adversarial.attack import ALLOWED, attack
-from experiments.adversarial.cases import DATA, SHIPPED, Case, build, draw_cases
-from experiments.adversarial.exact import exact_value, has_exact_risk
-from experiments.adversarial.forgery import forge
+from experiments.robustness.adversarial.attack import ALLOWED, attack
+from experiments.robustness.adversarial.cases import DATA, SHIPPED, Case, build, draw_cases
+from experiments.robustness.adversarial.exact import exact_value, has_exact_risk
+from experiments.robustness.adversarial.forgery import forge
 from solvers import solve
 from wdro_cvx import (
     Certificate,
@@ -18,7 +18,7 @@ from wdro_cvx import (
     judge,
     registered_ambiguities,
 )
-from wdro_cvx.laplacian import laplacian_from_weights
+from wdro_cvx.graphs.laplacian import laplacian_from_weights
 
 
 @pytest.mark.parametrize("case", draw_cases(104, seed=1), ids=str)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from experiments.adversarial.exact import exact_value
+from experiments.robustness.adversarial.exact import exact_value
 from solvers import solve
 from wdro_cvx import (
     Certificate,
@@ -20,7 +20,7 @@ from wdro_cvx import (
     WassersteinBall,
     judge,
 )
-from wdro_cvx.laplacian import complete_graph, laplacian_from_weights
+from wdro_cvx.graphs.laplacian import complete_graph, laplacian_from_weights
 from wdro_cvx.moment import Moment, ReweighedMoment, TransportedMoment
 
 SAMPLES = np.random.default_rng(0).standard_normal((12, 5))

@@ -32,7 +32,7 @@ from experiments.figures.tables import beside, chosen_scores, closeness
 from solvers import solve
 from wdro_cvx import GaussianBall, GraphProblem, Nominal, Singleton, WdroError
 from wdro_cvx.generators import rbf_graph, sbm_graph, smooth_signals
-from wdro_cvx.laplacian import complete_graph
+from wdro_cvx.graphs.laplacian import complete_graph
 from wdro_cvx.metrics import mcc
 
 

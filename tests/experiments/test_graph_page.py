@@ -26,7 +26,7 @@ from wdro_cvx import (
     judge,
 )
 from wdro_cvx.generators import rbf_graph, smooth_signals
-from wdro_cvx.laplacian import laplacian_from_weights
+from wdro_cvx.graphs.laplacian import laplacian_from_weights
 
 HOSTILE = [
     "</script><script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "<!-- {{7*7}} ${7*7}",

@@ -3,7 +3,6 @@ import numpy as np
 import pytest
 from instances import paper_problem
 
-import formulations
 from formulations import (
     Formulation,
     GaussianClosedForm,
@@ -14,7 +13,6 @@ from formulations import (
     RobustPremium,
     SampleAverage,
     register,
-    registered,
     smoothness,
 )
 from wdro_cvx import (
@@ -43,11 +41,8 @@ CASES = [
 
 
 @pytest.mark.parametrize(("formulation", "ambiguity"), CASES)
-@pytest.mark.parametrize("penalty", [None, 2.0])
-def test_models_are_dpp_and_a_sweep_compiles_once(formulation, ambiguity, penalty):
-    problem = paper_problem(5, 6, ambiguity, trace_penalty=penalty)
-    model = formulation(problem)
-    assert model.cvxpy.is_dcp(dpp=True)
+def test_a_sweep_compiles_once(formulation, ambiguity):
+    model = formulation(paper_problem(5, 6, ambiguity))
     first = model.solve()
     settings = {"eta": 0.7} if isinstance(ambiguity, Singleton) else {"radius": 0.9, "eta": 0.7}
     moved = model.at(**settings).solve()
@@ -128,12 +123,6 @@ def test_a_backend_that_cannot_take_the_cone_says_so():
 def test_backend_names_are_not_case_sensitive():
     solution = SampleAverage(paper_problem(4, 5, Singleton())).solve("clarabel")
     assert solution.status is Status.SOLVED
-
-
-def test_all_shipped_formulations_are_registered():
-    shipped = {cls.__name__ for cls, _ in CASES}
-    assert shipped <= set(registered())
-    assert all(hasattr(formulations, name) for name in shipped)
 
 
 def test_a_new_variant_is_ten_lines():

@@ -8,17 +8,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from solvers import CertifiedSolver, register
-from wdro_cvx import Solution, Status
-from wdro_cvx.laplacian import complete_graph
+from solvers import CertifiedSolver, Solver, register
+from wdro_cvx import AmbiguitySet, Solution, Status
+from wdro_cvx.graphs.laplacian import complete_graph
 
 
 @dataclass(frozen=True)
-class _Double:
-    tol: float = 1e-6
+class _Double(Solver):
+    claims = (AmbiguitySet,)
 
-    def check_claim(self, problem):
-        pass
+    tol: float = 1e-6
 
 
 @register

@@ -17,7 +17,7 @@ from wdro_cvx import (
     WassersteinBall,
 )
 from wdro_cvx.generators import rbf_graph, smooth_signals
-from wdro_cvx.laplacian import laplacian_from_weights
+from wdro_cvx.graphs.laplacian import laplacian_from_weights
 from wdro_cvx.priors import Frobenius
 
 seeds = st.integers(0, 2**32 - 1)

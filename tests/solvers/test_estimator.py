@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from solvers import RobustGraph, solve
+from solvers import CertifiedSolver, RobustGraph, solve
 from solvers.selection import ChoiceWarning, choose_radius
 from wdro_cvx import (
     DataError,
@@ -433,21 +433,19 @@ def blas_threads():
 def test_small_problems_are_solved_on_one_thread_and_threads_are_given_back(monkeypatch):
     from threadpoolctl import threadpool_limits
 
-    from solvers import path
-
-    best, seen = path._best, []
+    answer, seen = CertifiedSolver.answer, []
 
     def looked(*arguments):
         seen.append(blas_threads())
-        return best(*arguments)
+        return answer(*arguments)
 
-    monkeypatch.setattr(path, "_best", looked)
+    monkeypatch.setattr(CertifiedSolver, "answer", looked)
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()  # a library that was told to use one keeps to it
         RobustGraph(0.1).fit(signals())
         assert seen.pop() == [1] * len(before)
         assert blas_threads() == before
-        monkeypatch.setattr("solvers.threads.ONE_THREAD_UP_TO", 5)
+        monkeypatch.setattr("solvers.running.threads.ONE_THREAD_UP_TO", 5)
         RobustGraph(0.1).fit(signals())
         assert seen.pop() == before
 

@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 from solvers import solve, solve_path
-from solvers.bootstrap import bootstrap_radius
-from solvers.prediction import best_prediction
+from solvers.estimation.bootstrap import bootstrap_radius
+from solvers.estimation.prediction import best_prediction
+from solvers.estimation.signals import Signals
 from solvers.selection import (
     ETAS,
     ChoiceWarning,
@@ -15,7 +16,6 @@ from solvers.selection import (
     choose_radius,
     held_out,
 )
-from solvers.signals import Signals
 from wdro_cvx import (
     DataError,
     GaussianBall,
@@ -207,6 +207,6 @@ def test_radius_zero_is_no_end_and_the_largest_is():
 
 
 def test_an_interrupt_ends_prediction_too(monkeypatch):
-    monkeypatch.setattr("solvers.prediction.solve", interrupted)
+    monkeypatch.setattr("solvers.estimation.prediction.solve", interrupted)
     with pytest.raises(KeyboardInterrupt):
         choose(Signals(signals()), GaussianBall(0.0), "prediction", ETA)

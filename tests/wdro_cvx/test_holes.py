@@ -16,8 +16,8 @@ from wdro_cvx import (
     Singleton,
     WassersteinBall,
 )
+from wdro_cvx.graphs.laplacian import complete_graph
 from wdro_cvx.holes import moment_of, nearest_moment, nominal_with_holes, pair_squares
-from wdro_cvx.laplacian import complete_graph
 
 
 def table(seed, n=12, d=5, share=0.2):

@@ -1,12 +1,13 @@
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from instances import all_sets, dimensions, random_laplacian, random_nominal, seeds
+from instances import all_sets, dimensions, paper_problem, random_laplacian, random_nominal, seeds
 
+from solvers import solve
 from wdro_cvx import (
     Certificate,
     ChiSquareBall,
@@ -18,7 +19,8 @@ from wdro_cvx import (
     Singleton,
     judge,
 )
-from wdro_cvx.ambiguity.base import WorstCase
+from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase
+from wdro_cvx.graphs.laplacian import complete_graph
 
 
 def optimum(problem):
@@ -176,3 +178,44 @@ def test_a_weak_penalty_with_bounds(penalty):
     assert verdict.bound == pytest.approx(value, rel=1e-6)  # the accuracy of the reference
     # Which is off the empty graph by 3e-12, and that relative to a millionth of the trace.
     assert verdict.solved(1e-5)
+
+
+@dataclass(frozen=True)
+class Off(AmbiguitySet):
+    """One point, whose risk is not what its moment attains."""
+
+    offset: float = 0.0
+
+    def worst_case(self, nominal, laplacian):
+        attained = float(np.vdot(nominal.second_moment, laplacian))
+        return WorstCase(attained * (1.0 + self.offset), nominal.second_moment, 0.0)
+
+    def distance(self, nominal, second_moment):
+        return float(np.abs(second_moment - nominal.second_moment).max())
+
+
+@pytest.mark.parametrize("offset", [-1e-7, 1e-7])
+def test_where_a_set_contradicts_itself_the_larger_risk_counts(offset):
+    """Of a risk and of what its own moment attains, whichever is worse for the graph."""
+    problem = paper_problem(5, 9, Off(0.5, offset))
+    laplacian = complete_graph(5, 5.0)
+    attained = float(np.vdot(problem.nominal.second_moment, laplacian))
+    least = attained * (1.0 + max(offset, 0.0)) + problem.regularisation(laplacian)
+    value = judge(problem, laplacian).value
+    assert least <= value <= least * (1 + 1e-10)
+
+
+def test_nothing_is_solved_for_a_set_that_contradicts_itself():
+    """Its risk is below what its own moment attains, so that value and bound still meet."""
+    best = solve(paper_problem(5, 9, Singleton()), 1e-9).laplacian
+    assert judge(paper_problem(5, 9, Off(0.5)), best).solved(1e-6)
+    verdict = judge(paper_problem(5, 9, Off(0.5, -1e-3)), best)
+    assert 0.0 <= verdict.gap <= 1e-6
+    assert not verdict.solved(1e-6)
+
+
+def test_a_bound_above_the_value_proves_nothing():
+    problem = paper_problem(5, 9, Singleton())
+    verdict = judge(problem, solve(problem, 1e-9).laplacian)
+    assert verdict.solved(1e-6)
+    assert not replace(verdict, bound=verdict.value * (1 + 1e-9)).solved(1e-6)

@@ -5,7 +5,7 @@ from instances import dimensions, random_laplacian, seeds
 
 from wdro_cvx import DataError, ProblemError
 from wdro_cvx.generators import add_noise, rbf_graph, sbm_graph, smooth_signals
-from wdro_cvx.laplacian import residuals, weights_from_laplacian
+from wdro_cvx.graphs.laplacian import residuals, weights_from_laplacian
 from wdro_cvx.metrics import dog, mcc, nmi, reliability
 
 

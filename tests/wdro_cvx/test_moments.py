@@ -4,7 +4,7 @@ from instances import random_laplacian, random_nominal
 
 from wdro_cvx import Certificate, ProblemError, Singleton, registered_ambiguities
 from wdro_cvx.edge_costs import nuclear_size, safe_costs
-from wdro_cvx.laplacian import adjoint
+from wdro_cvx.graphs.laplacian import adjoint
 from wdro_cvx.moment import (
     DenseMoment,
     ReweighedMoment,

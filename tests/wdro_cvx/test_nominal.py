@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from instances import dimensions, random_nominal, seeds
 
 from wdro_cvx import DataError, Nominal
-from wdro_cvx.laplacian import adjoint
+from wdro_cvx.graphs.laplacian import adjoint
 from wdro_cvx.nominal import symmetric_root
 
 

@@ -1,5 +1,8 @@
 """Ambiguity sets: each is one function, the worst-case second moment for a given Laplacian."""
 
+import importlib
+import pkgutil
+
 from wdro_cvx.ambiguity.atoms import Atoms
 from wdro_cvx.ambiguity.base import (
     AmbiguitySet,
@@ -14,8 +17,13 @@ from wdro_cvx.ambiguity.mahalanobis import MahalanobisBall
 from wdro_cvx.ambiguity.moment import MomentBall
 from wdro_cvx.ambiguity.moment_uncertainty import MomentUncertainty
 from wdro_cvx.ambiguity.names import ambiguity_names, named_ambiguity
+from wdro_cvx.ambiguity.reweighting import ReweightingBall
 from wdro_cvx.ambiguity.singleton import Singleton
 from wdro_cvx.ambiguity.transport_form import TransportForm
+
+# A file added to this package registers itself without a change here.
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")
 
 __all__ = [
     "AmbiguitySet",
@@ -26,6 +34,7 @@ __all__ = [
     "MahalanobisBall",
     "MomentBall",
     "MomentUncertainty",
+    "ReweightingBall",
     "Singleton",
     "TransportForm",
     "WassersteinBall",

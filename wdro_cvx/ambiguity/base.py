@@ -19,6 +19,7 @@ from wdro_cvx.distribution import Distribution
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.moment import DenseMoment, Moment
 from wdro_cvx.nominal import Nominal
+from wdro_cvx.registry import Registry
 from wdro_cvx.validation import Array, real_number
 
 
@@ -158,8 +159,26 @@ class AmbiguitySet(ABC):
 
     @property
     def norm_order(self) -> float | None:
-        """p, if the set is ``{Θ + Δ : ‖vec Δ‖_p ≤ radius}``, which MomentNewton solves."""
+        """p, if the set is ``{Θ + Δ : ‖vec Δ‖_p ≤ radius}``."""
         return None
+
+    def norm_multiplier(self, norm: float) -> float:
+        """Return the multiplier of a ball of a norm whose risk has ``radius·norm`` in it."""
+        return norm
+
+    @property
+    def row_scales(self) -> tuple[float, ...] | None:
+        """How far each vertex's signal moves, if the set is made by moving the signals alone.
+
+        The set is then ``{FᵀF : ‖(F - F₀)/scales‖ ≤ radius}`` around the rows ``F₀`` of the data;
+        all scales are one where the tuple is empty.
+        """
+        return None
+
+    @property
+    def single_point(self) -> bool:
+        """Whether the set is the nominal moment alone, and has no radius to choose."""
+        return False
 
     @property
     def isotropic(self) -> bool:
@@ -190,7 +209,7 @@ class AmbiguitySet(ABC):
 
 
 A = TypeVar("A", bound=type[AmbiguitySet])
-_REGISTRY: dict[str, type[AmbiguitySet]] = {}
+_REGISTRY: Registry[AmbiguitySet] = Registry()
 
 
 def register_ambiguity(cls: A) -> A:
@@ -205,15 +224,10 @@ def register_ambiguity(cls: A) -> A:
         raise ProblemError(
             f"{cls.__name__} cannot be registered: it must write {' and '.join(missing)}."
         )
-    known = _REGISTRY.get(cls.__name__)
-    if known is not None and known.__module__ != cls.__module__:
-        raise ProblemError(
-            f"{cls.__name__} is registered already, by {known.__module__}; give it another name."
-        )
-    _REGISTRY[cls.__name__] = cls
+    _REGISTRY.add(cls)
     return cls
 
 
 def registered_ambiguities() -> dict[str, type[AmbiguitySet]]:
     """Return all registered sets by name."""
-    return dict(_REGISTRY)
+    return _REGISTRY.all()

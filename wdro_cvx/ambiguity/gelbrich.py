@@ -56,6 +56,11 @@ class _GelbrichBall(AmbiguitySet):
         return TransportForm(nominal.factor, np.ones(nominal.d), self.radius)
 
     @property
+    def row_scales(self) -> tuple[float, ...]:
+        """Every signal moves, every vertex alike."""
+        return ()
+
+    @property
     def isotropic(self) -> bool:
         """Transport has no preferred axes."""
         return True

@@ -108,6 +108,11 @@ class MahalanobisBall(AmbiguitySet):
         """Return the form in which every signal moves, in the metric of the sensors."""
         return TransportForm(nominal.factor, self._scales(nominal) ** -2.0, self.radius)
 
+    @property
+    def row_scales(self) -> tuple[float, ...]:
+        """Every signal moves, the noisier vertices further."""
+        return self.scales
+
     def centre(self, nominal: Nominal) -> TransportedMoment:
         """Return the nominal rows, not moved."""
         return TransportedMoment(nominal.factor)

@@ -60,7 +60,7 @@ class MomentBall(AmbiguitySet):
         return WorstCase(
             risk,
             nominal.second_moment + shift,
-            self._multiplier(norm),
+            self.norm_multiplier(norm),
             build_moment=lambda: TransportedMoment(nominal.rows, shift=shift),
             rounding=rounding + 64 * float(np.finfo(float).eps) * self.radius * norm,
         )
@@ -108,7 +108,8 @@ class MomentBall(AmbiguitySet):
         """That of the risk over that of the radius to the power α."""
         return 2.0 - 2.0 * self.alpha
 
-    def _multiplier(self, norm: float) -> float:
+    def norm_multiplier(self, norm: float) -> float:
+        """Return ``γ = ‖vec L‖_q / αε^{α-1}``."""
         if self.alpha == 1.0:
             return norm
         if self.radius == 0.0:

@@ -21,7 +21,7 @@ from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
 from wdro_cvx.ambiguity.splitting import split_moment
 from wdro_cvx.ambiguity.transport import transport_cost, worst_transport
 from wdro_cvx.ambiguity.transport_form import TransportForm
-from wdro_cvx.laplacian import inner
+from wdro_cvx.graphs.laplacian import inner
 from wdro_cvx.moment import Moment, TransportedMoment
 from wdro_cvx.nominal import Nominal
 from wdro_cvx.validation import Array, real_number

@@ -36,6 +36,11 @@ class Singleton(AmbiguitySet):
         """Return the set; it has no radius."""
         return cls()
 
+    @property
+    def single_point(self) -> bool:
+        """It is."""
+        return True
+
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         """Return the nominal second moment and its expected smoothness."""
         risk, rounding = nominal_risk(nominal, laplacian)

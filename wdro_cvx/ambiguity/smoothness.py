@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wdro_cvx.laplacian import BLOCK, edge_blocks, inner
+from wdro_cvx.graphs.laplacian import BLOCK, edge_blocks, inner
 from wdro_cvx.nominal import Nominal
 from wdro_cvx.validation import Array
 

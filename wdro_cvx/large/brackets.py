@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wdro_cvx.edges import EDGE_THRESHOLD, EdgeBrackets
-from wdro_cvx.listed_bounds import ListedBounds
+from wdro_cvx.graphs.edges import EDGE_THRESHOLD, EdgeBrackets
+from wdro_cvx.graphs.listed_bounds import ListedBounds
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.validation import Array
 
@@ -50,7 +50,7 @@ def listed_brackets(
     excess: float,
     d: int,
 ) -> ListedBrackets:
-    """Return what a dual point with this excess proves (wdro_cvx/edges.py has the inequalities).
+    """Return what a dual point with this excess proves, by the inequalities of graphs/edges.py.
 
     A pair of price p has ``2β(w - p₊/4β)² ≤ excess``, and if it does not pay
     ``2βw² + |p|w ≤ excess``. With bounds the pairs are the possible ones, and a pair that does not

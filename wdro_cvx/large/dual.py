@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from wdro_cvx.dual_bound import best_tau, bounded_tau, conjugate
+from wdro_cvx.graphs.listed_bounds import ListedBounds
 from wdro_cvx.large.edge_list import EdgeList
 from wdro_cvx.large.prices import Indices, TooManyError, least_costs, pairs_below
-from wdro_cvx.listed_bounds import ListedBounds
 from wdro_cvx.nominal import Nominal
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.validation import Array

@@ -12,22 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from wdro_cvx.ambiguity import (
-    GaussianBall,
-    MahalanobisBall,
-    MomentBall,
-    Singleton,
-    WassersteinBall,
-)
 from wdro_cvx.ambiguity.smoothness import accumulation
 from wdro_cvx.errors import ProblemError
-from wdro_cvx.laplacian import Residuals
+from wdro_cvx.graphs.laplacian import Residuals
+from wdro_cvx.graphs.listed_bounds import ListedBounds
 from wdro_cvx.large.brackets import ListedBrackets, listed_brackets
 from wdro_cvx.large.dual import Setting, large_bound
 from wdro_cvx.large.edge_list import EdgeList
 from wdro_cvx.large.premium import Premium, premium_bound
 from wdro_cvx.large.repair import repaired
-from wdro_cvx.listed_bounds import ListedBounds
 from wdro_cvx.moment import TransportedMoment
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.problem import GraphProblem
@@ -39,9 +32,6 @@ _SUM = 64 * _EPS
 _PULLS = 8
 _RANGE = 1e30  # of what certificates may hold, in the unit of the problem; its squares too
 _ISOLATED = 1e-12  # a degree below this share of the mean
-
-#: The sets whose points are transports of the data, which is what is judged here.
-TRANSPORTS = (Singleton, GaussianBall, WassersteinBall, MahalanobisBall)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +47,10 @@ class LargeFindings:
 
 
 def judged_at_scale(problem: GraphProblem) -> bool:
-    """Say whether this judge knows the problem's set and its constraints."""
+    """Say whether this judge knows the set, as moved rows or as one norm, and its bounds."""
     bounds, ambiguity = problem.prior.bounds, problem.ambiguity
-    known = isinstance(ambiguity, MomentBall) and ambiguity.p == 2.0
-    known = known or isinstance(ambiguity, TRANSPORTS)
+    known = ambiguity.row_scales is not None or ambiguity.single_point
+    known = known or ambiguity.norm_order == 2.0
     return known and (bounds is None or isinstance(bounds, ListedBounds))
 
 
@@ -87,8 +77,8 @@ def judge_large(
         if moment is None:
             notes.append("the certificate is no transport within the set; it was not used")
             certificate = None
-    scales = getattr(problem.ambiguity, "scales", None)
-    stretch = 1.0 if scales is None else np.asarray(scales)[:, np.newaxis]
+    scales = problem.ambiguity.row_scales
+    stretch = np.asarray(scales)[:, np.newaxis] if scales else 1.0
     points = _upright(problem.nominal.factor, unit)
     start = None
     if moment is not None:
@@ -151,7 +141,7 @@ def _inside(problem: GraphProblem, certificate: Certificate) -> TransportedMomen
     if any(float(np.abs(array).max()) > _RANGE * problem.unit for array in numbers):
         return None
     centre, share = TransportedMoment(nominal.factor), 1.0
-    if isinstance(ambiguity, (Singleton, MomentBall)):  # no row of theirs moves
+    if ambiguity.row_scales is None:  # no row moves
         return centre if moment.spread is None and nominal.holds(moment.moved) else None
     if moment.moved.shape != nominal.factor.shape:
         return None
@@ -188,7 +178,7 @@ def _value(
         rows = points / stretch
         scale = sparse.diags_array(stretch[:, 0], format="csr")
         whitened = sparse.csr_array(scale @ laplacian @ scale)
-    moment = isinstance(problem.ambiguity, MomentBall)
+    moment = problem.ambiguity.norm_order is not None
     radius = 0.0 if moment else problem.ambiguity.radius / unit
     premium = premium_bound(whitened, rows, radius, start)
     risk += premium.value
@@ -212,7 +202,7 @@ def _tilt(problem: GraphProblem, graph: EdgeList) -> float:
 
     ``Θ + εL/‖L‖`` needs no certificate; a little less than ε is inside whatever rounding does.
     """
-    if not isinstance(problem.ambiguity, MomentBall):
+    if problem.ambiguity.norm_order is None:
         return 0.0
     radius, size = problem.ambiguity.radius / problem.unit**2, float(np.sqrt(graph.square))
     return radius / size * (1.0 - 1e-12) if size > 0.0 else 0.0

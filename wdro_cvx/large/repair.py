@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
-from wdro_cvx.bounds import project_interval
 from wdro_cvx.errors import ProblemError
-from wdro_cvx.laplacian import Residuals, graph_size
+from wdro_cvx.graphs.bounds import project_interval
+from wdro_cvx.graphs.laplacian import Residuals, graph_size
+from wdro_cvx.graphs.listed_bounds import ListedBounds
 from wdro_cvx.large.edge_list import EdgeList
-from wdro_cvx.listed_bounds import ListedBounds
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.validation import Array
 

@@ -15,8 +15,8 @@ from typing import Self
 
 import numpy as np
 
-from wdro_cvx.bounds import EdgeBounds, project_box
-from wdro_cvx.laplacian import (
+from wdro_cvx.graphs.bounds import EdgeBounds, project_box
+from wdro_cvx.graphs.laplacian import (
     Residuals,
     complete_graph,
     graph_size,

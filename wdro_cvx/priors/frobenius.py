@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from wdro_cvx.bounds import EdgeBounds
 from wdro_cvx.errors import ProblemError
+from wdro_cvx.graphs.bounds import EdgeBounds
 from wdro_cvx.priors.base import DegreePrior
 from wdro_cvx.priors.trace import TraceRule
 from wdro_cvx.validation import real_number

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from experiments.bench.rivals.model import Model, check_log_degree, run
-from wdro_cvx import GraphProblem, Solution
+from solvers import Solver
+from wdro_cvx import GraphProblem, Singleton, Solution
 from wdro_cvx.validation import Array
 
 
@@ -45,7 +46,7 @@ class _Iteration:
 
 
 @dataclass(frozen=True)
-class FDPG:
+class FDPG(Solver):
     """Fast dual proximal gradient.
 
     Parameters
@@ -58,11 +59,14 @@ class FDPG:
         Whether to drop the momentum where it points uphill.
     """
 
+    claims = (Singleton,)
+
     tol: float = 1e-6
     local: bool = False
     restart: bool = False
 
-    def check_claim(self, problem: GraphProblem) -> None:
+    @classmethod
+    def check_claim(cls, problem: GraphProblem) -> None:
         """Accept sample averages under the log-degree prior."""
         check_log_degree(problem)
 

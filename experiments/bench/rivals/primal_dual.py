@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from experiments.bench.rivals.model import Model, check_log_degree, run
-from wdro_cvx import GraphProblem, Solution
+from solvers import Solver
+from wdro_cvx import GraphProblem, Singleton, Solution
 from wdro_cvx.validation import Array
 
 
@@ -56,7 +57,7 @@ class _Iteration:
 
 
 @dataclass(frozen=True)
-class PrimalDual:
+class PrimalDual(Solver):
     """Kalofolias' method.
 
     Parameters
@@ -69,11 +70,14 @@ class PrimalDual:
         Of the longest step that is known to converge.
     """
 
+    claims = (Singleton,)
+
     tol: float = 1e-6
     balance: float | None = None
     share: float = 0.99
 
-    def check_claim(self, problem: GraphProblem) -> None:
+    @classmethod
+    def check_claim(cls, problem: GraphProblem) -> None:
         """Accept sample averages under the log-degree prior."""
         check_log_degree(problem)
 

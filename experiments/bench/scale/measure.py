@@ -26,7 +26,7 @@ from experiments.bench.scale.memory import current_mb, peak_mb
 from experiments.running.cluster import pricing_cluster
 from experiments.running.store import Row
 from solvers import CertifiedSolver, SparseSolver
-from solvers.target_degree import average_neighbours, first_strength
+from solvers.estimation.target_degree import average_neighbours, first_strength
 from wdro_cvx import GraphProblem, LogDegree, Nominal, Singleton, Solution, WassersteinBall, judge
 from wdro_cvx.large.generators import neighbour_graph, smooth_table
 

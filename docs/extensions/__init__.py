@@ -1,0 +1,1 @@
+"""Small extensions of Sphinx that only this site needs."""

@@ -1,0 +1,46 @@
+"""
+Choosing a radius
+=================
+
+Nobody tells the radius. Two rules need no truth: the radius at which neighbours predict each
+other best on signals that were not learned from, and the one whose ball contains the true second
+moment for about 95 of 100 tables, by resampling. Here they choose from thirty months of
+temperatures in 48 states, and the thirty months after them tell how well that was.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from experiments.drawing.style import BLUE, GREEN, PAGE, VERMILION
+from experiments.temperature.states import load_states
+from solvers import RobustGraph
+
+months = load_states().table.signals
+before, after = months[:30], months[30:]
+
+rules = {"prediction": BLUE, "bootstrap": VERMILION}
+chosen = {rule: RobustGraph(radius=rule, eta=0.03).fit(before).radius_ for rule in rules}
+print({rule: round(radius, 3) for rule, radius in chosen.items()})
+
+# %%
+# Left: how well a state is predicted by its neighbours in the months after (1 is perfect). Right:
+# how many edges there are. The radius is in units of the signals' size. At the jump Florida,
+# which is like no other state, gets its first edge.
+
+radii = np.geomspace(0.01, 3.0, 18)
+graphs = [RobustGraph(radius=float(radius), eta=0.03).fit(before) for radius in radii]
+curves = {
+    "prediction of later months": [graph.score(after) for graph in graphs],
+    "number of edges": [np.count_nonzero(graph.adjacency_) // 2 for graph in graphs],
+}
+florida = load_states().table.names.index("Florida")
+first = next(r for r, g in zip(radii, graphs, strict=True) if g.adjacency_[florida].any())
+print(f"Florida has an edge from radius {first:.2f} on")
+figure, panels = plt.subplots(1, 2, figsize=(PAGE, 2.5), layout="constrained")
+for axes, (name, curve) in zip(panels, curves.items(), strict=True):
+    axes.plot(radii, curve, color=GREEN, marker=".")
+    for rule, colour in rules.items():
+        axes.axvline(chosen[rule], color=colour, linestyle="--", linewidth=1.0, label=rule)
+    axes.set(xscale="log", xlabel="radius", ylabel=name)
+panels[1].legend(title="chosen by")
+figure.savefig("choose_radius.png")

@@ -1,0 +1,37 @@
+"""
+Temperatures on a map
+=====================
+
+Five years of monthly means in 48 states (NOAA nClimDiv, which comes with the package), and the
+graph that is best against the worst case around them. Edges run along latitudes; colours are
+communities of the learned graph, which was told no place.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+from experiments.drawing.graphs import communities, draw_edges, frame_map
+from experiments.drawing.labels import place_labels
+from experiments.drawing.outlines import nearby_outlines
+from experiments.drawing.style import PAGE
+from experiments.temperature.states import load_states
+from solvers import RobustGraph
+
+states = load_states()
+table = pd.DataFrame(states.table.signals, columns=list(states.table.names))
+graph = RobustGraph(radius="bootstrap", eta=0.03).fit(table)
+print(f"radius {graph.radius_:.3f}, {len(graph.edges_)} edges, certified gap {graph.gap_:.0e}")
+print(graph.edges_.head(5).round(3).to_string(index=False))
+
+# %%
+# Hollow vertices have no edge: no other state is like them.
+
+places = np.column_stack([states.places.longitude, states.places.latitude])
+figure, axes = plt.subplots(figsize=(PAGE, 4.0), layout="constrained")
+frame_map(axes, places, nearby_outlines(states.places.latitude, states.places.longitude))
+draw_edges(axes, graph.adjacency_, communities(graph.adjacency_), places)
+place_labels(axes, table.columns, places, graph.adjacency_.sum(axis=0), 5.5)
+axes.set(xticks=[], yticks=[], xlabel="", ylabel="")
+axes.spines[:].set_visible(False)
+figure.savefig("learned_map.png")

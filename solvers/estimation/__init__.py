@@ -1,0 +1,1 @@
+"""What the estimator is made of: signals, choice of radius, edges with certainty, pictures."""

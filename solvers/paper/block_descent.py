@@ -1,0 +1,153 @@
+"""Algorithm 3: block coordinate descent on (γ, L) for the Gaussian scenario.
+
+γ by Algorithm 1 (bisection), L for fixed γ by Algorithm 2 (projected gradient) with the gradient
+``γ²𝒯*((γI - L)⁻¹Θ(γI - L)⁻¹) + …``, in which the paper merges the two inverses as if they commuted
+with Θ (docs/paper.md E3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import linalg
+
+from solvers.base import Solver, register
+from solvers.paper.bisection import bisect_multiplier
+from solvers.paper.projected_gradient import ProjectedGradient
+from solvers.paper.spectral import Descent, spectral_descent, strong_convexity_bound
+from solvers.paper.step import check_step, start_weights
+from solvers.running.limits import Clock
+from wdro_cvx import GraphProblem, Solution
+from wdro_cvx.claims import EUCLIDEAN_TRANSPORT
+from wdro_cvx.graphs.laplacian import adjoint, laplacian_from_weights
+from wdro_cvx.priors import frobenius_of
+from wdro_cvx.solution import Status
+from wdro_cvx.validation import Array, real_number, whole_number
+
+
+@register
+@dataclass(frozen=True)
+class BlockDescent(Solver):
+    """The paper's algorithm for the Gaussian scenario, with trace penalty or exact trace.
+
+    In the hard case (a radius that is large for the number of samples) γ runs into λmax, where the
+    L-step has no minimum; the status then says that a limit was reached, and the bound is poor.
+
+    Parameters
+    ----------
+    tol : float
+        Relative accuracy of the value; proved, not estimated.
+    max_iterations : int
+        Limit of outer iterations.
+    max_inner_iterations : int
+        Limit of projected gradient steps in each of them.
+    time_limit : float
+        Seconds after which to stop, with the status ``TIME_LIMIT``.
+    """
+
+    claims = (EUCLIDEAN_TRANSPORT,)
+
+    tol: float = 1e-7
+    max_iterations: int = 500
+    max_inner_iterations: int = 20_000
+    time_limit: float = float("inf")
+
+    def __post_init__(self) -> None:
+        real_number("tol", self.tol, 0.0, strict=True)
+        whole_number("max_iterations", self.max_iterations, 1)
+        whole_number("max_inner_iterations", self.max_inner_iterations, 1)
+        Clock(self.time_limit)
+
+    @classmethod
+    def check_claim(cls, problem: GraphProblem) -> None:
+        """Raise ProblemError unless signals move in the Euclidean metric, and for other priors."""
+        super().check_claim(problem)
+        frobenius_of(problem.prior, "BlockDescent")
+        check_step(problem)
+
+    def solve(self, problem: GraphProblem) -> Solution:
+        """Solve the problem from the complete graph."""
+        self.check_claim(problem)
+        if problem.ambiguity.radius == 0.0:  # γ = ∞: only the L-step is left
+            settings = self.tol, self.max_inner_iterations, self.time_limit
+            return ProjectedGradient(*settings).solve(problem)
+        clock = Clock(self.time_limit)
+        moment, radius = problem.nominal.second_moment, problem.ambiguity.radius
+        weights = start_weights(problem)
+        laplacian = laplacian_from_weights(weights)
+        gamma = bisect_multiplier(moment, laplacian, radius)
+        inner_target = 1e-2
+        history: list[dict[str, float]] = []
+        best: Solution | None = None
+        inner_total = 0
+        for _ in range(self.max_iterations):
+            descent = self._update_laplacian(problem, gamma, weights, inner_target, clock)
+            weights, inner_total = descent.weights, inner_total + descent.iterations
+            laplacian = laplacian_from_weights(weights)
+            if not weights.any():  # a weak penalty may empty the graph, which has no γ
+                break
+            _, old_moment = fixed_gamma(problem, laplacian, gamma)
+            gamma = bisect_multiplier(moment, laplacian, radius)
+            risk, new_moment = fixed_gamma(problem, laplacian, gamma)
+            value = risk + problem.regularisation(laplacian)
+            if not np.isfinite(value):  # γ = λmax: the hard case, in which this method ends
+                break
+            # The inner subgradient was taken at the old γ; the new one is the minimiser, so by
+            # Danskin the difference of the two gradients makes it one of the whole objective.
+            subgradient = descent.subgradient + adjoint(new_moment - old_moment)
+            suboptimality = strong_convexity_bound(problem, subgradient, descent.rounding)
+            history.append({"value": value, "suboptimality": suboptimality, "gamma": gamma})
+            if best is None or value - suboptimality > best.bound:
+                bound = value - suboptimality
+                best = Solution(laplacian, value, Status.ITERATION_LIMIT, bound, multiplier=gamma)
+            if suboptimality <= self.tol * abs(value):
+                best = replace(best, status=Status.SOLVED)
+                break
+            if clock.seconds > clock.limit:
+                best = replace(best, status=Status.TIME_LIMIT)
+                break
+            inner_target = max(0.1 * min(suboptimality / abs(value), 0.1), 0.1 * self.tol)
+        if best is None:
+            late = clock.seconds > clock.limit
+            status = Status.TIME_LIMIT if late else Status.FAILED
+            best = Solution(laplacian, problem.value(laplacian), status, multiplier=gamma)
+        return replace(
+            best,
+            iterations=inner_total,
+            solve_s=clock.seconds,
+            history=history,
+        )
+
+    def _update_laplacian(
+        self, problem: GraphProblem, gamma: float, start: Array, target: float, clock: Clock
+    ) -> Descent:
+        eta = problem.prior.beta
+
+        def oracle(weights: Array) -> tuple[float, Array]:
+            laplacian = laplacian_from_weights(weights)
+            risk, moment = fixed_gamma(problem, laplacian, gamma)
+            value = risk + eta * float(np.vdot(laplacian, laplacian))
+            return value, adjoint(moment + 2 * eta * laplacian)
+
+        limit = self.max_inner_iterations
+        return spectral_descent(problem, oracle, start, target, limit, clock)
+
+
+def fixed_gamma(problem: GraphProblem, laplacian: Array, gamma: float) -> tuple[float, Array]:
+    """Return the risk for fixed γ and its derivative in L.
+
+    These are ``γ(ε² - Tr Θ) + γ²Tr((γI - L)⁻¹Θ)`` and ``γ²(γI - L)⁻¹Θ(γI - L)⁻¹``; the risk is
+    infinite, and the derivative zero, unless ``γI ≻ L``.
+    """
+    identity = np.eye(problem.d)
+    try:
+        factor = linalg.cho_factor(gamma * identity - laplacian, lower=True, check_finite=False)
+    except linalg.LinAlgError:
+        return np.inf, np.zeros_like(laplacian)
+    moment = problem.nominal.second_moment
+    inverse = linalg.cho_solve(factor, identity, check_finite=False)
+    # Written as ⟨Θ, L⟩ plus the premium, which has no cancellation between large terms.
+    premium = float(np.vdot(laplacian @ inverse @ laplacian, moment))
+    risk = float(np.vdot(moment, laplacian)) + gamma * problem.ambiguity.radius**2 + premium
+    return risk, gamma**2 * (inverse @ moment @ inverse)

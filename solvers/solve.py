@@ -1,0 +1,80 @@
+"""``solve``: a problem goes to the best solver for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from solvers.base import Request, Solver, registered
+from solvers.large.blocks import Executor
+from solvers.running.incumbent import Callback
+from solvers.running.limits import Clock
+from solvers.running.threads import right_threads
+from wdro_cvx import GraphProblem, ProblemError, Solution, SolverError
+
+
+def solve(
+    problem: GraphProblem,
+    tol: float = 1e-6,
+    *,
+    start: Solution | None = None,
+    progress: bool = False,
+    callback: Callback | None = None,
+    time_limit: float = float("inf"),
+    executor: Executor | None = None,
+) -> Solution:
+    """Solve a problem with the best solver for it, to a certified relative gap.
+
+    Moment balls go to :class:`MomentNewton`, sparse graphs of many vertices to
+    :class:`SparseSolver`, everything else to :class:`CertifiedSolver`. With more than
+    ``wdro_cvx.solution.SPARSE_FROM`` vertices a sparse answer's Laplacian is a sparse array.
+
+    Parameters
+    ----------
+    problem : GraphProblem
+    tol : float
+        The relative gap between value and lower bound.
+    start : Solution, optional
+        The answer to a similar problem with the same vertices.
+    progress : bool
+        Show the gap as it closes.
+    callback : callable, optional
+        Called with the progress after every iteration.
+    time_limit : float
+        Seconds after which to stop, looked at between steps; the answer then has the status
+        ``TIME_LIMIT`` and its true gap.
+    executor : optional
+        A ``concurrent.futures`` executor or a Dask client, for graphs of many vertices; that of
+        :func:`solvers.price_on` if not given.
+
+    Notes
+    -----
+    Up to ``solvers.running.threads.ONE_THREAD_UP_TO`` vertices BLAS is held to one thread.
+    """
+    request = Request(tol, start, progress, callback, time_limit, executor)
+    clock = Clock(time_limit)
+    with right_threads(problem.d):
+        for solver in candidates(problem):
+            left = max(clock.limit - clock.seconds, 1e-3)
+            found = solver.answer(problem, replace(request, time_limit=left))
+            if found is not None:
+                return found
+    raise SolverError("no registered solver answers this problem; register CertifiedSolver.")
+
+
+def candidates(problem: GraphProblem) -> list[type[Solver]]:
+    """Return the registered solvers that claim a problem, in the order in which to try them."""
+    ranked = [solver for solver in registered().values() if solver.rank is not None]
+    return sorted(filter(lambda solver: _applies(solver, problem), ranked), key=_rank)
+
+
+def _rank(solver: type[Solver]) -> int:
+    assert solver.rank is not None
+    return solver.rank
+
+
+def _applies(solver: type[Solver], problem: GraphProblem) -> bool:
+    try:
+        solver.check_claim(problem)
+    except ProblemError:
+        return False
+    return True

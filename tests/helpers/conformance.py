@@ -1,0 +1,33 @@
+"""What the registries hold, as cases for tests/conformance: a variant of one's own is one more."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import formulations
+import solvers
+from wdro_cvx import AmbiguitySet, MomentBall, registered_ambiguities
+from wdro_cvx.claims import claimed
+from wdro_cvx.testing.problems import D
+
+_ORDERS = {f"MomentBall p={p:g}": p for p in (1.0, 1.5, 4.0, np.inf)}
+
+#: Every registered set, and the moment balls over the range of p.
+SETS = [*registered_ambiguities(), *_ORDERS]
+
+
+def named_set(name: str, radius: float, d: int = D) -> AmbiguitySet:
+    """A set by its name in the cases."""
+    if name in _ORDERS:
+        return MomentBall(radius, p=_ORDERS[name])
+    return registered_ambiguities()[name].example(radius, d)
+
+
+#: Formulation, and the name of a set that it claims.
+FORMULATIONS = [
+    (form, name)
+    for form in formulations.registered()
+    for name in SETS
+    if claimed(formulations.registered()[form].claims, named_set(name, 0.5))
+]
+SOLVERS = list(solvers.registered())

@@ -1,0 +1,127 @@
+"""Registries and claims: no name stands for two, and the order in which solvers are tried."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from instances import paper_problem
+
+import formulations
+import solvers
+from formulations import Formulation, Risk
+from solvers import BlockDescent, CertifiedSolver, MomentNewton, Solver, SparseSolver
+from solvers.solve import candidates
+from wdro_cvx import (
+    AmbiguitySet,
+    GaussianBall,
+    KLBall,
+    LogDegree,
+    MahalanobisBall,
+    MomentBall,
+    ProblemError,
+    Singleton,
+    WassersteinBall,
+    register_ambiguity,
+    registered_ambiguities,
+)
+from wdro_cvx.claims import EUCLIDEAN_TRANSPORT, FROBENIUS_BALL, MOVED_ROWS, NORM_BALL, claimed
+from wdro_cvx.registry import Registry
+
+
+def test_a_name_is_registered_once():
+    registry = Registry()
+    first = type("Same", (), {"__module__": "here"})
+    registry.add(first)
+    registry.add(type("Same", (), {"__module__": "here"}))  # the same file, run again
+    with pytest.raises(ProblemError, match=r"registered already, as here\.Same; give there\.Same"):
+        registry.add(type("Same", (), {"__module__": "there"}))
+    assert list(registry.all()) == ["Same"]
+    registry.forget("Same")
+    assert registry.all() == {}
+
+
+def test_a_set_a_formulation_and_a_solver_cannot_take_a_name_that_is_taken():
+    @dataclass(frozen=True)
+    class WassersteinBall(GaussianBall):
+        pass
+
+    class SampleAverage(Formulation):
+        claims = (Singleton,)
+
+        def risk(self, laplacian):
+            return Risk(laplacian.trace)
+
+    @dataclass(frozen=True)
+    class CertifiedSolver(Solver):
+        claims = (AmbiguitySet,)
+
+        def solve(self, problem):
+            raise NotImplementedError
+
+    before = registered_ambiguities(), formulations.registered(), solvers.registered()
+    for register, taken in (
+        (register_ambiguity, WassersteinBall),
+        (formulations.register, SampleAverage),
+        (solvers.register, CertifiedSolver),
+    ):
+        with pytest.raises(ProblemError, match=f"{taken.__name__} is registered already"):
+            register(taken)
+    assert before == (registered_ambiguities(), formulations.registered(), solvers.registered())
+
+
+def test_solvers_claim_by_what_a_set_offers():
+    class Renamed(WassersteinBall):
+        """As a user's own set would be: of no class that a solver knows."""
+
+    even, uneven = MahalanobisBall(1.0, (1.0, 1.0)), MahalanobisBall(1.0, (1.0, 2.0))
+    assert claimed((EUCLIDEAN_TRANSPORT,), Renamed(1.0))
+    assert claimed((EUCLIDEAN_TRANSPORT,), even)
+    assert not claimed((EUCLIDEAN_TRANSPORT,), uneven)
+    assert claimed((MOVED_ROWS,), uneven)
+    assert not claimed((MOVED_ROWS, NORM_BALL), KLBall(1.0))
+    assert claimed((NORM_BALL,), MomentBall(1.0, p=3.0))
+    assert not claimed((FROBENIUS_BALL,), MomentBall(1.0, p=3.0))
+    assert claimed((KLBall, NORM_BALL), KLBall(1.0))
+    with pytest.raises(ProblemError, match="BlockDescent solves problems with GaussianBall or"):
+        BlockDescent.check_claim(paper_problem(4, 5, KLBall(1.0)))
+
+
+@pytest.mark.parametrize(
+    ("ambiguity", "expected"),
+    [
+        (WassersteinBall(0.5), [SparseSolver, CertifiedSolver]),
+        (Singleton(), [SparseSolver, CertifiedSolver]),
+        (MomentBall(0.5), [SparseSolver, MomentNewton, CertifiedSolver]),
+        (MomentBall(0.5, p=np.inf), [MomentNewton, CertifiedSolver]),
+        (KLBall(0.5), [CertifiedSolver]),
+    ],
+)
+def test_solve_asks_the_registry(ambiguity, expected):
+    assert candidates(paper_problem(4, 5, ambiguity)) == expected
+
+
+def test_a_solver_of_ones_own_goes_first_where_it_has_the_rank():
+    @dataclass(frozen=True)
+    class Mine(Solver):
+        claims = (KLBall,)
+        rank = 1
+
+        tol: float = 1e-6
+
+        def solve(self, problem):
+            return (self.tol, problem)
+
+    problem = paper_problem(4, 5, KLBall(0.5))
+    solvers.register(Mine)
+    try:
+        assert candidates(problem) == [Mine, CertifiedSolver]
+        assert solvers.solve(problem, tol=1e-3) == (1e-3, problem)
+        assert Mine not in candidates(paper_problem(4, 5, GaussianBall(0.5)))
+    finally:
+        solvers.base._REGISTRY.forget("Mine")
+
+
+def test_a_prior_that_a_solver_does_not_know_leaves_it_out():
+    problem = paper_problem(4, 5, MomentBall(0.5))
+    under_logs = type(problem)(problem.nominal, problem.ambiguity, prior=LogDegree(1.0, 0.1))
+    assert candidates(under_logs) == [CertifiedSolver]

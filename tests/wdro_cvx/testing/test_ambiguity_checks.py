@@ -1,0 +1,201 @@
+"""Public checks: what is right passes, every kind of wrong is caught by name."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from wdro_cvx import (
+    AmbiguitySet,
+    GaussianBall,
+    MomentBall,
+    Nominal,
+    ProblemError,
+    WorstCase,
+    check_ambiguity,
+    register_ambiguity,
+    registered_ambiguities,
+)
+from wdro_cvx.moment import DenseMoment
+
+
+@dataclass(frozen=True)
+class Shift(AmbiguitySet):
+    """``{Θ + t·I : 0 ≤ t ≤ ε}`` with a way to spoil each property."""
+
+    spoil: str = ""
+    radius_degree: ClassVar[int] = 2
+
+    def worst_case(self, nominal, laplacian):
+        shift = self.radius * np.eye(nominal.d)
+        risk = float(np.vdot(nominal.second_moment + shift, laplacian))
+        if self.spoil == "gradient":
+            # It attains the risk and lies in the set of its own distance, and is no gradient.
+            tilt = np.diag(np.arange(nominal.d) - (nominal.d - 1) / 2)
+            tilt -= float(np.vdot(tilt, laplacian) / np.vdot(laplacian, laplacian)) * laplacian
+            shift = shift + 0.3 * tilt
+        if self.spoil == "inside":
+            shift = 2 * shift
+            risk = float(np.vdot(nominal.second_moment + shift, laplacian))
+        if self.spoil == "attains the risk":
+            risk *= 1.01
+        if self.spoil == "homogeneous":
+            risk += 0.1
+        if self.spoil == "convex":
+            risk -= 0.3 * self.radius * float(np.linalg.norm(laplacian))
+        if self.spoil == "radius 0 is the sample average":
+            risk += 0.1 * float(np.trace(laplacian))
+        if self.spoil == "grows with the radius":
+            risk = float(np.vdot(nominal.second_moment - 0.1 * shift, laplacian))
+        if self.spoil == "unit of the data":
+            risk += float(np.trace(laplacian)) * (0.1 if self.radius > 0 else 0.0)
+        if self.spoil == "raises":
+            raise ProblemError("cannot do this")
+        return WorstCase(risk, nominal.second_moment + shift, 1.0)
+
+    def transport_form(self, nominal):
+        if self.spoil != "transport form":
+            return None
+        return GaussianBall(self.radius).transport_form(nominal)
+
+    def distance(self, nominal, second_moment):
+        if self.spoil == "gradient":
+            return 0.0
+        if self.spoil == "holds the nominal":
+            return self.radius + 1.0
+        return float(np.linalg.norm(second_moment - nominal.second_moment, 2))
+
+
+def test_a_right_set_passes():
+    """Ours are tried in tests/conformance."""
+    report = check_ambiguity(Shift(0.5))
+    assert report.passed, str(report)
+    assert report.failures == ()
+    report.raise_if_failed()
+    few = Nominal.from_samples(np.random.default_rng(0).standard_normal((2, 4)))
+    assert check_ambiguity(Shift(0.5), few).passed
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        "gradient",
+        "inside",
+        "attains the risk",
+        "holds the nominal",
+        "homogeneous",
+        "convex",
+        "radius 0 is the sample average",
+        "grows with the radius",
+        "unit of the data",
+        "transport form",
+    ],
+)
+def test_every_kind_of_wrong_is_caught_by_name(spoil):
+    report = check_ambiguity(Shift(0.5, spoil=spoil))
+    assert spoil in report.failures
+    assert f"FAILED {spoil}" in str(report)
+    with pytest.raises(ProblemError, match=spoil):
+        report.raise_if_failed()
+
+
+@dataclass(frozen=True)
+class NearlyShift(AmbiguitySet):
+    """``{Θ + t·I : 0 ≤ t ≤ ε}``, with one property missed by a given share."""
+
+    spoil: str = ""
+    share: float = 0.0
+    radius_degree: ClassVar[int] = 2
+
+    def worst_case(self, nominal, laplacian):
+        reach = self.radius * (1.0 + self.share if self.spoil == "inside" else 1.0)
+        moment = nominal.second_moment + reach * np.eye(nominal.d)
+        if self.spoil == "gradient":  # as risky, and turned away from the slope
+            tilt = np.diag(np.arange(nominal.d) - (nominal.d - 1) / 2)
+            tilt -= float(np.vdot(tilt, laplacian) / np.vdot(laplacian, laplacian)) * laplacian
+            moment = moment + self.share * tilt
+        risk = float(np.vdot(moment, laplacian))
+        if self.spoil in ("attains the risk", "radius 0 is the sample average"):
+            risk *= 1.0 + self.share
+        if self.spoil == "homogeneous":
+            risk += self.share
+        if self.spoil == "convex":
+            risk -= self.share * float(np.linalg.norm(laplacian))
+        built = moment * (1.0 + self.share) if self.spoil == "proves itself" else moment
+        return WorstCase(risk, moment, 1.0, build_moment=lambda: DenseMoment(built))
+
+    def distance(self, nominal, second_moment):
+        if self.spoil == "gradient":
+            return 0.0
+        found = float(np.linalg.norm(second_moment - nominal.second_moment, 2))
+        return found + self.share if self.spoil == "holds the nominal" else found
+
+
+@pytest.mark.parametrize(
+    ("spoil", "seen", "unseen"),
+    [
+        # Identities may be missed by 1e-8, slopes by 1e-4 and membership by 1e-6, all relative.
+        ("attains the risk", 1e-7, 1e-10),
+        ("radius 0 is the sample average", 1e-7, 1e-10),
+        ("homogeneous", 1e-6, 1e-10),
+        ("convex", 1e-5, 1e-10),
+        ("gradient", 1e-1, 1e-6),
+        ("inside", 3e-6, 1e-9),
+        ("proves itself", 3e-6, 1e-9),
+    ],
+)
+def test_small_misses_are_caught_and_rounding_is_not(spoil, seen, unseen):
+    """The tolerances of the checks: neither so loose that mistakes pass nor so tight that none."""
+    assert spoil in check_ambiguity(NearlyShift(0.5, spoil, seen)).failures
+    report = check_ambiguity(NearlyShift(0.5, spoil, unseen))
+    assert spoil not in report.failures, str(report)
+
+
+def test_a_nominal_that_is_barely_outside_is_caught():
+    ball = NearlyShift(0.5, "holds the nominal", 0.5 + 1e-6)
+    assert "holds the nominal" in check_ambiguity(ball).failures
+
+
+def test_offers_that_are_not_kept_are_caught():
+    class WrongOrder(MomentBall):
+        @property
+        def norm_order(self):
+            return 2.0 + 1e-4
+
+    class WrongRows(GaussianBall):
+        @property
+        def row_scales(self):
+            return (1.0, 1.0, 1.0, 1.0, 1.0, 1.0 + 1e-5)
+
+    assert check_ambiguity(WrongOrder(0.5)).failures == ("norm order",)
+    assert check_ambiguity(WrongRows(0.5)).failures == ("row scales",)
+
+
+def test_a_point_that_does_worse_is_caught():
+    @dataclass(frozen=True)
+    class Understated(GaussianBall):
+        def worst_case(self, nominal, laplacian):
+            half = GaussianBall(self.radius * (0.5 if laplacian[0, 0] > 1.0 else 1.0))
+            return half.worst_case(nominal, laplacian)
+
+    assert "support function" in check_ambiguity(Understated(1.0), instances=20).failures
+
+
+def test_errors_of_a_set_are_reported():
+    report = check_ambiguity(Shift(0.5, spoil="raises"))
+    assert not report.passed
+    assert "raised ProblemError: cannot do this" in str(report)
+
+
+def test_incomplete_sets_say_what_is_missing():
+    with pytest.raises(ProblemError, match="must write distance and worst_case"):
+
+        @register_ambiguity
+        @dataclass(frozen=True)
+        class Empty(AmbiguitySet):
+            pass
+
+    with pytest.raises(ProblemError, match="must subclass AmbiguitySet"):
+        register_ambiguity(dict)
+    assert {"GaussianBall", "MomentBall", "Singleton"} <= set(registered_ambiguities())

@@ -1,0 +1,264 @@
+"""What is known about edges beforehand: some are absent, some present, weights are limited.
+
+A constraint on the Laplacians, so every model and every solver that goes through the Laplacian QP
+has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from wdro_cvx.errors import ProblemError
+from wdro_cvx.graphs.laplacian import edge_index, vertex_count
+from wdro_cvx.validation import Array, real_number, whole_number
+
+_REPAIRS = 100
+
+#: Bounds are stored for every pair, unless the possible ones are listed.
+MOST_VERTICES = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeBounds:
+    """Bounds ``lower ≤ w ≤ upper`` of the edge weights.
+
+    Build them with :meth:`from_edges`, with :meth:`from_matrices`, or for many vertices from a list
+    of the possible edges with :meth:`from_list`.
+
+    Attributes
+    ----------
+    lower, upper : array (m,)
+        In the order of ``weights_from_laplacian``; ``upper`` may be infinite.
+    """
+
+    lower: Array
+    upper: Array
+
+    def __post_init__(self) -> None:
+        for name in ("lower", "upper"):
+            values = _numbers(name, getattr(self, name))
+            if values.ndim != 1 or np.isnan(values).any():
+                raise ProblemError(f"{name} must be a list of one number per edge, without NaN.")
+            values.flags.writeable = False
+            object.__setattr__(self, name, values)
+        if self.lower.shape != self.upper.shape:
+            raise ProblemError("lower and upper must have the same length.")
+        vertex_count(self.lower)
+        if self.lower.min() < 0.0 or not np.isfinite(self.lower).all():
+            raise ProblemError("lower bounds must be finite and at least 0: weights are.")
+        if (self.lower > self.upper).any():
+            raise ProblemError("a lower bound exceeds its upper bound.")
+
+    @classmethod
+    def from_edges(
+        cls,
+        d: int | Sequence[Hashable],
+        *,
+        absent: Iterable[tuple[Hashable, Hashable]] = (),
+        present: Iterable[tuple[Hashable, Hashable]] = (),
+        least: float = 0.0,
+        most: float = np.inf,
+    ) -> EdgeBounds:
+        """State which edges are absent, which have at least the weight ``least``, and a maximum.
+
+        Parameters
+        ----------
+        d : int or sequence
+            The number of vertices, or their names, such as the columns of a data frame.
+        absent, present : pairs of vertices, counted from 0, or by name
+        least : float
+            The least weight of a present edge.
+        most : float
+            The largest weight of any edge.
+        """
+        least = real_number("least", least, 0.0)
+        most = real_number("most", most, 0.0, infinite=True)
+        names = _names(d)
+        places = {name: place for place, name in enumerate(names)}
+        size = len(names)
+        if len(places) < size:
+            raise ProblemError("d has two vertices of the same name; names must differ.")
+        lower, upper = np.zeros((size, size)), np.full((size, size), most)
+        for edges, matrix, value in ((present, lower, least), (absent, upper, 0.0)):
+            for first, second in _pairs(edges):
+                i, j = places.get(first), places.get(second)
+                if i is None or j is None or i == j:
+                    raise ProblemError(
+                        f"({first}, {second}) is no edge of a graph with vertices "
+                        f"{names[0]} to {names[-1]}."
+                    )
+                matrix[i, j] = matrix[j, i] = value
+        return cls.from_matrices(lower, upper)
+
+    @classmethod
+    def from_list(
+        cls,
+        d: int | Sequence[Hashable],
+        pairs: ArrayLike | sparse.sparray | Iterable[tuple[Hashable, Hashable]],
+        *,
+        lower: ArrayLike = 0.0,
+        upper: ArrayLike = np.inf,
+    ) -> EdgeBounds:
+        """State which edges are possible; all others are absent, and nothing is stored for them.
+
+        For graphs of many vertices: roads, grids, the nearest neighbours of every vertex.
+
+        Parameters
+        ----------
+        d : int or sequence
+            The number of vertices, or their names.
+        pairs : array (k, 2), pairs of vertices, or sparse matrix (d, d)
+            The possible edges, in any order and direction; of a matrix, such as scikit-learn's
+            ``kneighbors_graph``, the places of its entries.
+        lower, upper : float or array (k,)
+            Bounds of their weights; of a pair that is named twice both hold.
+        """
+        from wdro_cvx.graphs.listed_bounds import list_bounds
+
+        names = _names(d, np.iinfo(np.int32).max)
+        return list_bounds(names, pairs, lower, upper)
+
+    @classmethod
+    def from_matrices(cls, lower: ArrayLike, upper: ArrayLike) -> EdgeBounds:
+        """State the bounds as symmetric matrices; their diagonals are not read."""
+        matrices = [_numbers("lower", lower), _numbers("upper", upper)]
+        for name, matrix in zip(("lower", "upper"), matrices, strict=True):
+            square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] >= 2
+            if not square or not np.array_equal(matrix, matrix.T, equal_nan=True):
+                raise ProblemError(f"{name} must be a symmetric matrix of at least two vertices.")
+        edges = edge_index(matrices[0].shape[0])
+        return cls(matrices[0][edges], matrices[1][edges])
+
+    def __repr__(self) -> str:
+        """Return counts instead of arrays."""
+        absent = int(np.count_nonzero(self.upper == 0.0))
+        present = int(np.count_nonzero(self.lower > 0.0))
+        return f"EdgeBounds({self.d} vertices: {absent} edges absent, {present} present)"
+
+    @property
+    def d(self) -> int:
+        """The number of vertices."""
+        return vertex_count(self.lower)
+
+    def matrices(self) -> tuple[Array, Array]:
+        """Return both bounds as symmetric matrices with a zero diagonal."""
+        heads, tails = edge_index(self.d)
+        found = []
+        for values in (self.lower, self.upper):
+            matrix = np.zeros((self.d, self.d))
+            matrix[heads, tails] = matrix[tails, heads] = values
+            found.append(matrix)
+        return found[0], found[1]
+
+    def most_degrees(self) -> Array:
+        """Return the largest degree that every vertex may have."""
+        heads, tails = edge_index(self.d)
+        found = np.zeros(self.d)
+        np.add.at(found, heads, self.upper)
+        np.add.at(found, tails, self.upper)
+        return found
+
+    def check_total(self, total: float) -> None:
+        """Raise ProblemError unless weights that sum to ``total`` exist."""
+        self._check_sums(self.lower, self.upper, total)
+
+    def _check_sums(self, lower: Array, upper: Array, total: float) -> None:
+        least, most = float(lower.sum()), float(upper.sum())
+        # Weights that were divided to have this sum have it up to rounding.
+        slack = 8 * lower.size * np.finfo(float).eps * total
+        if not least - slack <= total <= most + slack:
+            raise ProblemError(
+                f"no graph has this trace: the weights must sum to {total:g}, and the bounds allow "
+                f"{least:g} to {most:g}. Loosen the bounds, or change trace."
+            )
+
+
+def project_box(point: Array, bounds: EdgeBounds, total: float) -> Array:
+    """Project onto ``{lower ≤ w ≤ upper, Σw = total}``: ``w = clip(point - θ)``.
+
+    The sum falls with θ, piecewise linearly; Newton steps, kept in a bracket by bisection, end on
+    the right piece.
+    """
+    return project_interval(point, bounds.lower, bounds.upper, total)
+
+
+def project_interval(point: Array, lower: Array, upper: Array, total: float) -> Array:
+    """Do the same for bounds of any numbers, such as those of some edges only."""
+    finite = np.where(np.isfinite(upper), upper, lower + total)
+    low, high = float(np.min(point - finite)) - total, float(np.max(point - lower)) + total
+    theta = float(np.mean(point)) - total / point.size
+    for _ in range(200):
+        theta = theta if low < theta < high else (low + high) / 2
+        weights = np.clip(point - theta, lower, upper)
+        excess = float(weights.sum()) - total
+        if abs(excess) <= 4 * np.finfo(float).eps * total:
+            break
+        low, high = (theta, high) if excess > 0 else (low, theta)
+        free = int(np.count_nonzero((weights > lower) & (weights < upper)))
+        step = theta + excess / free if free else np.inf
+        if step == theta or high - low <= np.finfo(float).eps * max(abs(low), abs(high)):
+            break
+        theta = step
+    return _summing_to(np.asarray(weights), lower, upper, total)
+
+
+def _summing_to(weights: Array, lower: Array, upper: Array, total: float) -> Array:
+    """Take what is left of the sum, where points far larger than it left any, off the free ones."""
+    for _ in range(_REPAIRS):
+        excess = float(weights.sum()) - total
+        free = weights > lower if excess > 0.0 else weights < upper
+        if abs(excess) <= 4 * np.finfo(float).eps * total or not free.any():
+            break
+        weights = np.where(free, weights - excess / np.count_nonzero(free), weights)
+        weights = np.clip(weights, lower, upper)
+    return weights
+
+
+def _numbers(name: str, values: ArrayLike) -> Array:
+    """Return real numbers as an array of their own, or raise ProblemError."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "biufO":
+            raise TypeError
+        return np.array(array, dtype=float)
+    except (TypeError, ValueError) as reason:
+        raise ProblemError(f"{name} must hold real numbers, one for each edge.") from reason
+
+
+def _names(vertices: int | Sequence[Hashable], most: int = MOST_VERTICES) -> Sequence[Hashable]:
+    """Return the names of vertices, their numbers if a number is all that is given."""
+    if isinstance(vertices, (int, np.integer)):
+        count = whole_number("d", vertices, 2)
+        if count > most:
+            raise ProblemError(
+                f"d is too large: bounds on all pairs are for at most {most} vertices. List the "
+                "possible edges with EdgeBounds.from_list."
+            )
+        return range(count)
+    try:
+        names = list(vertices)
+        hash(tuple(names))
+    except TypeError as reason:
+        raise ProblemError(
+            f"d must be the number of vertices or a list of their names; it is {vertices!r}."
+        ) from reason
+    if len(names) < 2:
+        raise ProblemError(f"d names {len(names)} vertices; a graph needs at least 2.")
+    return names
+
+
+def _pairs(edges: Iterable[tuple[Hashable, Hashable]]) -> list[tuple[Hashable, Hashable]]:
+    """Return edges as pairs that can be looked up, or raise ProblemError."""
+    try:
+        pairs = [(first, second) for first, second in edges]
+        hash(tuple(pairs))
+    except (TypeError, ValueError) as reason:
+        raise ProblemError(
+            f"edges must be pairs of vertices such as [(0, 1), (2, 5)]; they are {edges!r}."
+        ) from reason
+    return pairs

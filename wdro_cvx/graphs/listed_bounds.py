@@ -1,0 +1,174 @@
+"""Bounds on a list of possible edges; all other pairs are absent, and nothing is stored for them.
+
+What a road network or a list of nearest neighbours says of a graph of many vertices. Up to
+``MOST_VERTICES`` vertices it serves wherever bounds on all pairs do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from wdro_cvx.errors import ProblemError
+from wdro_cvx.graphs.bounds import MOST_VERTICES, EdgeBounds
+from wdro_cvx.validation import Array
+
+Vertices = NDArray[np.int32]
+
+
+class ListedBounds(EdgeBounds):
+    """Bounds of the weights of some pairs, the only ones that may be edges.
+
+    Attributes
+    ----------
+    heads, tails : arrays (k,)
+        The pairs, each once and sorted, its smaller vertex first.
+    least, most : arrays (k,)
+        The bounds of their weights.
+    """
+
+    heads: Vertices
+    tails: Vertices
+    least: Array
+    most: Array
+    _vertices: int
+
+    def __init__(self, d: int, heads: Vertices, tails: Vertices, least: Array, most: Array) -> None:
+        fields = {"heads": heads, "tails": tails, "least": least, "most": most}
+        for name, values in fields.items():
+            object.__setattr__(self, name, values)
+        for values in (heads, tails, least, most):
+            values.setflags(write=False)
+        object.__setattr__(self, "_vertices", d)
+
+    @property
+    def d(self) -> int:
+        """The number of vertices."""
+        return self._vertices
+
+    @property
+    def keys(self) -> NDArray[np.int64]:
+        """One number for each pair, in increasing order."""
+        return self.heads.astype(np.int64) * self.d + self.tails
+
+    @cached_property
+    def lower(self) -> Array:
+        """The least weights of all pairs."""
+        return self._everywhere(self.least)
+
+    @cached_property
+    def upper(self) -> Array:
+        """The largest weights of all pairs."""
+        return self._everywhere(self.most)
+
+    def most_degrees(self) -> Array:
+        """Return the largest degree that every vertex may have."""
+        ends = self.heads, self.tails
+        first, second = (np.bincount(end, self.most, self.d) for end in ends)
+        return np.asarray(first + second, float)
+
+    def check_total(self, total: float) -> None:
+        """Raise ProblemError unless weights that sum to ``total`` exist."""
+        self._check_sums(self.least, self.most, total)
+
+    def _everywhere(self, values: Array) -> Array:
+        """Return values of the listed pairs among zeros for all others."""
+        if self.d > MOST_VERTICES:
+            raise ProblemError(
+                f"bounds on all pairs of {self.d} vertices are too many numbers; what asks for "
+                f"them is for at most {MOST_VERTICES} vertices. Use solvers.solve."
+            )
+        found = np.zeros(self.d * (self.d - 1) // 2)
+        heads = self.heads.astype(np.int64)
+        found[heads * (2 * self.d - heads - 1) // 2 + self.tails - heads - 1] = values
+        found.flags.writeable = False
+        return found
+
+    def __repr__(self) -> str:
+        """Return counts instead of arrays."""
+        present = int(np.count_nonzero(self.least > 0.0))
+        return f"EdgeBounds({self.d} vertices: {self.heads.size} edges possible, {present} present)"
+
+
+def list_bounds(
+    names: Sequence[Hashable], pairs: Any, lower: ArrayLike, upper: ArrayLike
+) -> ListedBounds:
+    """Return the bounds of a list of pairs of these vertices, given in any order."""
+    d = len(names)
+    ends = _ends(names, pairs)
+    sides = [_values("lower", lower, len(ends)), _values("upper", upper, len(ends))]
+    if sides[0].min() < 0.0 or not np.isfinite(sides[0]).all():
+        raise ProblemError("lower bounds must be finite and at least 0: weights are.")
+    low, high = ends.min(axis=1), ends.max(axis=1)
+    keys, places = np.unique(low * d + high, return_inverse=True)
+    least, most = np.zeros(keys.size), np.full(keys.size, np.inf)
+    np.maximum.at(least, places, sides[0])
+    np.minimum.at(most, places, sides[1])
+    if (least > most).any():
+        raise ProblemError("a lower bound exceeds its upper bound.")
+    kept = most > 0.0
+    heads, tails = (keys[kept] // d).astype(np.int32), (keys[kept] % d).astype(np.int32)
+    return ListedBounds(d, heads, tails, least[kept], most[kept])
+
+
+def _ends(names: Sequence[Hashable], pairs: Any) -> NDArray[np.int64]:
+    """Return pairs as numbers of vertices, (k, 2), or raise ProblemError."""
+    d = len(names)
+    if sparse.issparse(pairs):
+        if pairs.shape != (d, d):
+            raise ProblemError(f"pairs must have shape {(d, d)}; it has {pairs.shape}.")
+        rows, columns = sparse.coo_array(pairs).coords
+        apart = rows != columns
+        found = np.column_stack([rows[apart], columns[apart]])
+    elif isinstance(names, range):
+        found = _numbered(pairs)
+    else:
+        places = {name: place for place, name in enumerate(names)}
+        if len(places) < d:
+            raise ProblemError("d has two vertices of the same name; names must differ.")
+        try:
+            found = np.array([(places[one], places[other]) for one, other in pairs])
+        except KeyError as reason:
+            raise ProblemError(f"pairs names {reason}, which is no vertex of d.") from None
+        except (TypeError, ValueError) as reason:
+            raise ProblemError("pairs must be pairs of names such as [('a', 'b')].") from reason
+    if len(found) == 0:
+        raise ProblemError("pairs names no edge; a graph needs at least one.")
+    wrong = (found < 0).any(axis=1) | (found >= d).any(axis=1) | (found[:, 0] == found[:, 1])
+    if wrong.any():
+        first, second = found[np.argmax(wrong)]
+        raise ProblemError(f"({first}, {second}) is no edge of a graph with vertices 0 to {d - 1}.")
+    return found.astype(np.int64)
+
+
+def _numbered(pairs: Any) -> NDArray[np.int64]:
+    try:
+        found = np.asarray(pairs if hasattr(pairs, "__len__") else list(pairs))
+    except (TypeError, ValueError) as reason:
+        raise ProblemError("pairs must be pairs of vertices such as [(0, 1), (2, 5)].") from reason
+    if found.size == 0:
+        return np.empty((0, 2), dtype=np.int64)
+    if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iu":
+        raise ProblemError(
+            f"pairs must be whole numbers of shape (k, 2), such as [(0, 1), (2, 5)]; they are "
+            f"{found.dtype} of shape {found.shape}."
+        )
+    return found.astype(np.int64)
+
+
+def _values(name: str, values: ArrayLike, size: int) -> Array:
+    try:
+        found = np.asarray(values, dtype=float)
+        found = np.array(np.broadcast_to(found, (size,)))
+    except (TypeError, ValueError) as reason:
+        raise ProblemError(
+            f"{name} must be a number, or one for each of the {size} pairs."
+        ) from reason
+    if np.isnan(found).any():
+        raise ProblemError(f"{name} has NaN in it; give numbers.")
+    return found

@@ -1,0 +1,205 @@
+"""Checks for authors of solvers: what is said to be solved is, whatever set and prior it claims."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, registered_ambiguities
+from wdro_cvx.claims import Claim, Offer, claimed
+from wdro_cvx.errors import ProblemError, WdroError
+from wdro_cvx.judge import Verdict, judge
+from wdro_cvx.nominal import Nominal
+from wdro_cvx.problem import GraphProblem
+from wdro_cvx.solution import Solution, Status
+from wdro_cvx.testing.problems import PRIORS, D, some_problem
+from wdro_cvx.testing.report import CheckReport, CheckResult
+from wdro_cvx.validation import Array
+
+_RADIUS = 0.1  # small for the number of samples: risks that are smooth at the optimum
+_LARGE = 3.0
+_TOLERANCE = 1e-6  # of judged gaps, for solvers that are asked for no less
+_PLAIN = "the paper's prior"
+_UNIT = 8.0  # of the data; a power of two, so that another unit rounds nothing
+
+
+class AnySolver(Protocol):
+    """What is checked: see ``solvers.Solver``."""
+
+    claims: tuple[Claim, ...]
+
+    def check_claim(self, problem: GraphProblem) -> None:
+        """Raise ProblemError unless it applies to a problem."""
+
+    def solve(self, problem: GraphProblem) -> Solution:
+        """Solve the problem."""
+
+
+@dataclass(frozen=True)
+class _Unknown(AmbiguitySet):
+    """A set of no class that a solver can know, and that offers nothing."""
+
+    def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
+        moment = nominal.second_moment
+        return WorstCase(float(np.vdot(moment, laplacian)), moment, 0.0)
+
+    def distance(self, nominal: Nominal, second_moment: Array) -> float:
+        return float(np.abs(second_moment - nominal.second_moment).max())
+
+
+def check_solver(
+    solver: AnySolver, ambiguity: AmbiguitySet | None = None, seed: int = 0
+) -> CheckReport:
+    """Check a solver against the judge.
+
+    Parameters
+    ----------
+    solver : Solver
+        With its settings, such as ``MySolver()``.
+    ambiguity : AmbiguitySet, optional
+        A set for 6 vertices to try it with; if not given, all registered ones that it claims.
+    seed : int
+        Of the random data.
+    """
+    tol = max(float(getattr(solver, "tol", 0.0)), _TOLERANCE)
+    sets = [ambiguity] if ambiguity is not None else _claimed_sets(solver)
+    results = [_claims(solver, sets)]
+    if sets and results[0].passed:
+        for prior in PRIORS:
+            problems = [some_problem(tried, prior, seed) for tried in sets]
+            results.append(_try(f"solves with {prior}", _solves, solver, problems, tol))
+        hard = [some_problem(_large(tried), _PLAIN, seed, samples=3) for tried in sets]
+        results.append(_try("honest where it is hard", _honest, solver, hard, tol))
+        plain = [some_problem(tried, _PLAIN, seed) for tried in sets]
+        for name, check in _CHECKS.items():
+            results.append(_try(name, _worst, check, solver, plain, tol))
+        results.append(_try("refuses what it does not claim", _refuses, solver, seed))
+    return CheckReport(repr(solver), tuple(results))
+
+
+def _claimed_sets(solver: AnySolver) -> list[AmbiguitySet]:
+    known = registered_ambiguities().values()
+    sets: list[AmbiguitySet] = [kind.example(_RADIUS, D) for kind in known]
+    return [tried for tried in sets if claimed(getattr(solver, "claims", ()), tried)]
+
+
+def _claims(solver: AnySolver, sets: list[AmbiguitySet]) -> CheckResult:
+    claims = getattr(solver, "claims", ())
+    good = bool(claims) and all(
+        isinstance(claim, Offer) or issubclass(claim, AmbiguitySet) for claim in claims
+    )
+    if not good:
+        return CheckResult("claims", False, "claims must be a tuple of sets or offers")
+    if not sets:
+        return CheckResult("claims", False, "no registered set is among them; give ambiguity")
+    return CheckResult("claims", True, ", ".join(type(tried).__name__ for tried in sets))
+
+
+def _large(ambiguity: AmbiguitySet) -> AmbiguitySet:
+    """Return the set with a radius at which the worst case is not unique for few samples."""
+    return ambiguity if ambiguity.single_point else replace(ambiguity, radius=_LARGE)
+
+
+def _try(name: str, check: Callable[..., tuple[bool, str]], *arguments: Any) -> CheckResult:
+    try:
+        passed, detail = check(*arguments)
+    except (WdroError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
+        passed, detail = False, f"raised {type(error).__name__}: {error}"
+    return CheckResult(name, passed, detail)
+
+
+def _solves(solver: AnySolver, problems: list[GraphProblem], tol: float) -> tuple[bool, str]:
+    """Solve all problems that are claimed, and see what the judge says."""
+    worst, where, tried = 0.0, "", 0
+    for problem in problems:
+        try:
+            solver.check_claim(problem)
+        except ProblemError:
+            continue
+        tried += 1
+        answer = solver.solve(problem)
+        verdict, name = judge(problem, answer), type(problem.ambiguity).__name__
+        if answer.status is not Status.SOLVED or not verdict.solved(tol):
+            return False, (
+                f"{name}: said {answer.status.name}, judged gap {verdict.gap:.1e}, infeasible by "
+                f"{verdict.residuals.largest:.1e}"
+            )
+        if verdict.gap >= worst:
+            worst, where = verdict.gap, f" ({name})"
+    return True, f"judged gaps up to {worst:.1e}{where}" if tried else "not claimed"
+
+
+def _honest(solver: AnySolver, problems: list[GraphProblem], tol: float) -> tuple[bool, str]:
+    """See that nothing is called solved that is not; to give up is no lie."""
+    said = 0
+    for problem in problems:
+        answer = solver.solve(problem)
+        verdict, name = judge(problem, answer), type(problem.ambiguity).__name__
+        if answer.status is not Status.SOLVED:
+            continue
+        said += 1
+        if not verdict.solved(tol):
+            return False, f"{name}: said SOLVED, judged gap {verdict.gap:.1e}"
+    return True, f"said of {said} of {len(problems)} that they are solved, and they are"
+
+
+Check = Callable[[AnySolver, GraphProblem, Solution, Verdict], float]
+
+
+def _worst(
+    check: Check, solver: AnySolver, problems: list[GraphProblem], tol: float
+) -> tuple[bool, str]:
+    """Return whether a property is missed by at most the tolerance, with the worst of all sets."""
+    misses = {}
+    for problem in problems:
+        answer = solver.solve(problem)
+        misses[type(problem.ambiguity).__name__] = check(
+            solver, problem, answer, judge(problem, answer)
+        )
+    where = max(misses, key=lambda name: np.nan_to_num(misses[name], nan=np.inf))
+    detail = f"missed by {misses[where]:.1e} ({where}), {tol:.0e} allowed"
+    return misses[where] <= tol, detail
+
+
+def _value(solver: AnySolver, problem: GraphProblem, answer: Solution, verdict: Verdict) -> float:
+    return abs(answer.value - verdict.value) / abs(verdict.value)
+
+
+def _bound(solver: AnySolver, problem: GraphProblem, answer: Solution, verdict: Verdict) -> float:
+    """See that a bound is none above the optimum, which the judge's value is."""
+    return max(answer.bound - verdict.value, 0.0) / abs(verdict.value)
+
+
+def _unit(solver: AnySolver, problem: GraphProblem, answer: Solution, verdict: Verdict) -> float:
+    moved = solver.solve(problem.scaled(_UNIT)).value / _UNIT**2
+    return abs(moved - answer.value) / abs(verdict.value)
+
+
+def _again(solver: AnySolver, problem: GraphProblem, answer: Solution, verdict: Verdict) -> float:
+    again = solver.solve(problem)
+    return float(np.abs(again.laplacian - answer.laplacian).max())
+
+
+#: Name → by how much a property is missed, relative to the value.
+_CHECKS: dict[str, Check] = {
+    "value is the judge's": _value,
+    "bound is one": _bound,
+    "unit of the data": _unit,
+    "the same again": _again,
+}
+
+
+def _refuses(solver: AnySolver, seed: int) -> tuple[bool, str]:
+    unknown = some_problem(_Unknown(_RADIUS), _PLAIN, seed)
+    if claimed(solver.claims, unknown.ambiguity):
+        return True, "it claims every set"
+    for refuse in (solver.check_claim, solver.solve):
+        try:
+            refuse(unknown)
+        except ProblemError:
+            continue
+        return False, f"{refuse.__name__} accepts a set that it does not claim"
+    return True, "a problem that it does not claim is refused"
