@@ -132,7 +132,7 @@ def test_fresh_starts_over(tmp_path):
 
 def test_a_changed_extension_is_measured_again(tmp_path, capsys):
     """The key of a measurement has the code in it, so that nothing stale passes for fresh."""
-    plugin = tmp_path / "plugin.py"
+    plugin = tmp_path / "doubles.py"  # in this process the name is that file's already
     plugin.write_text(Path(DOUBLES).read_text())
     arguments = ["compare", "--dimensions", "5", "--methods", "Crasher", "--with", str(plugin)]
     main([*arguments, "--output", str(tmp_path / "out")])

@@ -122,6 +122,6 @@ def test_a_solver_of_ones_own_goes_first_where_it_has_the_rank():
 
 
 def test_a_prior_that_a_solver_does_not_know_leaves_it_out():
-    problem = paper_problem(4, 5, MomentBall(0.5))
+    problem = paper_problem(4, 5, MomentBall(0.5, p=4.0))
     under_logs = type(problem)(problem.nominal, problem.ambiguity, prior=LogDegree(1.0, 0.1))
     assert candidates(under_logs) == [CertifiedSolver]
