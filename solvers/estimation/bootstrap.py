@@ -4,9 +4,9 @@ The set that has this radius contains the true second moment with the given conf
 resampling tells (docs/validation.md has a simulation of it). After Cisneros-Velarde, Petersen and
 Oh (AISTATS 2020), who choose the radius of a robust graphical lasso so; here the distance is that
 of whatever set is used, moments that came out small are made as large as the sample's, and a
-resample is half of the rows counted twice. Rows drawn with replacement are drawn up to four times,
-and with many vertices that alone makes a resample far: ``(count - 1)²`` varies three times as much
-as its mean, and the squared distance with it, while no row of the sample is there twice.
+resample is half of the rows counted twice. Rows drawn with replacement are drawn several times, and
+with many vertices that alone makes a resample far: ``(count - 1)²`` has mean 1 and variance 3, and
+the squared distance varies with it, while no row of the sample is there twice.
 """
 
 from __future__ import annotations
