@@ -64,7 +64,8 @@ def _rules(rows: pd.DataFrame) -> list[str]:
 
 
 def _coverage(rows: pd.DataFrame) -> list[str]:
-    grouped = rows.groupby(["ambiguity", "d", "n"], sort=False)["covered"].agg(["sum", "count"])
+    keys = ["tails", "ambiguity", "d", "n"]
+    grouped = rows.groupby(keys, sort=False)["covered"].agg(["sum", "count"])
     lines = []
     for key, hits, batches in grouped.itertuples():
         share = hits / (batches * BATCH)
@@ -72,5 +73,5 @@ def _coverage(rows: pd.DataFrame) -> list[str]:
         lines.append([*key, f"{100 * share:.1f} ± {100 * error:.1f} %"])
     return [
         "## Coverage of the bootstrap's set, nominally 95 %",
-        markdown_table(["set", "vertices", "signals", "contains the truth"], lines),
+        markdown_table(["tails", "set", "vertices", "signals", "contains the truth"], lines),
     ]

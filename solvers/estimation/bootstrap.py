@@ -1,9 +1,12 @@
 """A radius from the data alone: how far resampled second moments are from that of the sample.
 
 The set that has this radius contains the true second moment with the given confidence, as far as
-resampling tells (docs/estimator.md has a simulation of it). After Cisneros-Velarde, Petersen and
+resampling tells (docs/validation.md has a simulation of it). After Cisneros-Velarde, Petersen and
 Oh (AISTATS 2020), who choose the radius of a robust graphical lasso so; here the distance is that
-of whatever set is used, and moments that came out small are made as large as the sample's.
+of whatever set is used, moments that came out small are made as large as the sample's, and a
+resample is half of the rows counted twice. Rows drawn with replacement are drawn several times, and
+with many vertices that alone makes a resample far: ``(count - 1)²`` has mean 1 and variance 3, and
+the squared distance varies with it, while no row of the sample is there twice.
 """
 
 from __future__ import annotations
@@ -24,6 +27,8 @@ Seed = int | np.random.RandomState | np.random.Generator | None
 CONFIDENCE = 0.95
 #: With 199 the 190th is the quantile exactly: of 200 places between them the truth has one.
 RESAMPLES = 199
+#: Which of the sorted distances the radius is.
+PLACE = int(np.ceil(CONFIDENCE * (RESAMPLES + 1)))
 _DENSE = 5000  # matrices of more vertices are not made
 
 
@@ -54,11 +59,34 @@ def bootstrap_radius(
             f"block must be at most half of the {len(signals)} signals, so that there is something "
             f"to draw from; it is {block}."
         )
-    counts = draw_counts(len(signals), block, generator(seed))
     with right_threads(signals.d):
-        nominal, resampled = _centred(signals, ambiguity)
-        found = np.sort(list(_distances(nominal, ambiguity, resampled, counts)))
-    return float(found[int(np.ceil(CONFIDENCE * (len(found) + 1))) - 1])
+        found = np.sort(list(resampled_distances(signals, ambiguity, block, seed)))
+    return float(found[PLACE - 1])
+
+
+def resampled_distances(
+    signals: Signals, ambiguity: AmbiguitySet, block: int = 1, seed: Seed = 0
+) -> Iterator[float]:
+    """Yield how far resampled second moments are, as if they had the size of the sample's."""
+    weights = draw_halves(len(signals), block, generator(seed))
+    nominal, resampled = _centred(signals, ambiguity)
+    return _distances(nominal, ambiguity, resampled, weights)
+
+
+def draw_halves(n: int, block: int, rng: np.random.Generator, resamples: int = RESAMPLES) -> Array:
+    """Return how much every row counts: half of them 2 and half 0, one line per resample.
+
+    Runs of rows have one weight; they begin anywhere, and the last may be shorter. Of an odd number
+    fewer than half count more. The weights have mean 1 and variance 1, so that the variance of a
+    resampled mean is the unbiased estimate of its variance.
+    """
+    runs = -(-n // block)
+    share = (runs // 2) / runs
+    values = np.full((resamples, runs), 1.0 - np.sqrt(share / (1.0 - share)))
+    values[:, : runs // 2] = 1.0 + np.sqrt((1.0 - share) / share)
+    values = rng.permuted(values, axis=1)
+    starts = rng.integers(n, size=(resamples, 1)) if block > 1 else np.zeros((resamples, 1), int)
+    return np.asarray(np.take_along_axis(values, (np.arange(n) - starts) % n // block, axis=1))
 
 
 def draw_counts(
@@ -71,14 +99,14 @@ def draw_counts(
     return np.array([np.bincount(rows, minlength=n) for rows in drawn])
 
 
-Resample = Callable[[NDArray[np.int64]], Array]
+Resample = Callable[[Array], Array]
 
 
 def _distances(
-    nominal: Nominal, ambiguity: AmbiguitySet, resampled: Resample, counts: NDArray[np.int64]
+    nominal: Nominal, ambiguity: AmbiguitySet, resampled: Resample, weights: Array
 ) -> Iterator[float]:
     size = float(np.trace(nominal.second_moment))
-    for line in counts:
+    for line in weights:
         moment = resampled(line)
         # A sample with a small moment is far from the truth, and its resamples are near to it; what
         # is alike in both is the distance relative to the moment of which it is measured.
@@ -112,8 +140,8 @@ def _centred(signals: Signals, ambiguity: AmbiguitySet) -> tuple[Nominal, Resamp
         weighted = rows * np.sqrt(signals.shares)[:, np.newaxis]
         nominal = Nominal.from_rows(signals.shares @ rows, weighted)
 
-    def resampled(counts: NDArray[np.int64]) -> Array:
-        shares = counts * signals.shares
+    def resampled(weights: Array) -> Array:
+        shares = weights * signals.shares
         total = float(shares.sum())
         return np.asarray((rows * (shares / (total or 1.0))[:, np.newaxis]).T @ rows)
 
@@ -124,8 +152,8 @@ def _with_holes(signals: Signals) -> tuple[Nominal, Resample]:
     nominal, _ = signals.nominal()
     whole = pair_squares(signals.table, signals.weights).squares
 
-    def resampled(counts: NDArray[np.int64]) -> Array:
-        pairs = pair_squares(signals.table, counts * signals.shares)
+    def resampled(weights: Array) -> Array:
+        pairs = pair_squares(signals.table, weights * signals.shares)
         # A pair that was not drawn together has nothing new to say.
         rows, _ = nearest_moment(moment_of(np.where(pairs.weight > 0.0, pairs.squares, whole)))
         return np.asarray(rows.T @ rows)

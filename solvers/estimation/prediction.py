@@ -16,8 +16,9 @@ from wdro_cvx import DataError, GraphProblem, Nominal, Solution, Status
 from wdro_cvx.graphs.edges import EDGE_THRESHOLD
 from wdro_cvx.solution import above
 
-#: Candidates for the radius relative to the length of a signal; fewer than for one eta alone.
-PREDICTION_RADII = (0.0, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64)
+#: Candidates for the radius relative to the length of a signal; fewer than for one eta alone. Few
+#: noisy signals are predicted best with radii beyond that length.
+PREDICTION_RADII = (0.0, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12)
 _FOLDS = 5
 # Radii beyond the best are not tried when this many in a row were worse.
 _PATIENCE = 2

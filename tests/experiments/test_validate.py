@@ -8,7 +8,7 @@ import pytest
 
 from experiments import cli
 from experiments.validate import methods, run, sources
-from experiments.validate.coverage import CoverageTask, cover, coverage_tasks
+from experiments.validate.coverage import CoverageTask, contains, cover, coverage_tasks
 from experiments.validate.methods import METHODS, Learned, correlation, robust
 from experiments.validate.report import describe
 from experiments.validate.rules import (
@@ -22,7 +22,9 @@ from experiments.validate.rules import (
 from experiments.validate.scoring import SCORES, average_precision, f1, score
 from experiments.validate.sources import NETWORKS, RANDOM, Source, load_source
 from solvers import RobustGraph
-from wdro_cvx import DataError
+from solvers.estimation.bootstrap import bootstrap_radius
+from solvers.estimation.signals import Signals
+from wdro_cvx import DataError, MomentBall, Nominal
 
 SIZES = {"us-growth": (80, 48, 107), "climate": (240, 130, 237), "power-57": (100, 57, 78),
          "power-118": (100, 118, 179)}  # fmt: skip
@@ -108,7 +110,7 @@ def test_the_comparison_is_as_it_was_fixed():
     tasks = rule_tasks()
     assert len({(t.source, t.ambiguity, t.eta) for t in tasks}) == 42
     assert {t.rule for t in tasks} == set(RULES)
-    assert len(coverage_tasks()) == 48
+    assert len(coverage_tasks()) == 2 * 3 * 12 * 10
     row = learn_by_rule(RuleTask("rbf-20", 0, "moment", 0.3, "bootstrap"))
     assert 0.0 < row["average_precision"] <= 1.0
 
@@ -129,9 +131,29 @@ def test_ranks_share_and_wins_are_bold():
 
 def test_coverage_counts_tables(monkeypatch):
     monkeypatch.setattr("experiments.validate.coverage.BATCH", 5)
-    assert 3 <= cover(CoverageTask("moment", 5, 30, 0))["covered"] <= 5
-    monkeypatch.setattr("experiments.validate.coverage.bootstrap_radius", lambda *_, **__: 0.0)
-    assert cover(CoverageTask("wasserstein", 5, 30, 0))["covered"] == 0
+    assert 3 <= cover(CoverageTask("gaussian", "moment", 5, 30, 0))["covered"] <= 5
+    assert cover(CoverageTask("student-5", "moment", 5, 30, 0))["covered"] <= 5
+    monkeypatch.setattr(
+        "experiments.validate.coverage.resampled_distances", lambda *_, **__: iter([0.0] * 199)
+    )
+    assert cover(CoverageTask("gaussian", "wasserstein", 5, 30, 0))["covered"] == 0
+
+
+def test_it_counts_as_the_radius_would():
+    """Resamples that are not made would not have changed the answer."""
+    rng = np.random.default_rng(4)
+    ball, answers = MomentBall(0.0), set()
+    for seed in range(12):
+        signals = Signals(rng.standard_normal((20, 4)))
+        rows = signals.centred
+        nominal = Nominal(rows.mean(axis=0), None, rows)
+        truth = (1.0 + 0.15 * (seed % 4)) * (np.eye(4) - 0.25)
+        expected = ball.distance(nominal, truth) <= bootstrap_radius(
+            signals, ball, seed=np.random.default_rng(seed)
+        )
+        assert contains(signals, ball, truth, np.random.default_rng(seed)) == expected
+        answers.add(bool(expected))
+    assert answers == {True, False}
 
 
 def test_a_method_that_fails_is_said_to_fail(monkeypatch):
@@ -146,7 +168,7 @@ def test_a_method_that_fails_is_said_to_fail(monkeypatch):
 
 
 def test_the_command_writes_tables_and_report(tmp_path, monkeypatch, capsys):
-    few = [CoverageTask("moment", 4, 20, 0)]
+    few = [CoverageTask("gaussian", "moment", 4, 20, 0)]
     monkeypatch.setitem(run._PARTS, "coverage", (lambda: few, cover))
     arguments = ["validate", "--part", "coverage", "--output", str(tmp_path / "out")]
     assert cli.main(arguments) == 0

@@ -202,8 +202,21 @@ def test_radius_zero_is_no_end_and_the_largest_is():
             patch.setattr("solvers.selection.best_prediction", choosing(candidate))
             choose(table, GaussianBall(0.0), "prediction", 0.3)
         patch.setattr("solvers.selection.best_prediction", choosing(-1))
-        with pytest.raises(ChoiceWarning, match="largest of 8 candidates"):
+        with pytest.raises(ChoiceWarning, match="largest of 11 candidates"):
             choose(table, GaussianBall(0.0), "prediction", 0.3)
+
+
+@pytest.mark.parametrize("ball", [GaussianBall(0.0), MomentBall(0.0)])
+def test_prediction_has_candidates_beyond_its_best(ball):
+    """As many noisy signals as vertices: the best radius exceeds the length of a signal."""
+    rng = np.random.default_rng(1)
+    table = smooth_signals(rbf_graph(20, rng), 20, rng, noise=0.3)
+    table = Signals((table - table.mean(axis=0)) / table.std(axis=0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ChoiceWarning)
+        chosen = choose(table, ball, "prediction", ETA).radius
+    smallest = candidate_radii(table, ball, [0.64])[0]  # the largest was that, which is too soon
+    assert chosen >= smallest
 
 
 def test_an_interrupt_ends_prediction_too(monkeypatch):

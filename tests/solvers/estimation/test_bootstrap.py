@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers import RobustGraph
-from solvers.estimation.bootstrap import RESAMPLES, bootstrap_radius, draw_counts
+from solvers.estimation.bootstrap import RESAMPLES, bootstrap_radius, draw_counts, draw_halves
 from solvers.estimation.signals import Signals
 from wdro_cvx import (
     ChiSquareBall,
@@ -41,8 +41,8 @@ def test_it_is_a_quantile_of_the_sets_own_distance(ball):
     nominal = Nominal(centred.mean(axis=0), None, centred)
     size = np.trace(nominal.second_moment)
     found = []
-    for counts in draw_counts(30, 1, np.random.default_rng(0)):
-        moment = np.einsum("n,ni,nj->ij", counts / 30, centred, centred)
+    for weights in draw_halves(30, 1, np.random.default_rng(0)):
+        moment = np.einsum("n,ni,nj->ij", weights / 30, centred, centred)
         pivot = (size / np.trace(moment)) ** (ball.radius_degree / 2)
         found.append(pivot * ball.distance(nominal, moment))
     radius = bootstrap_radius(Signals(table), ball, seed=0)
@@ -106,6 +106,31 @@ def test_runs_of_rows_are_drawn():
     assert max(np.count_nonzero(line != np.roll(line, 1)) for line in single) > 4
 
 
+@given(st.integers(2, 40), st.integers(1, 20), st.integers(0, 10**6))
+def test_half_of_the_runs_count_twice(n, block, seed):
+    """Mean one and variance one over the runs, whatever is drawn; rows of a run count alike."""
+    block = min(block, n // 2)
+    weights = draw_halves(n, block, np.random.default_rng(seed), resamples=20)
+    assert weights.shape == (20, n)
+    # 1 - 1 of the even case leaves a rounding.
+    assert weights.min() >= -1e-15
+    if n % block == 0:
+        np.testing.assert_allclose(weights.mean(axis=1), 1.0, atol=1e-12)
+        np.testing.assert_allclose(weights.var(axis=1), 1.0, atol=1e-12)
+    if n % (2 * block) == 0:
+        assert set(weights.round(12).ravel()) == {0.0, 2.0}
+    changes = np.count_nonzero(weights != np.roll(weights, 1, axis=1), axis=1)
+    assert changes.max() <= -(-n // block)
+
+
+def test_a_resampled_mean_varies_as_much_as_a_mean_does():
+    """The unbiased estimate S²/N, exactly, over all halves of four rows; with replacement less."""
+    values = np.array([1.0, 2.0, 4.0, 9.0])
+    weights = np.unique(draw_halves(4, 1, np.random.default_rng(0)), axis=0)
+    assert len(weights) == 6
+    assert np.var(weights @ values / 4) == pytest.approx(values.var(ddof=1) / 4, rel=1e-12)
+
+
 def test_runs_see_what_signals_remember():
     """A slow series tells less than its length; drawn row by row it seems to tell more."""
     rng = np.random.default_rng(3)
@@ -146,6 +171,24 @@ def test_the_truth_is_in_the_set_nineteen_times_of_twenty():
         nominal = Nominal(rows.mean(axis=0), None, rows)
         hits += MomentBall(0.0).distance(nominal, centre @ covariance @ centre) <= radius
     assert abs(hits / 300 - 0.95) <= 0.038
+
+
+def test_many_vertices_do_not_make_the_set_too_large():
+    """30 vertices that vary alike, 30 signals: drawn with replacement, no table is left out.
+
+    The distance to the truth hardly varies then, and the set should end a little beyond it: it is
+    1.1 times as far, and 1.2 times where rows are drawn with replacement.
+    """
+    rng = np.random.default_rng(2)
+    truth = np.eye(30) - 1 / 30
+    shares = []
+    for _ in range(20):
+        drawn = Signals(rng.standard_normal((30, 30)))
+        radius = bootstrap_radius(drawn, MomentBall(0.0), seed=rng)
+        rows = drawn.centred
+        nominal = Nominal(rows.mean(axis=0), None, rows)
+        shares.append(radius / MomentBall(0.0).distance(nominal, truth))
+    assert 1.0 < np.mean(shares) < 1.15
 
 
 def test_bad_input_is_named():
