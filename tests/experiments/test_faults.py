@@ -32,10 +32,15 @@ def start(name, output):
     """Start a command in a process group of its own, as a shell does."""
     mark = f"{name}-{os.getpid()}-{time.monotonic_ns()}"
     command = [sys.executable, "-m", "experiments", *COMMANDS[name], "--output", str(output)]
-    run = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-        env={**os.environ, "WDRO_TEST_MARK": mark},
-    )  # fmt: skip
+    # A job in the background of a script ignores SIGINT, and so would all that it starts.
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        run = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            start_new_session=True, env={**os.environ, "WDRO_TEST_MARK": mark},
+        )  # fmt: skip
+    finally:
+        signal.signal(signal.SIGINT, before)
     return run, mark
 
 
