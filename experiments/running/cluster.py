@@ -18,6 +18,7 @@ LOCAL_CLUSTER = "local"
 _CONNECT_S = 20.0
 _PATIENCE_S = 5.0  # without any worker, or without a scheduler
 _POLL_S = 1.0
+_FETCH_S = 5.0  # for an answer that is there
 
 
 @contextmanager
@@ -74,7 +75,8 @@ def on_cluster(
             answers: list[tuple[Any, Answer]] = []
             try:
                 done = wait(list(futures), timeout=_POLL_S, return_when="FIRST_COMPLETED").done
-                answers = [(future, _answer(future)) for future in done]
+                for future in done:
+                    answers.append((future, _answer(future)))
                 lost = None
             except TimeoutError:
                 lost = _lost(client)
@@ -100,7 +102,8 @@ def _lost(client: Any) -> str | None:
 
 
 def _answer(future: Any) -> Answer:
-    reason = future.exception()
+    """Fetch an answer; a worker that dies with it in hand leaves nothing to wait for."""
+    reason = future.exception(timeout=_FETCH_S)
     if reason is None:
-        return Answer(Outcome.OK, future.result())
+        return Answer(Outcome.OK, future.result(timeout=_FETCH_S))
     return Answer(Outcome.CRASH, message=f"{type(reason).__name__}: {reason}")

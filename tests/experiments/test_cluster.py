@@ -104,6 +104,23 @@ def test_the_loss_of_a_cluster_is_told_with_what_was_saved(lost, cluster, tmp_pa
     assert 1 <= saved < 200
 
 
+def test_an_answer_that_dies_with_its_worker_is_asked_for_again(cluster, tmp_path, monkeypatch):
+    """It was there when it was announced, and gone when it was fetched."""
+    address, _, _ = cluster
+    fetch, gone = running._answer, []
+
+    def answer(future):
+        if not gone:
+            gone.append(future)
+            raise TimeoutError
+        return fetch(future)
+
+    monkeypatch.setattr(running, "_answer", answer)
+    tasks = [Task(seed) for seed in range(6)]
+    assert len(run_trials(tasks, slow, Store(tmp_path, "code"), "test", scheduler=address)) == 6
+    assert gone
+
+
 def test_a_local_cluster_gives_the_same_numbers(tmp_path):
     chosen = chosen_experiments(["gamma"])
     run_figures(tmp_path / "serial", chosen, 3, 0, False)
