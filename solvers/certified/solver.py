@@ -15,7 +15,7 @@ from solvers.atoms import solve_atoms
 from solvers.base import Request, Solver, register
 from solvers.certified.bundle import bundle_ascent
 from solvers.certified.proximal import proximal_descent
-from solvers.certified.transport import MAX_EDGES, solve_transport
+from solvers.certified.transport import solve_transport
 from solvers.moment.interior import solve_norm_ball
 from solvers.running.display import progress_display
 from solvers.running.incumbent import Callback, Incumbent
@@ -134,7 +134,7 @@ def _patience(problem: GraphProblem) -> int | None:
     ambiguity, edges = problem.ambiguity, problem.d * (problem.d - 1) // 2
     if ambiguity.atoms(problem.nominal) is not None or ambiguity.norm_order is not None:
         return _PATIENCE
-    if ambiguity.transport_form(problem.nominal) is None or edges > MAX_EDGES:
+    if ambiguity.transport_form(problem.nominal) is None:
         return None
     return max(_PATIENCE, edges // _EDGES_PER_TRIAL)
 

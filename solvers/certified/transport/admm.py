@@ -24,6 +24,7 @@ _RELAXATION = 1.6
 _STEP_ERROR = 0.05  # of an L-step, as a share of the residual; with 0.3 it was seen to stall
 _CHECK_EVERY = 20  # a certificate costs about two iterations
 _MEMORY = 8
+_FEW = 0.15  # of the eigenvectors; more of them cost more than all together
 _ACCELERATE_EVERY = 5
 _WORSE = 2.0  # a residual that grows by this undoes an acceleration
 _TRIAL_STEPS = 450  # of QPs, on trial; where it is at its best it takes 40 to 350
@@ -57,10 +58,12 @@ def run_admm(
     anderson = Anderson(_MEMORY)
     fallback: tuple[Array, float] | None = None
     gaps: list[float] = []
+    rank = 0
     for iteration in range(1, max_iterations + 1):
         if on_trial and (step.solved > _TRIAL_STEPS or _slow(gaps)):
             return
-        positive, root = _split(state)
+        positive, root = _split(state, rank)
+        rank = len(root)
         negative = root.T @ root
         laplacian, scaled, gamma = step.take(positive + negative, rho, _STEP_ERROR * residual)
         corner = positive[d:, d:] + negative[d:, d:] - np.eye(len(form.factor)) / rho
@@ -90,7 +93,7 @@ def run_admm(
         if incumbent.gap <= tol:
             return
         gaps.append(incumbent.gap)
-        moved, rest = _split(image)
+        moved, rest = _split(image, rank)
         primal_error = residual * float(np.linalg.norm(negative))
         dual_error = float(np.linalg.norm(moved - positive) * np.linalg.norm(positive))
         ratio = float(np.sqrt(primal_error / dual_error)) if dual_error > 0 else 1.0
@@ -106,15 +109,22 @@ def _slow(gaps: list[float]) -> bool:
     return len(gaps) > _TRIAL_CHECKS and gaps[-1] > _TRIAL_FALL * gaps[-1 - _TRIAL_CHECKS]
 
 
-def _split(matrix: Array) -> tuple[Array, Array]:
-    """Return the positive part, and B with ``-BᵀB`` for the negative one, which has a low rank."""
-    try:
-        values, vectors = linalg.eigh(
-            matrix, driver="evr", subset_by_value=(-np.inf, 0.0), check_finite=False
-        )
-    except linalg.LinAlgError:  # LAPACK's fastest gives up on some clusters of eigenvalues
+def _split(matrix: Array, rank: int = 0) -> tuple[Array, Array]:
+    """Return the positive part, and B with ``-BᵀB`` for the negative one.
+
+    ``rank`` is about how many rows B will have: few are found faster by themselves.
+    """
+    if rank <= _FEW * len(matrix):
+        try:
+            values, vectors = linalg.eigh(
+                matrix, driver="evr", subset_by_value=(-np.inf, 0.0), check_finite=False
+            )
+        except linalg.LinAlgError:  # LAPACK's fastest gives up on some clusters of eigenvalues
+            values, vectors = linalg.eigh(matrix, driver="evd", check_finite=False)
+    else:
         values, vectors = linalg.eigh(matrix, driver="evd", check_finite=False)
-    root = np.sqrt(np.maximum(-values, 0.0))[:, np.newaxis] * vectors.T
+    negative = values < 0.0
+    root = np.sqrt(-values[negative])[:, np.newaxis] * vectors[:, negative].T
     return matrix + root.T @ root, root
 
 

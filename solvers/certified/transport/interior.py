@@ -1,7 +1,8 @@
 """Interior point for transport sets: a primal-dual path in weights and couplings.
 
-Exact whatever the scales of data and metric, since a change of scales changes nothing of it; for
-a limited number of edges, since its systems have that size (system.py).
+Exact whatever the scales of data and metric, since a change of scales changes nothing of it. Its
+systems (system.py) have the size of the number of edges, so it works with those that matter
+(working_set.py).
 Predictor and corrector after Mehrotra (SIAM J. Optim. 1992). Moves and spread are unknowns of
 their own, since as functions of L and γ they blow up where the path bends; a step that leaves them
 behind is shortened, and followed by one that only centres.
@@ -9,7 +10,7 @@ behind is shortened, and followed by one that only centres.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import linalg
@@ -18,10 +19,10 @@ from solvers.certified.transport.coupling import coupling
 from solvers.certified.transport.edges import FreeEdges
 from solvers.certified.transport.lmi import TransportLMI
 from solvers.certified.transport.system import Iterate, NewtonSystem
+from solvers.certified.transport.working_set import MAX_EDGES, WorkingSet
 from solvers.running.incumbent import Incumbent
 from wdro_cvx.ambiguity import TransportForm
 
-MAX_EDGES = 2500  # a system takes 50 MB and a third of a second
 _BOUNDARY = 0.95  # of the way to where something vanishes
 _BEHIND = 0.5  # of the budget: how far the coupling may be from that of L and γ
 _SHORTEN, _SHORTENINGS = 0.7, 10
@@ -29,6 +30,8 @@ _SHORT, _LEAST_CENTRING = 0.1, 0.3  # a first step this short calls for that muc
 _CLOSE = 10.0  # times the tolerance: from there every iteration is certified
 _CHECK_EVERY = 5
 _MAX_STEPS = 150  # it takes 10 to 50
+_PART_STEPS = 40  # with a part of the edges, before more are taken
+_OVERLOOKED = 0.1  # of the tolerance: what edges that pay too little may cost the bound
 _LEAST = 1e-6  # of a step: shorter ones do not lead anywhere
 
 
@@ -38,31 +41,61 @@ def follow_path(incumbent: Incumbent, form: TransportForm, tol: float, max_itera
     if near is None or not near.any() or incumbent.gap <= tol:
         return
     lmi = TransportLMI.of(problem, form, near)
-    edges = FreeEdges.of(problem)
-    if not 0 < edges.heads.size <= MAX_EDGES or (edges.total <= 0.0 and lmi.prior.trace.fixed):
+    pool = FreeEdges.of(problem)
+    if not pool.heads.size or (pool.total <= 0.0 and lmi.prior.trace.fixed):
         return
+    path = _Path(lmi, WorkingSet.first(incumbent, pool))
     try:
-        _follow(incumbent, form, NewtonSystem(lmi, edges, _start(lmi, edges)), tol, max_iterations)
+        _follow(incumbent, form, path, tol, max_iterations)
     except linalg.LinAlgError:  # rounding: nothing is left to gain
         return
 
 
-def _follow(
-    incumbent: Incumbent, form: TransportForm, system: NewtonSystem, tol: float, limit: int
-) -> None:
-    centring = False
+@dataclass
+class _Path:
+    """Where the interior point is, with which edges."""
+
+    lmi: TransportLMI
+    chosen: WorkingSet
+    system: NewtonSystem = field(init=False)
+    centring: bool = field(init=False)
+    steps: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.begin(self.chosen)
+
+    def begin(self, chosen: WorkingSet) -> None:
+        """Start, from the beginning of the path of these edges."""
+        self.chosen, self.centring, self.steps = chosen, False, 0
+        self.system = NewtonSystem(self.lmi, chosen.edges, _start(self.lmi, chosen.edges))
+
+    def advance(self, least: float) -> float:
+        """Take one step and return its length; let in edges that gain more than ``least``."""
+        at, length, self.centring = _advance(self.system, self.centring)
+        self.system = NewtonSystem(self.lmi, self.system.edges, at)
+        self.steps += 1
+        if self.chosen.whole:
+            return length
+        level = self.system.complementarity() / self.system.count
+        self.chosen, self.system = self.chosen.joined(self.system, level, least)
+        if self.chosen.strayed or self.steps > _PART_STEPS or length < _LEAST:
+            self.begin(self.chosen.grown(self.system))
+            return 1.0
+        return length
+
+
+def _follow(incumbent: Incumbent, form: TransportForm, path: _Path, tol: float, limit: int) -> None:
     for iteration in range(1, min(limit, _MAX_STEPS) + 1):
-        size = max(abs(incumbent.value), incumbent.problem.floor)
-        left = system.complementarity() * form.radius**2 / (tol * size)
-        if left <= _CLOSE or iteration % _CHECK_EVERY == 0:
-            _certify(incumbent, form, system)
+        if path.chosen.size > MAX_EDGES:
+            return
+        size = max(abs(incumbent.value), incumbent.problem.floor) / form.radius**2
+        if path.system.complementarity() <= _CLOSE * tol * size or iteration % _CHECK_EVERY == 0:
+            _certify(incumbent, form, path.system)
         incumbent.record()
         if incumbent.gap <= tol:
             return
-        at, length, centring = _advance(system, centring)
-        if length < _LEAST:
+        if path.advance(_OVERLOOKED * tol * size / path.lmi.trace) < _LEAST:
             return
-        system = NewtonSystem(system.lmi, system.edges, at)
 
 
 def _advance(system: NewtonSystem, centring: bool) -> tuple[Iterate, float, bool]:

@@ -134,15 +134,6 @@ class NewtonSystem:
         np.fill_diagonal(slope, prior.slope(np.diagonal(self.laplacian)))
         return slope
 
-    def _prior_bend(self) -> Array:
-        """Return the Hessian of prior and ``reach‖L‖``, the latter but for a rank-one term."""
-        prior = self.lmi.prior
-        if prior.alpha == 0.0:  # κ = β in the paper's prior, whose Hessian is 2η𝒯*𝒯
-            return (2 * prior.beta + self._reach) * self.edges.shared
-        bend = self.edges.joined(prior.bend(np.diagonal(self.laplacian)))
-        bend[np.diag_indices_from(bend)] += 4 * prior.beta
-        return bend + self._reach * self.edges.shared if self._reach > 0.0 else bend
-
     @cached_property
     def gradient(self) -> Array:
         """The matrix G with ``𝒯*G - τ`` for the reduced costs of **all** edges."""
@@ -155,31 +146,32 @@ class NewtonSystem:
         """Factorise the Hessian in (x, γ): Cholesky factor, scaling, solution for the trace."""
         lmi, edges, at = self.lmi, self.edges, self.at
         n = at.excess.size
-        rows = lmi.factor + at.moves
-        hessian = np.empty((n + 1, n + 1), order="F")  # so that LAPACK works in place
-        inner = hessian[:n, :n].T
-        inner[:] = self._prior_bend()
-        if lmi.reach > 0.0:
-            along = edges.adjoint(self.laplacian)
-            inner -= lmi.reach / float(np.linalg.norm(self.laplacian)) ** 3 * np.outer(along, along)
-        bent = edges.pairs(lmi.scaled(self._inverse))
-        bent *= edges.pairs(lmi.scaled(2 * rows.T @ rows + at.spread))
-        inner += bent
         pulled = at.moves @ self._inverse
-        cross = -2 * rows.T @ pulled - self._inverse @ at.spread
-        hessian[n, :n] = hessian[:n, n] = edges.adjoint(lmi.scaled(cross + cross.T)) / 2
-        hessian[n, n] = 2 * float(np.vdot(pulled, at.moves))
-        hessian[n, n] += float(np.vdot(self._inverse, at.spread))
-        diagonal = np.diagonal(hessian).copy()
-        diagonal[:n] += at.lower / at.excess + at.upper / self._left
+        diagonal = np.empty(n + 1)
+        diagonal[:n] = self._curvatures + at.lower / at.excess + at.upper / self._left
+        if lmi.reach > 0.0:
+            along = edges.adjoint(self.laplacian) / float(np.linalg.norm(self.laplacian)) ** 1.5
+            diagonal[:n] -= lmi.reach * along**2
+        diagonal[n] = 2 * float(np.vdot(pulled, at.moves)) + float(
+            np.vdot(self._inverse, at.spread)
+        )
         if not diagonal.min() > 0.0:
             raise linalg.LinAlgError("rounding has left no curvature")
         scale = 1.0 / np.sqrt(diagonal)
-        hessian *= scale[:, np.newaxis]
-        hessian *= scale
+        hessian = edges.products(lmi.scaled(self._inverse), self._spent, scale[:n])
+        later, earlier, shared = edges.meetings
+        bend = lmi.prior.bend(np.diagonal(self.laplacian)) + self._reach
+        hessian[later, earlier] += bend[shared] * scale[later] * scale[earlier]
+        cross = -2 * (lmi.factor + at.moves).T @ pulled - self._inverse @ at.spread
+        hessian[n, :n] = edges.adjoint(lmi.scaled(cross + cross.T)) * (scale[:n] * scale[n] / 2)
+        # Rows of the lower triangle are columns of the upper one, in the order of LAPACK.
+        hessian = hessian.T
+        if lmi.reach > 0.0:
+            along = np.append(along * scale[:n], 0.0)
+            hessian = linalg.blas.dsyr(-lmi.reach, along, a=hessian, overwrite_a=True)
         # Rounding may leave a matrix of condition 1e16 without a Cholesky factor.
         np.fill_diagonal(hessian, 1.0 + _RIDGE)
-        factor = linalg.cho_factor(hessian, lower=True, overwrite_a=True, check_finite=False)
+        factor = linalg.cho_factor(hessian, lower=False, overwrite_a=True, check_finite=False)
         ones = np.append(scale[:n], 0.0)
         return factor, scale, scale * linalg.cho_solve(factor, ones, check_finite=False)
 
@@ -230,6 +222,25 @@ class NewtonSystem:
         """Return the change of A."""
         scaled = self.lmi.scaled(self.edges.combined(step.excess))
         return np.asarray(step.gamma * np.eye(self.lmi.d) - scaled)
+
+    @cached_property
+    def _curvatures(self) -> Array:
+        """The curvature of the objective along every edge, ``-reach‖L‖`` along L left out."""
+        prior, edges = self.lmi.prior, self.edges
+        bent = edges.adjoint(self.lmi.scaled(self._inverse)) * edges.adjoint(self._spent)
+        degrees = prior.bend(np.diagonal(self.laplacian))
+        beyond = 4 * (prior.beta + self._reach)
+        return np.asarray(bent + beyond + degrees[edges.heads] + degrees[edges.tails])
+
+    @cached_property
+    def _spent(self) -> Array:
+        """What the second-order terms of moves and spread weigh with."""
+        rows = self.lmi.factor + self.at.moves
+        return self.lmi.scaled(2 * rows.T @ rows + self.at.spread)
+
+    def consumed(self, laplacian: Array) -> float:
+        """Return the share of A's slack that adding a Laplacian takes; at 1 A is singular."""
+        return _steepest(self._root, -self.lmi.scaled(laplacian))
 
     def longest(self, step: Iterate) -> float:
         """Return the length at which something that is positive vanishes."""
