@@ -92,7 +92,7 @@ class FreeEdges:
         right = second[:, self.heads] - second[:, self.tails]
         ends = np.flatnonzero(np.diff(self.heads, append=-1)) + 1
         begin = 0
-        for end in ends:
+        for end in ends.tolist():
             head, tails = self.heads[begin], self.tails[begin:end]
             block = left[head, :end] - left[tails, :end]
             block *= right[head, :end] - right[tails, :end]

@@ -113,18 +113,23 @@ class WorkingSet:
         entry = np.minimum(level / -costs[paying], _ENTRY * mean)
         entry = np.minimum(entry, newcomers.room / 2)
         entry *= min(1.0, _SAFE / system.consumed(newcomers.combined(entry)))
-        found = {}
-        for name, value in {
-            "excess": entry,
-            "lower": level / entry,
-            "upper": np.where(np.isfinite(newcomers.room), level / (newcomers.room - entry), 0.0),
-        }.items():
-            whole = np.zeros(inside.size)
-            whole[self.inside], whole[paying] = getattr(at, name), value
-            found[name] = whole[inside]
+        left = newcomers.room - entry
+        upper = np.where(np.isfinite(left), level / left, 0.0)
+
+        def whole(old: Array, new: Array) -> Array:
+            both = np.zeros(inside.size)
+            both[self.inside], both[paying] = old, new
+            return both[inside]
+
         entered = self.entered + int(np.count_nonzero(paying))
         changed = replace(self, inside=inside, entered=entered)
-        return changed, NewtonSystem(system.lmi, changed.edges, replace(at, **found))
+        moved = replace(
+            at,
+            excess=whole(at.excess, entry),
+            lower=whole(at.lower, level / entry),
+            upper=whole(at.upper, upper),
+        )
+        return changed, NewtonSystem(system.lmi, changed.edges, moved)
 
 
 def _cheapest(pool: FreeEdges, costs: Array) -> NDArray[np.bool_]:
