@@ -24,6 +24,7 @@ from wdro_cvx.validation import Array
 _EPS = float(np.finfo(float).eps)
 _SUM = 64 * _EPS  # of pairwise sums of any length, and the few roundings of each term
 _BISECTIONS = 200
+_MANY, _STRIDE = 20_000, 8
 _DOUBLINGS = 200
 
 
@@ -95,19 +96,30 @@ def best_tau(prior: DegreePrior, levels: Array) -> float:
 
     With the edges in use known it is an average over them; those that it leaves above are not in
     use, and each round drops some, until none is above. Counted from the cheapest edge, small
-    differences between the levels keep their digits.
+    differences between the levels keep their digits. Of many edges a part is asked first: what is
+    above its τ is above that of all, since more edges need a lower one.
     """
     beta, half_trace, curvature = prior.beta, prior.trace.target / 2, prior.trace.curvature
     base = float(levels.min())
     used = levels - base
-    target = 4 * beta * (half_trace - 2 * curvature * base)
+    target, slope = 4 * beta * (half_trace - 2 * curvature * base), 8 * beta * curvature
+    if used.size > _MANY:
+        used = used[used < _level_of(used[::_STRIDE], target, slope)]
+    tau = _level_of(used, target, slope)
+    if np.isfinite(tau):
+        return base + tau
+    return half_trace / (2 * curvature) if curvature > 0.0 else base
+
+
+def _level_of(used: Array, target: float, slope: float) -> float:
+    """Return τ with ``Σ(τ - used)₊ + slope·τ = target``; infinite if no edge is used there."""
     while used.size:
-        tau = (target + float(used.sum())) / (used.size + 8 * beta * curvature)
+        tau = (target + float(used.sum())) / (used.size + slope)
         kept = used[used < tau]
         if kept.size == used.size:
-            return base + tau
+            return tau
         used = kept
-    return half_trace / (2 * curvature) if curvature > 0.0 else base
+    return float("inf")
 
 
 def bounded_tau(prior: DegreePrior, levels: Array, lower: Array, upper: Array) -> float:

@@ -66,7 +66,7 @@ def _is_shift(nominal: Nominal, moment: Moment) -> bool:
 
 def nuclear_size(moment: Moment) -> float:
     """Return a bound of the sum of a moment's singular values."""
-    size = 0.0 if moment.rows is None else float(np.sum(moment.rows**2))
+    size = 0.0 if moment.rows is None else float(np.vdot(moment.rows, moment.rows))
     if moment.rest is not None:
         size += float(np.sqrt(moment.d) * np.linalg.norm(moment.rest))
     return size

@@ -3,12 +3,16 @@
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from instances import dimensions, random_nominal, seeds
 
+import wdro_cvx.dual_bound as dual_bounds
 from wdro_cvx import GraphProblem, Singleton
-from wdro_cvx.dual_bound import dual_bound
+from wdro_cvx.dual_bound import best_tau, dual_bound
 from wdro_cvx.graphs.laplacian import edge_index
+from wdro_cvx.priors import Frobenius
 
 
 @given(seeds, dimensions)
@@ -25,3 +29,17 @@ def test_it_is_never_above_the_dual_in_exact_arithmetic(seed, d):
     assert Fraction(found.value) <= exact
     # Rounding outwards costs next to nothing: terms are some hundred in size.
     assert float(exact) - found.value <= 1e-9 * d
+
+
+@given(seeds, st.sampled_from([None, 0.01, 100.0]), st.sampled_from([1e-3, 1.0, 1e3]))
+def test_of_many_edges_the_same_tau_whether_or_not_a_part_is_asked_first(seed, penalty, scale):
+    """It solves ``Σ(τ - level)₊ = 4β(T/2 - 2κτ)``; the edges next to each other are alike."""
+    rng = np.random.default_rng(seed)
+    prior = Frobenius(0.3, 70.0, penalty)
+    levels = np.sort(scale * rng.standard_exponential(30_000))
+    tau = best_tau(prior, levels)
+    needed = 4 * prior.beta * (prior.trace.target / 2 - 2 * prior.trace.curvature * tau)
+    assert np.maximum(tau - levels, 0.0).sum() == pytest.approx(needed, rel=1e-9, abs=1e-9)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dual_bounds, "_MANY", np.inf)
+        assert tau == pytest.approx(best_tau(prior, levels), rel=1e-12)

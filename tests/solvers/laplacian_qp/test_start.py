@@ -1,0 +1,43 @@
+"""Where Newton begins: multipliers that the vertices agree on."""
+
+import numpy as np
+import pytest
+from instances import frobenius_qp
+
+from solvers.laplacian_qp import solve_laplacian_qp, start
+from solvers.laplacian_qp.qp import edge_gains
+from wdro_cvx.generators import rbf_graph, smooth_signals
+
+
+def many_vertices(eta, d=220):
+    rng = np.random.default_rng(3)
+    signals = smooth_signals(rbf_graph(d, rng), n=60, rng=rng, noise=0.1)
+    return frobenius_qp(signals.T @ signals / 60, eta, d)
+
+
+@pytest.mark.parametrize("eta", [0.01, 0.1])
+def test_the_optimal_multipliers_are_those_that_vertices_agree_on(eta):
+    qp = many_vertices(eta)
+    found = solve_laplacian_qp(qp)
+    assert (found.laplacian < 0.0).sum(axis=1).max() <= start._NEAREST  # all edges are looked at
+    nearest = start._nearest(edge_gains(qp.moment), start._NEAREST)
+    again = start._agreed(qp.prior, *nearest, found.nu)
+    # The first τ is found from above in a few rounds, and moves them a little.
+    np.testing.assert_allclose(again, found.nu, atol=1e-3 * np.abs(found.nu).max())
+
+
+@pytest.mark.parametrize("eta", [0.01, 0.3, 3.0])
+def test_newton_takes_fewer_steps_from_there(eta, monkeypatch):
+    qp = many_vertices(eta)
+    found = solve_laplacian_qp(qp)
+    monkeypatch.setattr(start, "_LARGE", np.inf)
+    plain = solve_laplacian_qp(qp)
+    assert found.steps < plain.steps
+    assert found.bound == pytest.approx(plain.bound, rel=1e-11)
+
+
+def test_costs_that_leave_no_edge_leave_the_guess():
+    prior = many_vertices(0.1).prior
+    near = np.tile(np.arange(1, 65), (220, 1))
+    nu = np.full(220, 0.2)
+    np.testing.assert_array_equal(start._agreed(prior, near, np.full((220, 64), np.inf), nu), nu)
