@@ -65,13 +65,23 @@ def sizes(text: str) -> tuple[int, ...]:
 
 def names(text: str) -> tuple[str, ...]:
     """Parse names, each once."""
-    return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    found = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text!r} names nothing; leave the option out for all")
+    return found
+
+
+def folder(text: str) -> Path:
+    """Parse the name of a folder; an empty one would be the working directory."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError(f"{text!r} names no folder; . is the working directory")
+    return Path(text)
 
 
 def add_output(parser: argparse.ArgumentParser, command: str, resumes: bool = True) -> None:
     """Add the arguments that say where to write, and whether to resume."""
     parser.add_argument(
-        "--output", type=Path, metavar="DIR", help=f"where to write (default: {RUNS / command})"
+        "--output", type=folder, metavar="DIR", help=f"where to write (default: {RUNS / command})"
     )
     parser.add_argument(
         "--reference", action="store_true",
