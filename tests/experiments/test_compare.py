@@ -181,6 +181,21 @@ def test_bad_requests_are_named(tmp_path, capsys, arguments, message):
 
 
 @pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--methods=,", "names nothing"),
+        ("--sets=", "names nothing"),
+        ("--output= ", "names no folder"),
+    ],
+)
+def test_a_list_or_a_folder_without_a_name_is_not_all_of_them(capsys, option, message):
+    with pytest.raises(SystemExit) as leaving:
+        main(["compare", option])
+    assert leaving.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     ("code", "reason"),
     [
         ("import no_such_module", "ModuleNotFoundError"),
