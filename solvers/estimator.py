@@ -150,6 +150,9 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
         sample_weight : array (N,), optional
             How much every signal counts.
         """
+        for name in ("radius", "eta", "unit"):  # a number, or a word that is looked at later
+            if not isinstance(value := getattr(self, name), str):
+                real_number(name, value, 0.0)
         kind = self._kind()
         self._check_prior()
         signals = self._signals(X, sample_weight, reset=True)
