@@ -171,4 +171,9 @@ def generator(seed: Seed) -> np.random.Generator:
     """Return a generator; scikit-learn's users may give one of the older kind."""
     if isinstance(seed, np.random.RandomState):
         seed = int(seed.randint(2**31))
-    return np.random.default_rng(seed)
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        raise ProblemError(
+            f"random_state must be a whole number ≥ 0, a NumPy generator or None; it is {seed!r}."
+        ) from None

@@ -71,12 +71,12 @@ def solved_with_logarithms(name, alpha, beta, radius):
     return solve(GraphProblem(Nominal.from_samples(GOOD), ambiguity, prior=prior), time_limit=2.0)
 
 
-def fitted(setting, value, X):
-    """Fit the estimator with one setting exchanged; what it warns of itself is not a leak."""
+def fitted(X, settings):
+    """Fit the estimator; what it warns of itself is not a leak."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ChoiceWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return RobustGraph(**({"radius": 0.3} | {setting: value})).fit(X)
+        return RobustGraph(**settings).fit(X)
 
 
 SETTINGS = st.sampled_from(sorted(RobustGraph().get_params()))
@@ -110,8 +110,11 @@ CALLS = {
     "eta": (lambda eta: problem(eta=eta), [NUMBERS]),
     "trace": (lambda trace: problem(trace=trace), [NUMBERS]),
     "trace_penalty": (lambda penalty: problem(trace_penalty=penalty), [NUMBERS]),
-    "RobustGraph": (lambda *one: fitted(*one, GOOD), [SETTINGS, st.one_of(NUMBERS, WORDS)]),
-    "fit": (lambda X: fitted("radius", 0.3, X), [ARRAYS]),
+    "RobustGraph": (
+        lambda radius, name, value: fitted(GOOD, {"radius": radius} | {name: value}),
+        [st.sampled_from([0.3, "bootstrap"]), SETTINGS, st.one_of(NUMBERS, WORDS)],
+    ),
+    "fit": (lambda X: fitted(X, {"radius": 0.3}), [ARRAYS]),
     "solve_path": (
         lambda radius, tol: solve_path(problem(), [radius], tol=tol),
         [NUMBERS, NUMBERS],
