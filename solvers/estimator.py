@@ -247,7 +247,8 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
             if after < before:
                 warnings.warn(
                     f"radius {before:.3g}, chosen by {self._rule()}, leaves more than "
-                    f"{float(self.neighbours):g} neighbours whatever eta; it was lowered to {after:.3g}.",
+                    f"{float(self.neighbours):g} neighbours whatever eta; it was lowered to "
+                    f"{after:.3g}.",
                     ChoiceWarning,
                     stacklevel=3,
                 )
