@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import os
 import signal
 import sys
@@ -50,24 +51,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with _stoppable(received):
             _load_variants()
             code: int = options.command(options)
+            if sys.stdout is not None:  # as it is where the shell has closed it
+                sys.stdout.flush()
     except WdroError as error:
-        print(f"wdro: {error}", file=sys.stderr)
+        _say(f"wdro: {error}")
         return ERROR
     except KeyboardInterrupt:
         number = received[0] if received else signal.SIGINT
-        print("\nwdro: stopped; the same command goes on from here.", file=sys.stderr)
+        _say("\nwdro: stopped; the same command goes on from here.")
         return 128 + number
     except BrokenPipeError:  # who read our output has gone, as in `wdro ... | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_output()
         return 128 + signal.SIGPIPE
     except MemoryError:
-        print("wdro: there is not enough memory for this; take fewer vertices.", file=sys.stderr)
+        _say("wdro: there is not enough memory for this; take fewer vertices.")
         return ERROR
-    except Exception:
-        traceback.print_exc()
-        print("wdro: this is a defect of wdro-cvx; what was saved is kept.", file=sys.stderr)
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            _forget_output()
+            _say(f"wdro: there is no room for what it says ({error}); what was saved is kept.")
+            return ERROR
+        _say(traceback.format_exc() + "wdro: this is a defect of wdro-cvx; what was saved is kept.")
         return DEFECT
     return code
+
+
+def _say(text: str) -> None:
+    with contextlib.suppress(OSError):  # the exit code says it too
+        print(text, file=sys.stderr, flush=True)
+
+
+def _forget_output() -> None:
+    """Leave nothing for the interpreter to write, and to stumble over, when it ends."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _load_variants() -> None:

@@ -22,7 +22,7 @@ from formulations.backends import backend_options, check_backend
 from formulations.priors import PriorParameters, prior_constraints
 from formulations.variables import LaplacianVariable, laplacian_variable, smoothness
 from wdro_cvx import AmbiguitySet, Certificate, GraphProblem, ProblemError, Solution, SolverError
-from wdro_cvx.claims import check_claims
+from wdro_cvx.claims import check_claims, check_stated
 from wdro_cvx.graphs.laplacian import complete_graph
 from wdro_cvx.moment import Moment, as_moment
 from wdro_cvx.priors import frobenius_of
@@ -233,16 +233,12 @@ class Formulation(ABC):
 
 
 F = TypeVar("F", bound=type[Formulation])
-_REGISTRY: Registry[Formulation] = Registry()
+_REGISTRY: Registry[Formulation] = Registry(Formulation)
 
 
 def register(cls: F) -> F:
     """Class decorator: make a formulation known by its name to the runner."""
-    if not issubclass(cls, Formulation) or not hasattr(cls, "claims"):
-        raise ProblemError(
-            f"{cls.__name__} cannot be registered: it must subclass Formulation and set claims, "
-            "the tuple of ambiguity sets whose problem it solves."
-        )
+    check_stated(cls)
     _REGISTRY.add(cls)
     return cls
 

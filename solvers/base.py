@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, TypeVar
 
 from solvers.running.incumbent import Callback
-from wdro_cvx import GraphProblem, ProblemError, Solution
-from wdro_cvx.claims import Claim, check_claims
+from wdro_cvx import GraphProblem, Solution
+from wdro_cvx.claims import Claim, check_claims, check_stated
 from wdro_cvx.registry import Registry
 
 
@@ -57,19 +57,12 @@ class Solver(ABC):
 
 
 S = TypeVar("S", bound=type[Solver])
-_REGISTRY: Registry[Solver] = Registry()
+_REGISTRY: Registry[Solver] = Registry(Solver)
 
 
 def register(cls: S) -> S:
     """Class decorator: make a solver known by its name to the runner."""
-    if not issubclass(cls, Solver) or not hasattr(cls, "claims"):
-        raise ProblemError(
-            f"{cls.__name__} cannot be registered: it must subclass Solver and set claims, the "
-            "tuple of ambiguity sets whose problem it solves."
-        )
-    missing = sorted(cls.__abstractmethods__)
-    if missing:
-        raise ProblemError(f"{cls.__name__} cannot be registered: write {' and '.join(missing)}.")
+    check_stated(cls)
     _REGISTRY.add(cls)
     return cls
 

@@ -150,6 +150,9 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
         sample_weight : array (N,), optional
             How much every signal counts.
         """
+        for name in ("radius", "eta", "unit"):  # a number, or a word that is looked at later
+            if not isinstance(value := getattr(self, name), str):
+                real_number(name, value, 0.0)
         kind = self._kind()
         self._check_prior()
         signals = self._signals(X, sample_weight, reset=True)
@@ -244,13 +247,14 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
             if after < before:
                 warnings.warn(
                     f"radius {before:.3g}, chosen by {self._rule()}, leaves more than "
-                    f"{self.neighbours:g} neighbours whatever eta; it was lowered to {after:.3g}.",
+                    f"{float(self.neighbours):g} neighbours whatever eta; it was lowered to "
+                    f"{after:.3g}.",
                     ChoiceWarning,
                     stacklevel=3,
                 )
             return fit.problem, fit.solution
         # Only large graphs take long enough to look at.
-        shown = self.progress and problem.d > SPARSE_FROM
+        shown = problem.d > SPARSE_FROM and self.progress
         answer = solve(problem, self.tol, progress=shown)
         finished = answer.status is not Status.INTERRUPTED
         if finished and isinstance(problem.prior, LogDegree) and problem.bounds is None:
@@ -263,7 +267,7 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
         return self.radius
 
     def _check_prior(self) -> None:
-        if self.prior not in PRIORS:
+        if not (isinstance(self.prior, str) and self.prior in PRIORS):
             raise ProblemError(f"prior must be one of {', '.join(PRIORS)}; it is {self.prior!r}.")
         if self.prior == "log-degree" and self.radius in ("cv", "reliability"):
             raise ProblemError(

@@ -10,6 +10,7 @@ from solvers.running.incumbent import Callback
 from solvers.running.limits import Clock
 from solvers.running.threads import right_threads
 from wdro_cvx import GraphProblem, ProblemError, Solution, SolverError
+from wdro_cvx.validation import tolerance
 
 
 def solve(
@@ -50,7 +51,7 @@ def solve(
     -----
     Up to ``solvers.running.threads.ONE_THREAD_UP_TO`` vertices BLAS is held to one thread.
     """
-    request = Request(tol, start, progress, callback, time_limit, executor)
+    request = Request(tolerance(tol), start, progress, callback, time_limit, executor)
     clock = Clock(time_limit)
     with right_threads(problem.d):
         for solver in candidates(problem):

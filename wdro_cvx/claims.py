@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from wdro_cvx.ambiguity.base import AmbiguitySet
 from wdro_cvx.errors import ProblemError
+from wdro_cvx.registry import name_of
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,20 @@ def claimed(claims: tuple[Claim, ...], ambiguity: AmbiguitySet) -> bool:
         claim.made_by(ambiguity) if isinstance(claim, Offer) else isinstance(ambiguity, claim)
         for claim in claims
     )
+
+
+def check_stated(cls: type) -> None:
+    """Raise ProblemError unless a formulation or a solver says what it claims."""
+    stated = getattr(cls, "claims", None)
+    if not (isinstance(stated, tuple) and stated and all(map(_is_claim, stated))):
+        raise ProblemError(
+            f"{name_of(cls)} cannot be registered: claims must be the tuple of ambiguity sets "
+            f"whose problem it solves, such as (GaussianBall,); it is {stated!r}."
+        )
+
+
+def _is_claim(item: object) -> bool:
+    return isinstance(item, Offer) or (isinstance(item, type) and issubclass(item, AmbiguitySet))
 
 
 def check_claims(who: str, claims: tuple[Claim, ...], ambiguity: AmbiguitySet, remedy: str) -> None:

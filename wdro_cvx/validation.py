@@ -19,6 +19,8 @@ MATRIX_TOLERANCE = 1e-9
 # Numbers beyond these are refused: their squares and products soon leave the range of floating
 # point, and no unit of measurement needs them.
 LARGEST, SMALLEST = 1e100, 1e-100
+# The judge rounds outwards: on four vertices it proves 6e-14 at best.
+_TIGHTEST = 1e-13
 
 
 def finite_array(
@@ -125,6 +127,17 @@ def real_number(
         raise ProblemError(
             f"{name} must lie between {low_limit:g} and {high_limit:g}; it is {number:g}. Measure "
             "the data in another unit."
+        )
+    return number
+
+
+def tolerance(value: Any) -> float:
+    """Return a relative gap to stop at: one that can be proved, and that says something."""
+    number = real_number("tol", value, 0.0, strict=True)
+    if not _TIGHTEST <= number <= 1.0:
+        raise ProblemError(
+            f"tol is a relative gap and must lie between {_TIGHTEST:g}, below which rounding "
+            f"leaves no proof, and 1; it is {number:g}."
         )
     return number
 

@@ -112,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
     with workspace(options, NAME) as output:
         found = run_compare(output, grid, options.fresh, options.extensions)
         print(_verdict(found))
-        print(f"wrote {output}/report.md, runs.csv, runtime.png, figure7.png and their PDFs")
+        print(f"wrote {output}/report.md and report.html, their figures, and runs.csv")
     if not found.outliers.empty:
         names_ = ", ".join(dict.fromkeys(found.outliers["method"].astype(str)))
         print(f"wdro: some methods disagree: {names_}; the report has them.", file=sys.stderr)

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
 
-from experiments.running.options import add_output, whole, workspace
+from experiments.running.options import (
+    FEW,
+    add_cluster,
+    add_output,
+    add_seed,
+    all_certified,
+    whole,
+    workspace,
+)
 
 if TYPE_CHECKING:
     from experiments.running.options import Commands
@@ -25,22 +32,16 @@ def add(commands: Commands) -> None:
         "was not certified.",
     )
     parser.set_defaults(command=run)
-    few = "no verdict rests on one instance"
     parser.add_argument(
-        "--search", type=whole(2, 10_000, few), default=4, metavar="K",
+        "--search", type=whole(2, 10_000, FEW), default=4, metavar="K",
         help="graphs of each kind to fit on, at both scales (default: 4)",
     )  # fmt: skip
     parser.add_argument(
-        "--graphs", type=whole(2, 10_000, few), default=8, metavar="K",
+        "--graphs", type=whole(2, 10_000, FEW), default=8, metavar="K",
         help="fresh graphs of each kind for the verdicts (default: 8)",
     )  # fmt: skip
-    parser.add_argument(
-        "--seed", type=whole(0, 2**32), default=0, metavar="S", help="of the graphs (default: 0)"
-    )
-    parser.add_argument(
-        "--dask", metavar="ADDRESS",
-        help="run on a Dask cluster: tcp://host:port of its scheduler, or local",
-    )  # fmt: skip
+    add_seed(parser, "graphs")
+    add_cluster(parser)
     add_output(parser, NAME)
 
 
@@ -54,6 +55,4 @@ def run(options: argparse.Namespace) -> int:
         )
         print(f"fitted: {result.setting}")
         print(f"wrote {output}/report.md, settings.csv, verdicts.csv, explain.png")
-    if result.unsolved:
-        print(f"wdro: {result.unsolved} answers were not certified.", file=sys.stderr)
-    return 1 if result.unsolved else 0
+    return all_certified(result.unsolved)

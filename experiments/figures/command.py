@@ -5,7 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from experiments.running.options import add_output, whole, workspace
+from experiments.running.options import (
+    FEW,
+    add_cluster,
+    add_output,
+    add_seed,
+    whole,
+    workspace,
+)
 
 if TYPE_CHECKING:
     from experiments.running.options import Commands
@@ -32,16 +39,11 @@ def add(commands: Commands) -> None:
         help="quick: 5 trials of each setting; paper: 20, as in the paper (default: quick)",
     )  # fmt: skip
     parser.add_argument(
-        "--trials", type=whole(2, 100_000, "no verdict rests on one instance"), metavar="K",
+        "--trials", type=whole(2, 100_000, FEW), metavar="K",
         help="trials of each setting, instead of a preset",
     )  # fmt: skip
-    parser.add_argument(
-        "--seed", type=whole(0, 2**32), default=0, metavar="S", help="of the trials (default: 0)"
-    )
-    parser.add_argument(
-        "--dask", metavar="ADDRESS",
-        help="run on a Dask cluster: tcp://host:port of its scheduler, or local",
-    )  # fmt: skip
+    add_seed(parser, "trials")
+    add_cluster(parser)
     add_output(parser, NAME)
 
 

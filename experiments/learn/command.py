@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from experiments.running.folder import RUNS
-from experiments.running.options import number, parse_number, whole
+from experiments.running.options import folder, number, parse_number, whole
 from wdro_cvx import DataError, ProblemError
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def add(commands: Commands) -> None:
     )  # fmt: skip
     _add_layout(parser)
     parser.add_argument(
-        "--output", type=Path, metavar="DIR", help=f"where to write (default: {RUNS}/learn/TABLE)"
+        "--output", type=folder, metavar="DIR", help=f"where to write (default: {RUNS}/learn/TABLE)"
     )
     parser.add_argument(
         "--dask", metavar="ADDRESS",

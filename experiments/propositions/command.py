@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from experiments.running.options import add_output, sizes, whole, workspace
+from experiments.running.options import FEW, add_output, add_seed, sizes, whole, workspace
 
 if TYPE_CHECKING:
     from experiments.running.options import Commands
@@ -33,12 +33,10 @@ def add(commands: Commands) -> None:
         help="vertices of the instances, in turn (default: each claim's own, mostly 2 to 6)",
     )  # fmt: skip
     parser.add_argument(
-        "--instances", type=whole(2, 100_000, "no verdict rests on one instance"), default=40,
+        "--instances", type=whole(2, 100_000, FEW), default=40,
         metavar="N", help="random instances for each claim, at least 2 (default: 40)",
     )  # fmt: skip
-    parser.add_argument(
-        "--seed", type=whole(0, 2**32), default=0, metavar="S", help="of the instances (default: 0)"
-    )
+    add_seed(parser, "instances")
     add_output(parser, NAME)
 
 

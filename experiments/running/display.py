@@ -185,4 +185,9 @@ def note(text: str) -> None:
 
 
 def _line(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except BrokenPipeError:  # nobody reads on: that ends a run
+        raise
+    except OSError:  # a log on a full disk does not
+        pass

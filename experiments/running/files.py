@@ -103,7 +103,10 @@ def check_writable(folder: Path) -> None:
 def make_folder(path: Path) -> Path:
     """Make a folder and those above it."""
     with writing(path):
-        path.mkdir(parents=True, exist_ok=True)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except FileNotFoundError as reason:  # no place for folders, as below /proc
+            raise OSError(errno.EPERM, reason.strerror) from None
     return path
 
 

@@ -16,6 +16,7 @@ from wdro_cvx import (
     ProblemError,
     Singleton,
     WassersteinBall,
+    WdroError,
     registered_ambiguities,
 )
 from wdro_cvx.generators import rbf_graph, smooth_signals
@@ -62,6 +63,19 @@ class Instance:
             return MomentBall(self.radius, p=self.p)
         sets = registered_ambiguities()
         if self.model in sets:
-            return sets[self.model].example(self.radius, self.d)
+            return _example(sets[self.model], self.radius, self.d)
         names = ", ".join([*MODELS, *sorted(sets)])
         raise ProblemError(f"model must be one of {names}; it is {self.model!r}.")
+
+
+def _example(kind: type[AmbiguitySet], radius: float, d: int) -> AmbiguitySet:
+    """Ask a set, which may be a plug-in's, for one of its kind."""
+    try:
+        return kind.example(radius, d)
+    except WdroError:
+        raise
+    except Exception as error:
+        raise ProblemError(
+            f"{kind.__name__}.example({radius:g}, {d}) raises {type(error).__name__}: {error}. "
+            "Mend it: comparisons take their sets from there."
+        ) from error

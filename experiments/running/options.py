@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import math
 import re
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Problems are dense: a matrix of this size takes 3 GiB.
 LARGEST_D = 20_000
+#: Why a number of instances is refused.
+FEW = "no verdict rests on one instance"
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
@@ -65,13 +68,23 @@ def sizes(text: str) -> tuple[int, ...]:
 
 def names(text: str) -> tuple[str, ...]:
     """Parse names, each once."""
-    return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    found = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text!r} names nothing; leave the option out for all")
+    return found
+
+
+def folder(text: str) -> Path:
+    """Parse the name of a folder; an empty one would be the working directory."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError(f"{text!r} names no folder; . is the working directory")
+    return Path(text)
 
 
 def add_output(parser: argparse.ArgumentParser, command: str, resumes: bool = True) -> None:
     """Add the arguments that say where to write, and whether to resume."""
     parser.add_argument(
-        "--output", type=Path, metavar="DIR", help=f"where to write (default: {RUNS / command})"
+        "--output", type=folder, metavar="DIR", help=f"where to write (default: {RUNS / command})"
     )
     parser.add_argument(
         "--reference", action="store_true",
@@ -81,6 +94,21 @@ def add_output(parser: argparse.ArgumentParser, command: str, resumes: bool = Tr
         parser.add_argument(
             "--fresh", action="store_true", help="forget earlier runs instead of resuming"
         )
+
+
+def add_seed(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add the seed of what a run draws."""
+    parser.add_argument(
+        "--seed", type=whole(0, 2**32), default=0, metavar="S", help=f"of the {what} (default: 0)"
+    )
+
+
+def add_cluster(parser: argparse.ArgumentParser) -> None:
+    """Add the cluster that trials may run on."""
+    parser.add_argument(
+        "--dask", metavar="ADDRESS",
+        help="run on a Dask cluster: tcp://host:port of its scheduler, or local",
+    )  # fmt: skip
 
 
 def add_limits(parser: argparse.ArgumentParser, time_s: float | None, mib: float | None) -> None:
@@ -104,3 +132,10 @@ def workspace(options: argparse.Namespace, command: str) -> Iterator[Path]:
         yield output
         if options.reference:
             print(f"replaced {publish(output, command)}")
+
+
+def all_certified(unsolved: int) -> int:
+    """Return the exit code of a run all of whose answers should be certified."""
+    if unsolved:
+        print(f"wdro: {unsolved} answers were not certified.", file=sys.stderr)
+    return 1 if unsolved else 0

@@ -11,8 +11,16 @@ import time
 import numpy as np
 from scipy import sparse
 
-from wdro_cvx import GraphProblem, Singleton, Solution, SolverError, Status
+from wdro_cvx import Frobenius, GraphProblem, Solution, SolverError, Status
 from wdro_cvx.graphs.laplacian import adjoint, incidence, laplacian_from_weights
+
+
+def check_piqp(problem: GraphProblem) -> None:
+    """Raise SolverError unless it is a sample average over graphs of a fixed trace."""
+    prior = problem.prior
+    plain = isinstance(prior, Frobenius) and prior.trace.fixed and prior.bounds is None
+    if not (problem.ambiguity.single_point and plain):
+        raise SolverError("PIQP is set up for sample averages with the exact trace only.")
 
 
 def solve_with_piqp(problem: GraphProblem, tol: float) -> Solution:
@@ -23,8 +31,7 @@ def solve_with_piqp(problem: GraphProblem, tol: float) -> Solution:
         raise SolverError(
             "PIQP is not installed; install it with: pip install 'wdro-cvx[bench]'"
         ) from reason
-    if not isinstance(problem.ambiguity, Singleton) or problem.trace_penalty is not None:
-        raise SolverError("PIQP is set up for sample averages with the exact trace only.")
+    check_piqp(problem)
     started = time.perf_counter()
     d = problem.d
     costs = adjoint(problem.nominal.second_moment)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psutil
 
+from experiments.running.extensions import installed_files
 from experiments.running.files import write_atomically
 
 _ROOT = Path(__file__).parents[2]
@@ -25,8 +26,8 @@ _SHOWING_ROOMS = ("drawing", "page")
 def code_digest(extensions: Sequence[str] = ()) -> str:
     """Return a digest of all that a result depends on beside its settings.
 
-    These are our four packages, less what only draws and reports, the files of an extension, and
-    the versions of the libraries that compute.
+    These are our four packages, less what only draws and reports, the files of extensions, named or
+    installed, and the versions of the libraries that compute.
     """
     digest = hashlib.sha256()
     for room in _ROOMS:
@@ -34,8 +35,8 @@ def code_digest(extensions: Sequence[str] = ()) -> str:
             name = path.relative_to(_ROOT)
             if path.name not in _SHOWING and name.parts[1] not in _SHOWING_ROOMS:
                 digest.update(str(name).encode() + b"\0" + path.read_bytes() + b"\0")
-    for extension in extensions:
-        digest.update(Path(extension).read_bytes() + b"\0")
+    for extension in (*map(Path, extensions), *installed_files()):
+        digest.update(extension.read_bytes() + b"\0")
     for package in _PACKAGES:
         digest.update(f"{package} {_version(package)}\0".encode())
     return digest.hexdigest()[:12]

@@ -24,6 +24,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from experiments.running.orphans import end_with_parent, kill_groups
 from experiments.running.outcome import Answer, Outcome
 from wdro_cvx import WdroError
@@ -166,7 +168,12 @@ def serve(control: int, preload: Sequence[str]) -> None:
     workers: set[int] = set()
 
     def end(*_: object) -> None:
+        # Looked up first: what has left its worker's group is found through the worker only.
+        below = psutil.Process().children(recursive=True)
         kill_groups(workers)
+        for process in below:
+            with contextlib.suppress(psutil.Error):
+                process.kill()
         os._exit(0)
 
     signal.signal(signal.SIGTERM, end)

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from experiments.running.options import add_output, whole, workspace
+from experiments.running.options import add_output, add_seed, workspace
 
 if TYPE_CHECKING:
     from experiments.running.options import Commands
@@ -25,10 +25,7 @@ def add(commands: Commands) -> None:
         "latitudes, who is isolated, and what elevation has to do with it.",
     )
     parser.set_defaults(command=run)
-    parser.add_argument(
-        "--seed", type=whole(0, 2**32), default=0, metavar="S",
-        help="of the permutation tests (default: 0)",
-    )  # fmt: skip
+    add_seed(parser, "permutation tests")
     add_output(parser, NAME, resumes=False)
 
 

@@ -53,15 +53,21 @@ def bootstrap_radius(
     """
     if len(signals) < 2:
         raise DataError("1 sample cannot be resampled; give the radius as a number.")
-    block = whole_number("block", block, 1)
-    if block > len(signals) // 2:
-        raise ProblemError(
-            f"block must be at most half of the {len(signals)} signals, so that there is something "
-            f"to draw from; it is {block}."
-        )
+    block = checked_block(block, len(signals))
     with right_threads(signals.d):
         found = np.sort(list(resampled_distances(signals, ambiguity, block, seed)))
     return float(found[PLACE - 1])
+
+
+def checked_block(block: int, n: int) -> int:
+    """Return the length of runs, or say that ``n`` signals have no two of them."""
+    block = whole_number("block", block, 1)
+    if block > max(n // 2, 1):
+        raise ProblemError(
+            f"block must be at most half of the {n} signals, so that there is something to draw "
+            f"from; it is {block}."
+        )
+    return block
 
 
 def resampled_distances(
@@ -165,4 +171,9 @@ def generator(seed: Seed) -> np.random.Generator:
     """Return a generator; scikit-learn's users may give one of the older kind."""
     if isinstance(seed, np.random.RandomState):
         seed = int(seed.randint(2**31))
-    return np.random.default_rng(seed)
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        raise ProblemError(
+            f"random_state must be a whole number ≥ 0, a NumPy generator or None; it is {seed!r}."
+        ) from None

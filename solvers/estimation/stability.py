@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
-from solvers.estimation.bootstrap import Seed, draw_counts, generator
+from solvers.estimation.bootstrap import Seed, checked_block, draw_counts, generator
 from solvers.estimation.signals import Signals
 from solvers.solve import solve
 from wdro_cvx import GraphProblem, Solution, Status
@@ -41,6 +41,7 @@ def edge_shares(
     seed : int or generator
     """
     resamples = whole_number("resamples", resamples, 1)
+    block = checked_block(block, len(signals))
     found: Array | sparse.csr_array | None = None
     for counts in draw_counts(len(signals), block, generator(seed), resamples):
         drawn = signals.take(np.repeat(np.arange(len(signals)), counts))

@@ -105,7 +105,7 @@ def solve_for_neighbours(
         search.tell(count)
     assert best is not None
     if search.stuck:
-        raise OutOfReachError(_unreachable(problem, neighbours, search))
+        raise OutOfReachError(_unreachable(problem, target, search))
     trials = tuple((math.exp(place), count) for place, count in search.seen)
     return NeighbourFit(*best, trials)
 

@@ -23,7 +23,7 @@ from wdro_cvx.claims import EUCLIDEAN_TRANSPORT
 from wdro_cvx.graphs.laplacian import adjoint, laplacian_from_weights
 from wdro_cvx.priors import frobenius_of
 from wdro_cvx.solution import Status
-from wdro_cvx.validation import Array, real_number, whole_number
+from wdro_cvx.validation import Array, tolerance, whole_number
 
 
 @register
@@ -54,7 +54,7 @@ class BlockDescent(Solver):
     time_limit: float = float("inf")
 
     def __post_init__(self) -> None:
-        real_number("tol", self.tol, 0.0, strict=True)
+        tolerance(self.tol)
         whole_number("max_iterations", self.max_iterations, 1)
         whole_number("max_inner_iterations", self.max_inner_iterations, 1)
         Clock(self.time_limit)

@@ -20,7 +20,7 @@ from wdro_cvx import AmbiguitySet, Certificate, GraphProblem, Solution, Status
 from wdro_cvx.graphs.laplacian import adjoint, laplacian_from_weights
 from wdro_cvx.moment import as_moment
 from wdro_cvx.priors import frobenius_of
-from wdro_cvx.validation import Array, real_number, whole_number
+from wdro_cvx.validation import Array, tolerance, whole_number
 
 _SMOOTHING_CUT = 0.1  # each stage for p = 1 smooths by this much less than the one before
 
@@ -58,7 +58,7 @@ class ProjectedGradient(Solver):
     time_limit: float = float("inf")
 
     def __post_init__(self) -> None:
-        real_number("tol", self.tol, 0.0, strict=True)
+        tolerance(self.tol)
         whole_number("max_iterations", self.max_iterations, 1)
         Clock(self.time_limit)
 

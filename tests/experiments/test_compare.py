@@ -130,15 +130,32 @@ def test_fresh_starts_over(tmp_path):
     assert all(second[name] > first[name] for name in first)
 
 
-def test_a_changed_extension_is_measured_again(tmp_path, capsys):
+FICKLE = """
+import os
+from dataclasses import dataclass
+from solvers import CertifiedSolver, Solver, register
+from wdro_cvx import AmbiguitySet
+
+@register
+@dataclass(frozen=True)
+class Fickle(Solver):
+    claims = (AmbiguitySet,)
+    tol: float = 1e-6
+
+    def solve(self, problem):
+        os._exit(3)
+"""
+
+
+def test_a_changed_extension_is_measured_again(tmp_path, capsys, own_registries):
     """The key of a measurement has the code in it, so that nothing stale passes for fresh."""
-    plugin = tmp_path / "doubles.py"  # in this process the name is that file's already
-    plugin.write_text(Path(DOUBLES).read_text())
-    arguments = ["compare", "--dimensions", "5", "--methods", "Crasher", "--with", str(plugin)]
+    plugin = tmp_path / "fickle.py"
+    plugin.write_text(FICKLE)
+    arguments = ["compare", "--dimensions", "5", "--methods", "Fickle", "--with", str(plugin)]
     main([*arguments, "--output", str(tmp_path / "out")])
     assert set(read(tmp_path / "out")["outcome"]) == {"crash"}
     good = "return CertifiedSolver(self.tol).solve(problem)"
-    plugin.write_text(Path(DOUBLES).read_text().replace("os._exit(3)", good))
+    plugin.write_text(FICKLE.replace("os._exit(3)", good))
     capsys.readouterr()
     main([*arguments, "--output", str(tmp_path / "out")])
     rows = read(tmp_path / "out")
@@ -161,6 +178,21 @@ def test_bad_requests_are_named(tmp_path, capsys, arguments, message):
     assert main(["compare", *arguments, "--output", str(tmp_path / "never")]) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "never").exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--methods=,", "names nothing"),
+        ("--sets=", "names nothing"),
+        ("--output= ", "names no folder"),
+    ],
+)
+def test_a_list_or_a_folder_without_a_name_is_not_all_of_them(capsys, option, message):
+    with pytest.raises(SystemExit) as leaving:
+        main(["compare", option])
+    assert leaving.value.code == 2
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -191,6 +191,9 @@ def test_stability_is_a_column_of_the_edges(signals):
     assert set(graph.edges["stability"]) <= {0.0, 0.25, 0.5, 0.75, 1.0}
     with pytest.raises(ProblemError, match="stability"):
         LearnOptions(stability=-1)
+    long = LearnOptions(radius=0.3, stability=4, block=100_000)  # was a table of 4e5 × 1e5
+    with pytest.raises(ProblemError, match="block must be at most half"):
+        learn_graph(SignalTable(tuple(NAMES), signals), long)
 
 
 def test_a_choice_at_the_end_of_its_candidates_is_in_the_summary(frame, tmp_path, capsys):

@@ -229,6 +229,23 @@ def test_a_folder_that_vanished_is_told(tmp_path):
         store.save(TASK, {})
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is always full")
+@pytest.mark.parametrize(("full", "code"), [("stdout", 2), ("stderr", 0)])
+def test_a_log_on_a_full_disk_is_no_defect_and_no_disagreement(full, code, tmp_path):
+    """The verdict that cannot be written is an error; lines on what goes on are not missed."""
+    command = [sys.executable, "-m", "experiments", "compare", "--dimensions", "4"]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with open("/dev/full", "w") as disk:
+        done = subprocess.run(
+            [*command, "--methods", "PIQP", "--output", str(tmp_path)], text=True, check=False,
+            **(streams | {full: disk}),
+        )  # fmt: skip
+    assert done.returncode == code, done.stderr
+    assert (tmp_path / "report.md").exists()
+    if full == "stdout":
+        assert done.stderr.splitlines()[-1].startswith("wdro: there is no room for what it says")
+
+
 @pytest.mark.parametrize("command", ["compare", "bench", "robustness", "propositions", "figures"])
 def test_an_output_below_a_file_is_refused_before_work_starts(command, tmp_path, capsys):
     (tmp_path / "file").write_text("")

@@ -15,6 +15,7 @@ from experiments import cli
 from experiments.checks import check_formulation
 from experiments.compare.grid import methods_for
 from experiments.running import extensions
+from experiments.running.provenance import code_digest
 from formulations import Formulation, Risk, registered, smoothness
 from wdro_cvx import (
     MomentBall,
@@ -69,6 +70,82 @@ def test_installed_packages_register_by_entry_point(variant, monkeypatch):
     monkeypatch.setattr(extensions, "entry_points", lambda group: [broken])
     with pytest.raises(extensions.WdroError, match="'broken' of an installed package"):
         extensions.load_installed()
+
+
+def test_a_change_of_an_installed_variant_is_a_change_of_code(tmp_path, monkeypatch):
+    (tmp_path / "leaving.py").write_text("raise SystemExit(0)")
+    package = tmp_path / "brought"
+    package.mkdir()
+    (package / "__init__.py").write_text("from brought import inner\nOWN = inner\n")
+    (package / "inner.py").write_text("x = 1\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    before = code_digest()
+    point = EntryPoint("brought", "brought", extensions.GROUP)
+    monkeypatch.setattr(extensions, "entry_points", lambda group: [point])
+    extensions.load_installed()
+    there = code_digest()
+    (package / "inner.py").write_text("x = 2\n")
+    assert len({before, there, code_digest()}) == 3
+    leaving = EntryPoint("leaving", "leaving", extensions.GROUP)
+    monkeypatch.setattr(extensions, "entry_points", lambda group: [leaving])
+    with pytest.raises(extensions.WdroError, match="SystemExit"):
+        extensions.load_installed()
+
+
+def test_two_files_of_one_name_do_not_replace_each_other(variant, tmp_path, capsys):
+    other = tmp_path / "other" / variant.name
+    other.parent.mkdir()
+    other.write_text(variant.read_text())
+    extensions.load_extension(str(variant))
+    extensions.load_extension(str(variant))  # the same file may come again
+    with pytest.raises(extensions.WdroError, match="NuclearBall is registered already"):
+        extensions.load_extension(str(other))
+
+
+SILLY = """
+from dataclasses import dataclass
+from solvers import CertifiedSolver, Solver, register
+from wdro_cvx import AmbiguitySet, GaussianBall, register_ambiguity
+
+@register
+@dataclass(frozen=True)
+class Muddled(Solver):
+    claims = (AmbiguitySet,)
+    tol: float = 1e-6
+
+    @classmethod
+    def check_claim(cls, problem):
+        raise ValueError("what was it?")
+
+    def solve(self, problem):
+        return CertifiedSolver(self.tol).solve(problem)
+
+@register
+class PIQP(Muddled):
+    pass
+
+@register_ambiguity
+@dataclass(frozen=True)
+class Shy(GaussianBall):
+    @classmethod
+    def example(cls, radius, d):
+        raise KeyError("none")
+"""
+
+
+def test_a_plug_in_that_fails_while_it_is_asked_is_named(tmp_path, own_registries, capsys):
+    path = tmp_path / "silly.py"
+    path.write_text(SILLY)
+    shared = ["compare", "--with", str(path), "--dimensions", "5", "--output", str(tmp_path)]
+    assert cli.main([*shared, "--sets", "Shy"]) == 2
+    assert "Shy.example(0.5, 4) raises KeyError: 'none'" in capsys.readouterr().err
+    assert cli.main([*shared, "--sets", "KLBall", "--methods", "PIQP"]) == 2
+    assert "'PIQP' is a method of ours" in capsys.readouterr().err
+    methods = ["--methods", "Muddled,CertifiedSolver"]
+    assert cli.main([*shared, "--sets", "KLBall", *methods]) == 0
+    rows = pd.read_csv(tmp_path / "runs.csv").set_index("method")
+    assert "ValueError: what was it?" in rows.loc["Muddled", "message"]
+    assert rows.loc["CertifiedSolver", "is_solved"]
 
 
 def test_unknown_sets_are_named(capsys):
@@ -161,6 +238,6 @@ def test_a_missing_or_wrong_worst_moment_is_named(formulation, hint):
 
 
 def test_incomplete_formulations_say_what_is_missing():
-    with pytest.raises(ProblemError, match="set claims"):
+    with pytest.raises(ProblemError, match="claims must be"):
         formulations.register(Claimless)
     assert np.all([issubclass(item, Formulation) for item in registered().values()])

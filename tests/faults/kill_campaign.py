@@ -90,7 +90,7 @@ def kill_once(name: str, folder: Path, rng: random.Random, counts: Counter[str])
     counts["kills"] += not finished
     if finished:
         counts["finished with an error"] += run.returncode not in (0, 1)
-        shutil.rmtree(folder)
+        shutil.rmtree(folder, ignore_errors=True)  # one that failed at once has made none
 
 
 def whole(raw: bytes) -> bool:

@@ -3,6 +3,7 @@
 Each case of ``CALLS`` is a function of drawn arguments; a new part of the API is one more entry.
 """
 
+import warnings
 from decimal import Decimal
 from fractions import Fraction
 
@@ -12,8 +13,10 @@ import pytest
 from fuzzing import FUZZ, call
 from hypothesis import event, given
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 
-from solvers import solve
+from solvers import RobustGraph, solve, solve_path
+from solvers.selection import ChoiceWarning
 from wdro_cvx import (
     EdgeBounds,
     GaussianBall,
@@ -68,6 +71,19 @@ def solved_with_logarithms(name, alpha, beta, radius):
     return solve(GraphProblem(Nominal.from_samples(GOOD), ambiguity, prior=prior), time_limit=2.0)
 
 
+def fitted(X, settings):
+    """Fit the estimator; what it warns of itself is not a leak."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ChoiceWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return RobustGraph(**settings).fit(X)
+
+
+SETTINGS = st.sampled_from(sorted(RobustGraph().get_params()))
+WORDS = st.sampled_from([
+    "auto", "cv", "bootstrap", "prediction", "reliability", "kl", "moment", "frobenius",
+    "log-degree", "", "x", GaussianBall(0.0), EdgeBounds.from_edges(3, absent=[(0, 1)]),
+])  # fmt: skip
 SETS = st.sampled_from(sorted(set(registered_ambiguities()) - {"Singleton"}))
 
 CALLS = {
@@ -94,6 +110,15 @@ CALLS = {
     "eta": (lambda eta: problem(eta=eta), [NUMBERS]),
     "trace": (lambda trace: problem(trace=trace), [NUMBERS]),
     "trace_penalty": (lambda penalty: problem(trace_penalty=penalty), [NUMBERS]),
+    "RobustGraph": (
+        lambda radius, name, value: fitted(GOOD, {"radius": radius} | {name: value}),
+        [st.sampled_from([0.3, "bootstrap"]), SETTINGS, st.one_of(NUMBERS, WORDS)],
+    ),
+    "fit": (lambda X: fitted(X, {"radius": 0.3}), [ARRAYS]),
+    "solve_path": (
+        lambda radius, tol: solve_path(problem(), [radius], tol=tol),
+        [NUMBERS, NUMBERS],
+    ),
     "judge": (lambda matrix: judge(problem(), matrix), [ARRAYS]),
     "solve": (
         lambda samples: solve(GraphProblem(Nominal.from_samples(samples), Singleton(), 0.3)),

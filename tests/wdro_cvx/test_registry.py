@@ -29,7 +29,7 @@ from wdro_cvx.registry import Registry
 
 
 def test_a_name_is_registered_once():
-    registry = Registry()
+    registry = Registry(object)
     first = type("Same", (), {"__module__": "here"})
     registry.add(first)
     registry.add(type("Same", (), {"__module__": "here"}))  # the same file, run again
@@ -38,6 +38,29 @@ def test_a_name_is_registered_once():
     assert list(registry.all()) == ["Same"]
     registry.forget("Same")
     assert registry.all() == {}
+
+
+@pytest.mark.parametrize("claims", [3, (), (3,), (int,), [Singleton], Singleton])
+@pytest.mark.parametrize("base", [Formulation, Solver])
+def test_claims_are_a_tuple_of_sets(base, claims):
+    register = formulations.register if base is Formulation else solvers.register
+    with pytest.raises(ProblemError, match="claims must be the tuple of ambiguity sets"):
+        register(type("Vague", (base,), {"claims": claims, "risk": None, "solve": None}))
+
+
+def test_what_is_registered_is_of_its_kind_and_complete():
+    with pytest.raises(ProblemError, match="int cannot be registered: it must subclass Ambig"):
+        register_ambiguity(int)
+    with pytest.raises(ProblemError, match="3 cannot be registered"):
+        formulations.register(3)
+    with pytest.raises(ProblemError, match="must subclass Formulation"):
+        formulations.register(type("Other", (), {"claims": (Singleton,)}))
+    with pytest.raises(ProblemError, match="Empty cannot be registered: it must write risk"):
+        formulations.register(type("Empty", (Formulation,), {"claims": (Singleton,)}))
+    with pytest.raises(ProblemError, match="Idle cannot be registered: it must write solve"):
+        solvers.register(type("Idle", (Solver,), {"claims": (Singleton,)}))
+    with pytest.raises(ProblemError, match="must write distance and worst_case"):
+        register_ambiguity(type("Half", (AmbiguitySet,), {}))
 
 
 def test_a_set_a_formulation_and_a_solver_cannot_take_a_name_that_is_taken():

@@ -1,5 +1,3 @@
-import time
-
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -231,11 +229,6 @@ def test_equal_prices_give_the_complete_graph():
 @pytest.mark.parametrize("eta", [0.01, 0.3, 3.0])
 def test_a_large_graph_takes_few_steps(eta):
     moment = paper_problem(200, 300, Singleton()).nominal.second_moment
-    seconds = []
-    for _ in range(3):
-        begun = time.perf_counter()
-        answer = solve_laplacian_qp(frobenius_qp(moment, eta, 200.0))
-        seconds.append(time.perf_counter() - begun)
+    answer = solve_laplacian_qp(frobenius_qp(moment, eta, 200.0))
     assert abs(answer.gap) <= 1e-12
     assert answer.steps <= 25
-    assert min(seconds) < 1.0  # 0.01 s when alone

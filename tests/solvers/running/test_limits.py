@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from instances import paper_problem, random_nominal
 
-from solvers import BlockDescent, CertifiedSolver, ProjectedGradient, solve
+from solvers import BlockDescent, CertifiedSolver, ProjectedGradient, solve, solve_path
 from solvers.running.limits import Clock, OutOfTime, judged
 from wdro_cvx import (
     EdgeBounds,
@@ -25,6 +25,20 @@ def test_a_clock_rings_after_its_limit():
         Clock(1e-9).check()
     with pytest.raises(ProblemError, match="time_limit must be > 0"):
         Clock(0.0)
+
+
+@pytest.mark.parametrize("tol", [1e-14, 1.5, 1e300, float("nan"), 0.0, "x", True])
+def test_a_gap_that_cannot_be_proved_or_says_nothing_is_refused(tol):
+    """Asked for less than rounding leaves, a solver would go on for its last iteration."""
+    problem = paper_problem(4, 5, GaussianBall(0.5))
+    for call in (
+        lambda: solve(problem, tol),
+        lambda: solve_path(problem, [0.1], tol=tol),
+        lambda: ProjectedGradient(tol),
+        lambda: BlockDescent(tol),
+    ):
+        with pytest.raises(ProblemError, match=r"tol (is|must be) a|tol must be finite and > 0"):
+            call()
 
 
 @pytest.mark.parametrize("solver", [CertifiedSolver, ProjectedGradient, BlockDescent])
