@@ -53,6 +53,17 @@ def tally(findings: Sequence[Finding]) -> dict[Verdict, int]:
     return dict(counts)
 
 
+def summary(findings: Sequence[Finding]) -> str:
+    """Return how many statements were tried and how many hold, in words."""
+    theirs = sum(not finding.claim.ours for finding in findings)
+    counts = ", ".join(f"{count} × {verdict.value}" for verdict, count in tally(findings).items())
+    return (
+        f"{theirs} statements of the paper and {len(findings) - theirs} of ours, each on its own "
+        "random instances. Of the paper's, those that show one erratum counted once: "
+        f"{counts or 'none'}."
+    )
+
+
 def deviation_text(value: float) -> str:
     """Return a deviation in words; a printed expression without a value is undefined."""
     return "undefined" if np.isnan(value) else f"{value:.1e}"

@@ -137,7 +137,7 @@ def entries():
 
 def test_the_ledger_shows_every_trial_and_opens_every_claim(browser, tmp_path):
     path = tmp_path / "ledger.html"
-    path.write_text(ledger_page(entries(), "tried"), encoding="utf-8")
+    path.write_text(ledger_page(entries(), "tried", "1 × holds"), encoding="utf-8")
     watched = Watched(browser, path)
     page = watched.page
     titles = page.eval_on_selector_all("#chart title", "all => all.map((e) => e.textContent)")
@@ -161,7 +161,7 @@ def test_the_ledger_shows_every_trial_and_opens_every_claim(browser, tmp_path):
 
 def test_a_row_of_the_picture_opens_its_claim(browser, tmp_path):
     path = tmp_path / "ledger.html"
-    path.write_text(ledger_page(entries(), "tried"), encoding="utf-8")
+    path.write_text(ledger_page(entries(), "tried", "1 × holds"), encoding="utf-8")
     watched = Watched(browser, path)
     box = watched.page.locator("#chart [aria-label=dot]").first.locator("path, circle").first
     box.click(force=True)
