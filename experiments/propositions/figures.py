@@ -75,7 +75,7 @@ def _worst_case(rng: np.random.Generator) -> Figure:
     nominal = Nominal.from_samples(samples)
     laplacian = np.array([[1.0, -1.0], [-1.0, 1.0]])
     figure, panels = plt.subplots(
-        1, 3, figsize=(PAGE, 2.6), sharex=True, sharey=True, layout="constrained"
+        1, 3, figsize=(PAGE, 2.35), sharex=True, sharey=True, layout="constrained"
     )
     for axes, radius in zip(panels, (0.2, 0.5, 1.0), strict=True):
         worst = WassersteinBall(radius).worst_case(nominal, laplacian)
@@ -90,7 +90,7 @@ def _worst_case(rng: np.random.Generator) -> Figure:
         axes.set_title(f"ε = {radius:g}: risk {worst.risk:.2f}")
         axes.set(xlabel="signal at vertex 1", aspect="equal")
     panels[0].set_ylabel("signal at vertex 2")
-    panels[0].legend(loc="upper left")
+    panels[0].legend(loc="lower right", handletextpad=0.2)
     return figure
 
 

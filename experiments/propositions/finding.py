@@ -13,10 +13,19 @@ from experiments.propositions.claims import Claim, Trial, Verdict, decide
 
 @dataclass(frozen=True)
 class Finding:
-    """What the trials of one claim came to."""
+    """What the trials of one claim came to; ``dimensions`` where the user chose them."""
 
     claim: Claim
     trials: Sequence[Trial]
+    dimensions: Sequence[int] = ()
+
+    @property
+    def vertices(self) -> str:
+        """How many vertices the instances have, in words."""
+        if self.dimensions:
+            return ", ".join(str(d) for d in self.dimensions)
+        low, high = self.claim.dimensions
+        return f"{low}–{high}"
 
     @property
     def verdict(self) -> Verdict:

@@ -20,7 +20,8 @@ def _entry(finding: Finding) -> LedgerEntry:
     claim, trials = finding.claim, finding.trials
     example = smallest_counterexample(claim, trials)
     return LedgerEntry(
-        claim.name, claim.says, claim.finds, finding.verdict.value, claim.routes, claim.ranges,
+        claim.name, claim.says, claim.finds, finding.verdict.value, claim.routes,
+        f"{finding.vertices} vertices, {claim.ranges}",
         claim.reason, claim.tolerance, claim.refuted,
         [trial.printed for trial in trials],
         [trial.corrected for trial in trials if trial.corrected is not None],

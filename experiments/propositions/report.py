@@ -20,7 +20,7 @@ def describe(findings: Sequence[Finding], command: str) -> str:
     ]  # fmt: skip
     parts = [
         "# The paper's claims, tried",
-        f"Made by `{command}` (`make propositions`). {summary(findings)}",
+        f"Made by `{command}`. {summary(findings)}",
         "*Worst* is the largest relative deviation of what the paper says, *corrected* that of "
         "what we find in its place. A statement holds if no instance deviates by more than the "
         "tolerance; it fails, or holds as corrected, if two or more deviate beyond doubt (100 "
@@ -61,7 +61,6 @@ def _row(finding: Finding) -> list[object]:
 
 def _details(finding: Finding) -> list[object]:
     claim = finding.claim
-    low, high = claim.dimensions
     return [
-        claim.name, claim.routes, f"{low}–{high}", len(finding.trials), claim.ranges, claim.reason,
+        claim.name, claim.routes, finding.vertices, len(finding.trials), claim.ranges, claim.reason,
     ]  # fmt: skip
