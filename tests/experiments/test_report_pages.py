@@ -69,6 +69,9 @@ def drawn(page):
 def test_the_report_draws_times_ratios_and_limits(report):
     page = report.page
     assert sum("time-out" in text for text in drawn(page)) == 1
+    assert page.get_attribute("#panel", "aria-labelledby") == page.get_attribute(
+        "[role=tab][aria-selected=true]", "id"
+    )
     assert "CertifiedSolver, d = 40: 0.04" in drawn(page)
     page.select_option("#measure", "ratio")
     assert "BlockDescent, d = 40: 4" in drawn(page)

@@ -65,8 +65,10 @@ function draw() {
   const next = look();
   byId("radius-text").textContent = `${figures(data.radii[state.radius])}${state.radius === chosen.radius ? " (chosen)" : ""}`;
   byId("eta-text").textContent = `${figures(data.etas[state.eta])}${state.eta === chosen.eta ? " (chosen)" : ""}`;
-  byId("radius").value = state.radius;
-  byId("eta").value = state.eta;
+  for (const name of ["radius", "eta"]) {
+    byId(name).value = state[name];
+    byId(name).setAttribute("aria-valuetext", byId(`${name}-text`).textContent); // not the place in a list
+  }
   byId("colour").value = state.colour;
   byId("chosen").disabled = state.radius === chosen.radius && state.eta === chosen.eta;
   drawAlong(state);
@@ -157,7 +159,7 @@ function slider(name, values, change) {
   input.max = values.length - 1;
   input.disabled = values.length === 1;
   byId(`${name}-marks`).append(element("option", { value: chosen[name] }));
-  input.addEventListener("input", () => { change(Number(input.value)); input.setAttribute("aria-valuetext", figures(values[input.value])); draw(); });
+  input.addEventListener("input", () => { change(Number(input.value)); draw(); });
 }
 
 byId("title").textContent = data.title;

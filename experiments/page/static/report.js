@@ -42,6 +42,7 @@ function draw() {
   byId("chart").replaceChildren(picture);
   byId("chips").replaceChildren(...methods.map(chip));
   [...byId("tabs").children].forEach((tab, k) => { tab.setAttribute("aria-selected", k === state.panel); tab.tabIndex = k === state.panel ? 0 : -1; });
+  byId("panel").setAttribute("aria-labelledby", `tab-${state.panel}`);
   byId("measure").value = state.measure;
   byId("from").value = state.from;
   byId("to").value = state.to;
@@ -100,7 +101,7 @@ function restore() {
 function tab(name, k) {
   const show = (next) => { state.panel = (next + data.panels.length) % data.panels.length; draw(); byId("tabs").children[state.panel].focus(); };
   const steps = { ArrowRight: 1, ArrowLeft: -1 };
-  return element("button", { type: "button", role: "tab", "aria-controls": "panel", onclick: () => show(k), onkeydown: (event) => { if (event.key in steps) show(k + steps[event.key]); } }, name);
+  return element("button", { type: "button", role: "tab", id: `tab-${k}`, "aria-controls": "panel", onclick: () => show(k), onkeydown: (event) => { if (event.key in steps) show(k + steps[event.key]); } }, name);
 }
 
 byId("title").textContent = data.title;

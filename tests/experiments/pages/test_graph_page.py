@@ -37,8 +37,10 @@ def test_sliders_change_the_graph_and_every_graph_is_verified(opened):
             assert "Verified here" in page.inner_text("#verified")
             edges.add(page.locator("#picture .edge").count())
     assert len(edges) > 3
+    assert page.get_attribute("#radius", "aria-valuetext") == page.inner_text("#radius-text")
     assert page.is_enabled("#chosen")
     page.click("#chosen")
+    assert "(chosen)" in page.get_attribute("#eta", "aria-valuetext")
     assert "(chosen)" in page.inner_text("#radius-text")
     assert page.is_disabled("#chosen")
 
