@@ -229,14 +229,21 @@ def test_on_paper_there_are_no_controls_and_the_whole_table(opened):
 
 
 def test_paper_is_white_whatever_the_screen_was(browser, learned):
-    watched = Watched(browser, learned[1], color_scheme="dark")
-    page = watched.page
-    assert page.get_attribute("#picture .edge", "stroke") == "#c9ccd1"
-    page.emulate_media(media="print", color_scheme="dark")
-    page.wait_for_selector('#picture .edge[stroke="#333"]', state="attached")
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    watched.check()
-    watched.context.close()
+    fills = []
+    for scheme in ("dark", "light"):
+        watched = Watched(browser, learned[1], "#c=height", color_scheme=scheme)
+        page = watched.page
+        if scheme == "dark":
+            assert page.get_attribute("#picture .edge", "stroke") == "#c9ccd1"
+        page.emulate_media(media="print", color_scheme=scheme)
+        page.wait_for_selector('#picture .edge[stroke="#333"]', state="attached")
+        paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert paper == "rgb(255, 255, 255)"
+        every = "all => all.map((e) => e.getAttribute('fill'))"
+        fills.append(page.eval_on_selector_all("#picture .vertex", every))
+        watched.check()
+        watched.context.close()
+    assert fills[0] == fills[1]
 
 
 def test_a_link_keeps_what_was_zoomed_to(browser, learned, opened):
