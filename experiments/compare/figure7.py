@@ -7,7 +7,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.compare.grid import FIGURE_7
-from experiments.drawing.scaling import draw_curves
+from experiments.drawing.scaling import draw_curves, limit_marks
+from experiments.drawing.style import PAGE
 
 
 def figure7_rows(rows: pd.DataFrame) -> pd.DataFrame:
@@ -21,14 +22,11 @@ def figure7_rows(rows: pd.DataFrame) -> pd.DataFrame:
 def draw_figure7(rows: pd.DataFrame) -> Figure:
     """Draw the figure: linear in d as in the paper, and logarithmic in time."""
     shown = figure7_rows(rows)
-    figure, axes = plt.subplots(figsize=(6.4, 4.9), layout="constrained")
+    figure, axes = plt.subplots(figsize=(PAGE, 3.4), layout="constrained")
     draw_curves(axes, shown, {method: label for _, method, label in FIGURE_7})
     axes.set(yscale="log", xlabel="number of vertices d", ylabel="CPU time (s)", xlim=(0, None))
-    axes.set_title("The paper's Figure 7, and our solver", fontsize=10)
     axes.grid(True, which="major", linewidth=0.4, alpha=0.5)
-    if axes.get_legend_handles_labels()[0]:
-        axes.legend(
-            fontsize=7.5, frameon=False, handlelength=3, ncols=2, loc="upper center",
-            bbox_to_anchor=(0.5, -0.13),
-        )  # fmt: skip
+    handles = [*axes.get_legend_handles_labels()[0], *limit_marks(shown)]
+    if handles:
+        figure.legend(handles=handles, loc="outside right center", handlelength=3)
     return figure

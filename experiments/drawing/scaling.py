@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from textwrap import wrap
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, StrMethodFormatter
 
-from experiments.drawing.style import GREY, method_style
+from experiments.drawing.style import GREY, PAGE, method_style, plain_ticks
 from experiments.running.outcome import Outcome
 from wdro_cvx.validation import Array
 
 # Fewer points, or less than a decade of sizes, and the exponent is that of the overheads; a worse
 # fit is no power law.
 _FEWEST, _DECADE, _LEAST_FIT = 4, 10.0, 0.98
-_APART = 1.08  # marks at one size and limit are this factor of d from each other
+_APART = 1.13  # marks at one size and limit are this factor of d from each other
+_MARKS = {Outcome.TIME_OUT: "x", Outcome.OUT_OF_MEMORY: "+"}
+_COLUMNS = 3
+_LETTERS = 32  # of a title, on one line of a panel
+_FEW_DECADES = 50.0
+_ROOM = 1.35  # between the ticks of sizes, as a factor
 
 
 def fit_exponent(dimensions: Array, seconds: Array) -> float | None:
@@ -64,20 +73,17 @@ def draw_curves(axes: Axes, rows: pd.DataFrame, labels: Mapping[str, str] | None
         by_size = done.groupby("d")
         low = by_size["fastest_s"].min().to_numpy(float)
         high = by_size["slowest_s"].max().to_numpy(float)
-        k = fit_exponent(sizes, times.to_numpy(float))
         axes.fill_between(sizes, low, high, color=style.colour, alpha=0.15, linewidth=0)
         axes.plot(
-            sizes, times.to_numpy(float), label=name if k is None else f"{name}  $d^{{{k:.1f}}}$",
-            color=style.colour, marker=style.marker, linestyle=style.line, linewidth=1.4,
-            markersize=4.5,
+            sizes, times.to_numpy(float), label=name, color=style.colour, marker=style.marker,
+            linestyle=style.line,
         )  # fmt: skip
     _draw_limits(axes, rows)
 
 
 def _draw_limits(axes: Axes, rows: pd.DataFrame) -> None:
     """Mark what hit a limit, side by side where several did at one size."""
-    marks = {Outcome.TIME_OUT: "x", Outcome.OUT_OF_MEMORY: "+"}
-    stopped = rows[rows["outcome"].isin(list(marks))]
+    stopped = rows[rows["outcome"].isin(list(_MARKS))]
     for _, group in stopped.groupby(["d", "limit_s"]):
         d, limit = float(group["d"].iloc[0]), float(group["limit_s"].iloc[0])
         places = d * _APART ** (np.arange(len(group)) - (len(group) - 1) / 2)
@@ -88,44 +94,71 @@ def _draw_limits(axes: Axes, rows: pd.DataFrame) -> None:
                 color=style.colour, linestyle="none", markeredgewidth=0.8,
             )  # fmt: skip
             axes.plot(
-                [place], [limit], marker=marks[Outcome(row["outcome"])], markersize=4,
+                [place], [limit], marker=_MARKS[Outcome(row["outcome"])], markersize=4,
                 color=style.colour, linestyle="none", markeredgewidth=1.2,
             )  # fmt: skip
     for limit in stopped["limit_s"].unique():
         axes.axhline(limit, color=GREY, linewidth=0.6, linestyle=(0, (1, 3)), zorder=0)
         axes.annotate(
-            f"limit {limit:g} s: × time, + memory", (0.02, limit), fontsize=6, color="#555555",
-            xycoords=("axes fraction", "data"), xytext=(0, -9), textcoords="offset points",
+            f"limit: {limit:g} s", (0.02, limit), color="#555555", va="top",
+            xycoords=("axes fraction", "data"), xytext=(0, -2), textcoords="offset points",
         )  # fmt: skip
 
 
 def frame(axes: Axes, rows: pd.DataFrame, title: str) -> None:
     """Set up axes in logarithms of d and of time."""
-    axes.set(xscale="log", yscale="log", title=title, xlabel="number of vertices d")
-    shown = sorted(rows["d"].unique())
-    axes.set_xticks(
-        shown, [str(d) for d in shown], fontsize=7, rotation=45 if len(shown) > 7 else 0
-    )
-    axes.minorticks_off()
-    axes.set_ylabel("CPU time to a certified answer (s)")
+    axes.set(xscale="log", yscale="log", title=_lines(title))
+    sizes = sorted(float(d) for d in rows["d"].unique())
+    shown = sizes[:1]
+    room = max(_ROOM, (sizes[-1] / sizes[0]) ** 0.17)
+    for d in sizes[1:]:
+        if d >= room * shown[-1]:
+            shown.append(d)
+    plain_ticks(axes, shown)
+    low, high = axes.get_ylim()
+    if high < _FEW_DECADES * low:  # powers of ten would label one place, or none
+        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axes.grid(True, which="major", linewidth=0.4, alpha=0.5)
 
 
+def _lines(title: str) -> str:
+    """Return a title on as many lines as it needs, none of which ends within "N = 10"."""
+    for sign in "=≤":
+        title = title.replace(f" {sign} ", f"\u00a0{sign}\u00a0")
+    return "\n".join(wrap(title, _LETTERS))
+
+
+def limit_marks(rows: pd.DataFrame) -> list[Line2D]:
+    """Return what the legend shows of the limits that were hit."""
+    names = {Outcome.TIME_OUT: "stopped at the limit", Outcome.OUT_OF_MEMORY: "out of memory"}
+    hit = [outcome for outcome in _MARKS if (rows["outcome"] == outcome).any()]
+    return [
+        Line2D([], [], linestyle="none", marker=_MARKS[outcome], color="k", label=names[outcome])
+        for outcome in hit
+    ]
+
+
 def draw_panels(panels: Mapping[str, pd.DataFrame]) -> Figure:
-    """Draw one panel per title."""
-    columns = min(len(panels), 3)
+    """Draw one panel per title; a method looks the same in all, so that one legend serves them."""
+    columns = min(len(panels), _COLUMNS)
     lines = -(-len(panels) // columns)
     figure, axes = plt.subplots(
-        lines, columns, figsize=(4.4 * columns, 4.8 * lines), layout="constrained", squeeze=False
+        lines, columns, figsize=(PAGE, 2.1 * lines + 1.1), layout="constrained", squeeze=False
     )
+    known: dict[str, Artist] = {}
     for panel, (title, rows) in zip(axes.flat, panels.items(), strict=False):
         draw_curves(panel, rows)
         frame(panel, rows, title)
-        if panel.get_legend_handles_labels()[0]:
-            panel.legend(
-                fontsize=6.5, frameon=False, ncols=2, loc="upper center",
-                bbox_to_anchor=(0.5, -0.16), handlelength=3,
-            )  # fmt: skip
+        handles, labels = panel.get_legend_handles_labels()
+        known = dict(zip(labels, handles, strict=True)) | known
     for panel in axes.flat[len(panels) :]:
         panel.set_axis_off()
+    for panel in axes.flat[max(len(panels) - columns, 0) : len(panels)]:
+        panel.set_xlabel("number of vertices d")
+    figure.supylabel("CPU time to a certified answer (s)", fontsize=8)
+    every = pd.concat(list(panels.values()))
+    names = [name for name in map(str, every["method"].unique()) if name in known]
+    handles = [*(known[name] for name in names), *limit_marks(every)]
+    figure.legend(handles=handles, loc="outside lower center", ncols=_COLUMNS, handlelength=3)
     return figure

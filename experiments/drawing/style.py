@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,8 +47,8 @@ COLUMN, PAGE = 3.5, 7.16
 _DPI = 200
 #: Text as large as a caption's, and letters that can be searched for and set again.
 plt.rcParams.update({
-    "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8, "legend.fontsize": 7,
-    "xtick.labelsize": 7, "ytick.labelsize": 7, "pdf.fonttype": 42, "axes.linewidth": 0.6,
+    "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8, "legend.fontsize": 8,
+    "xtick.labelsize": 8, "ytick.labelsize": 8, "pdf.fonttype": 42, "axes.linewidth": 0.6,
     "axes.spines.top": False, "axes.spines.right": False, "lines.linewidth": 1.2,
     "lines.markersize": 3.5, "legend.frameon": False, "xtick.major.width": 0.6,
     "ytick.major.width": 0.6, "savefig.dpi": _DPI,
@@ -84,9 +85,15 @@ def method_style(method: str) -> Style:
 def label_line(axes: Axes, x: float, y: float, text: str, colour: str) -> None:
     """Write a curve's name beside its last point, in its colour."""
     axes.annotate(
-        text, (x, y), xytext=(4, 0), textcoords="offset points", color=colour, va="center",
-        fontsize=7, annotation_clip=False,
+        text, (x, y), xytext=(6, 0), textcoords="offset points", color=colour, va="center",
+        annotation_clip=False,
     )  # fmt: skip
+
+
+def plain_ticks(axes: Axes, ticks: Sequence[float]) -> None:
+    """Set the ticks of a logarithmic axis, as numbers that one reads rather than as powers."""
+    axes.set_xticks(list(ticks), [f"{tick:g}" for tick in ticks])
+    axes.minorticks_off()
 
 
 def render(figure: Figure) -> dict[str, bytes]:

@@ -80,10 +80,10 @@ def _valley(axes: Axes, result: Explained) -> None:
         axes.plot(places, best, color=COLOURS[index], marker=MARKERS[index], label=f"η = {eta:g}")
     axes.set_xticks(places, ["none" if np.isinf(cap) else f"{cap:g}" for cap in CAPS])
     axes.set(
-        xlabel="largest candidate for ε", ylabel="rms difference", ylim=(0, None),
+        xlabel="largest candidate for ε", ylabel="rms difference", ylim=(0, 0.48),
         title="Distance from Table 2",
     )  # fmt: skip
-    axes.legend(ncols=2, loc="upper right")
+    axes.legend(ncols=2, loc="upper right", handlelength=1.2, columnspacing=1.0)
 
 
 def _table_3(axes: Axes, fitted: Fitted) -> None:

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.drawing.graphs import communities, draw_edges, match_labels, spread_out
-from experiments.drawing.style import COLOURS
+from experiments.drawing.style import COLOURS, plain_ticks
 from experiments.figures.drawing import STYLES, band, panels
 from experiments.figures.experiment import ClaimFinding, Experiment, Record, Setting
 from experiments.figures.learning import (
@@ -75,6 +75,7 @@ def figure(table: pd.DataFrame) -> Figure:
             theirs = [PAPER[n, model] for n in _SIZES]
             panel.plot(_SIZES, theirs, ":", color=COLOURS[style], linewidth=0.9)
     panel.set(xscale="log", xlabel="number of samples N", ylabel="NMI")
+    plain_ticks(panel, (100, 200, 500, 1000))
     panel.legend()
     return figure
 
@@ -148,7 +149,7 @@ def example_figure(table: pd.DataFrame) -> Figure:
         if points is None or first is None:
             points, first = spread_out(adjacency), labels
         draw_edges(panel, adjacency, match_labels(labels, first), points)
-        panel.set_title(f"{row['model']}: {row['clusters']}, NMI {row['nmi']:.2f}")
+        panel.set_title(f"{row['model']}: {row['clusters']} communities, NMI {row['nmi']:.2f}")
         panel.set_axis_off()
     return figure
 

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from experiments.drawing.style import COLOURS, COLUMN, MARKERS, PAGE
+from experiments.drawing.style import COLOURS, COLUMN, MARKERS, PAGE, plain_ticks
 from experiments.figures.learning import GAUSSIAN, GENERAL, SAA, TUNED, choose_fairly
 from experiments.figures.learning import choose_by_truth as by_truth
 
@@ -37,14 +37,15 @@ def band(axes: Axes, table: pd.DataFrame, by: str, score: str, label: str, style
 def compare_models(table: pd.DataFrame, by: str, xlabel: str, log: bool) -> Figure:
     """Draw MCC and DOG of every model against what is varied, for both choices of the radius."""
     figure, axes = panels(2, rows=2)
-    choices = ((by_truth, "chosen by the truth"), (choose_fairly, "chosen by held-out risk"))
+    choices = ((by_truth, "by the truth, for MCC"), (choose_fairly, "by held-out risk"))
     for row, (choice, note) in enumerate(choices):
         chosen = choice(table, [by])
         for panel, score in zip(axes[2 * row : 2 * row + 2], ("mcc", "dog"), strict=True):
             for model, style in STYLES.items():
                 band(panel, chosen[chosen["model"] == model], by, score, model, style)
-            panel.set(ylabel=LABELS[score], title=note, xlabel=xlabel if row else "")
+            panel.set(ylabel=LABELS[score], title=f"chosen {note}", xlabel=xlabel if row else "")
             if log:
                 panel.set_xscale("log")
+                plain_ticks(panel, (10, 100, 1000))
     axes[0].legend()
     return figure

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from experiments.drawing.style import plain_ticks
 from experiments.figures.drawing import band, panels
 from experiments.figures.experiment import Experiment, Record, Setting
 from experiments.figures.learning import NOISE, D, choose_by_truth
@@ -61,7 +62,7 @@ _PAIRS = (
 
 def trial(setting: Setting, rng: np.random.Generator) -> list[Record]:
     """Learn with both priors, at every strength and radius."""
-    truth = rbf_graph(D, rng) if setting["graph"] == "RBF" else sbm_graph(_BLOCKS, rng)[0]
+    truth = rbf_graph(D, rng) if setting["truth"] == "RBF" else sbm_graph(_BLOCKS, rng)[0]
     samples = smooth_signals(truth, setting["n"], rng, noise=NOISE)
     nominal = Nominal.from_samples(samples)
     records = []
@@ -82,24 +83,25 @@ def trial(setting: Setting, rng: np.random.Generator) -> list[Record]:
 
 def figure(table: pd.DataFrame) -> Figure:
     """Draw MCC against N for both kinds of graph."""
-    chosen = choose_by_truth(table, ["graph", "n"])
+    chosen = choose_by_truth(table, ["truth", "n"])
     figure, axes = panels(2)
     for panel, graph in zip(axes, _GRAPHS, strict=True):
-        rows = chosen[chosen["graph"] == graph]
+        rows = chosen[chosen["truth"] == graph]
         for style, name in enumerate(_MODELS):
             band(panel, rows[rows["model"] == name], "n", "mcc", name, style)
         panel.set(xscale="log", xlabel="number of samples N", ylabel="MCC", title=f"{graph} graphs")
-    axes[0].legend(frameon=False, fontsize=7)
+        plain_ticks(panel, _SIZES)
+    axes[1].legend(loc="lower right")
     return figure
 
 
 def tables(table: pd.DataFrame) -> str:
     """Return MCC of every model, and the differences between them, paired by trial."""
-    chosen = choose_by_truth(table, ["graph", "n"])
+    chosen = choose_by_truth(table, ["truth", "n"])
     scores: list[list[object]] = []
     differences: list[list[object]] = []
     for graph in _GRAPHS:
-        rows = chosen[chosen["graph"] == graph]
+        rows = chosen[chosen["truth"] == graph]
         for name in _MODELS:
             mine = rows[rows["model"] == name]
             by_size = [mine[mine["n"] == n] for n in _SIZES]
@@ -126,7 +128,7 @@ _CAPTION = (
 EXPERIMENT = Experiment(
     "prior",
     "Priors: Frobenius and log-degree",
-    [{"graph": graph, "n": n} for graph in _GRAPHS for n in _SIZES],
+    [{"truth": graph, "n": n} for graph in _GRAPHS for n in _SIZES],
     trial,
     figure,
     lambda _: [],  # the paper claims nothing of this

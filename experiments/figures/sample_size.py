@@ -85,8 +85,9 @@ def claims(table: pd.DataFrame) -> list[ClaimFinding]:
 
 _CAPTION = (
     "MCC and DOG against N (d = 20, σ = 0.1, {trials} graphs; bands are one standard error). "
-    "Above, candidates chosen by the truth, one for all graphs; below, by the risk on held-out "
-    "signals, for each graph. The general scenario follows SAA with a tuned η, which it is."
+    "Above, candidates chosen by the truth, for MCC, one for all graphs; below, by the risk on "
+    "held-out signals, for each graph. The general scenario follows SAA with a tuned η, which it "
+    "is."
 )
 EXPERIMENT = Experiment(
     "sample-size", "Figure 3: sample size", [{"n": n} for n in _SIZES], trial, figure, claims,

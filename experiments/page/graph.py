@@ -129,13 +129,16 @@ def _check(problem: GraphProblem) -> dict[str, Any]:
         kind, why = None, "this page judges graphs under η‖L‖² with a fixed trace only"
     elif problem.d > _JUDGED_UP_TO:
         kind, why = None, f"this page judges graphs of up to {_JUDGED_UP_TO} vertices"
-    found: dict[str, Any] = {"set": kind, "why": why, "name": type(ambiguity).__name__}
+    power = ambiguity.p if isinstance(ambiguity, MomentBall) else 2.0
+    found: dict[str, Any] = {
+        "set": kind, "why": why, "name": type(ambiguity).__name__,
+        # What moves the signals can be shown of any graph, also of one that is not judged here.
+        "moves": kinds.get(type(ambiguity)), "p": None if np.isinf(power) else power,
+    }  # fmt: skip
     if kind is None:
         return found
     rows = problem.nominal.factor
-    power = ambiguity.p if isinstance(ambiguity, MomentBall) else 2.0
     return found | {
-        "p": None if np.isinf(power) else power,
         "trace": prior.trace.target,
         "rowCount": len(rows),
         "rows": packed(rows, "f8"),

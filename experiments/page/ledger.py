@@ -32,6 +32,10 @@ class LedgerEntry:
     printed, corrected : sequences of float
         The deviation of every trial, of the statement as printed and of its correction; NaN where
         the statement has no meaning.
+    erratum : str
+        Which of the errata it shows, if any.
+    ours : bool
+        Whether the paper does not say it: the verdict is then on what we find.
     counterexample : mapping or None
         The arrays of the smallest one.
     file : str
@@ -49,14 +53,22 @@ class LedgerEntry:
     refuted: float
     printed: Sequence[float]
     corrected: Sequence[float]
+    erratum: str = ""
+    ours: bool = False
     counterexample: Mapping[str, ArrayLike] | None = None
     file: str = ""
 
 
-def ledger_page(entries: Sequence[LedgerEntry], title: str, notes: Sequence[str] = ()) -> str:
-    """Return the page."""
+def ledger_page(
+    entries: Sequence[LedgerEntry], title: str, summary: str, notes: Sequence[str] = ()
+) -> str:
+    """Return the page; ``summary`` is how many claims hold, which rows do not tell.
+
+    Several of them may show one erratum.
+    """
     data = {
         "title": title,
+        "summary": summary,
         "entries": [_entry(entry) for entry in entries],
         "notes": list(notes),
         "made": provenance(),
@@ -67,8 +79,11 @@ def ledger_page(entries: Sequence[LedgerEntry], title: str, notes: Sequence[str]
 def _entry(entry: LedgerEntry) -> dict[str, Any]:
     found = {
         name: getattr(entry, name)
-        for name in ("name", "says", "finds", "verdict", "routes", "ranges", "reason", "file")
-    }
+        for name in (
+            "name", "says", "finds", "verdict", "routes", "ranges", "reason", "file", "erratum",
+            "ours",
+        )
+    }  # fmt: skip
     example = entry.counterexample
     return found | {
         "tolerance": entry.tolerance,

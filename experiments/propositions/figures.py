@@ -44,7 +44,7 @@ def _instance(rng: np.random.Generator, d: int, n: int) -> Drawn:
 def _values(rng: np.random.Generator) -> Figure:
     """Draw the optimum of every formulation against the radius: three curves, not one."""
     drawn = _instance(rng, 8, 12)
-    figure, axes = plt.subplots(figsize=(COLUMN, 2.8), layout="constrained")
+    figure, axes = plt.subplots(figsize=(COLUMN, 3.2), layout="constrained")
     ball = GaussianBall(1.0)
     curves: list[tuple[str, Formulation, str | None]] = [
         ("Theorem 1", GaussianClosedForm(drawn.problem(ball)), None),
@@ -52,7 +52,7 @@ def _values(rng: np.random.Generator) -> Figure:
         ("Proposition 3", GeneralSDP(drawn.problem(WassersteinBall(1.0))), None),
         ("premium form", RobustPremium(drawn.problem(ball)), None),
         ("Theorem 3, p = 2", GeneralRegularized(drawn.problem(MomentBall(1.0))), "-"),
-        (f"penalised trace, β = {_PENALTY:g}", GaussianSDP(drawn.problem(ball, _PENALTY)), "--"),
+        (f"penalised, β = {_PENALTY:g}", GaussianSDP(drawn.problem(ball, _PENALTY)), "--"),
     ]
     nominal = solve(drawn.problem(Singleton())).value
     axes.axhline(nominal, color=GREY, linewidth=1, label="SAA")
@@ -65,7 +65,7 @@ def _values(rng: np.random.Generator) -> Figure:
             markersize=size, markerfacecolor="none", linestyle=line or "-", linewidth=1,
         )  # fmt: skip
     axes.set(xlabel="radius ε", ylabel="optimal value", ylim=(0, None))
-    axes.legend()
+    axes.legend(loc="upper left", handlelength=1.5)
     return figure
 
 
@@ -75,22 +75,23 @@ def _worst_case(rng: np.random.Generator) -> Figure:
     nominal = Nominal.from_samples(samples)
     laplacian = np.array([[1.0, -1.0], [-1.0, 1.0]])
     figure, panels = plt.subplots(
-        1, 3, figsize=(PAGE, 2.6), sharex=True, sharey=True, layout="constrained"
+        1, 3, figsize=(PAGE, 2.35), sharex=True, sharey=True, layout="constrained"
     )
     for axes, radius in zip(panels, (0.2, 0.5, 1.0), strict=True):
         worst = WassersteinBall(radius).worst_case(nominal, laplacian)
         moved = worst.distribution
         assert isinstance(moved, Discrete)
-        for start, end in zip(samples, moved.points[: len(samples)], strict=True):
+        assert nominal.samples is not None
+        # The set has taken off the level of every sample, which no graph sees; nothing moves it.
+        ends = samples + moved.points[: len(samples)] - nominal.samples
+        for start, end in zip(samples, ends, strict=True):
             axes.plot(*zip(start, end, strict=True), color=GREY, linewidth=0.7, zorder=1)
         axes.scatter(*samples.T, s=14, color=COLOURS[0], label="samples", zorder=2)
-        axes.scatter(
-            *moved.points.T, s=14, color=COLOURS[1], marker="D", label="worst case", zorder=2
-        )
+        axes.scatter(*ends.T, s=14, color=COLOURS[1], marker="D", label="worst case", zorder=2)
         axes.set_title(f"ε = {radius:g}: risk {worst.risk:.2f}")
         axes.set(xlabel="signal at vertex 1", aspect="equal")
     panels[0].set_ylabel("signal at vertex 2")
-    panels[0].legend(loc="upper left")
+    panels[0].legend(loc="lower right", handletextpad=0.2)
     return figure
 
 

@@ -13,10 +13,19 @@ from experiments.propositions.claims import Claim, Trial, Verdict, decide
 
 @dataclass(frozen=True)
 class Finding:
-    """What the trials of one claim came to."""
+    """What the trials of one claim came to; ``dimensions`` where the user chose them."""
 
     claim: Claim
     trials: Sequence[Trial]
+    dimensions: Sequence[int] = ()
+
+    @property
+    def vertices(self) -> str:
+        """How many vertices the instances have, in words."""
+        if self.dimensions:
+            return ", ".join(str(d) for d in self.dimensions)
+        low, high = self.claim.dimensions
+        return f"{low}–{high}"
 
     @property
     def verdict(self) -> Verdict:
@@ -51,6 +60,17 @@ def tally(findings: Sequence[Finding]) -> dict[Verdict, int]:
         if claim.erratum and not holds:
             seen.add(claim.erratum)
     return dict(counts)
+
+
+def summary(findings: Sequence[Finding]) -> str:
+    """Return how many statements were tried and how many hold, in words."""
+    theirs = sum(not finding.claim.ours for finding in findings)
+    counts = ", ".join(f"{count} × {verdict.value}" for verdict, count in tally(findings).items())
+    return (
+        f"{theirs} statements of the paper and {len(findings) - theirs} of ours, each on its own "
+        "random instances. Of the paper's, those that show one erratum counted once: "
+        f"{counts or 'none'}."
+    )
 
 
 def deviation_text(value: float) -> str:

@@ -9,10 +9,17 @@ import numpy as np
 from experiments.propositions.algorithms import fixed_gamma_optimum
 from experiments.propositions.claims import Trial, Verdict, claim, deviation
 from experiments.propositions.convexity import BETA, fixed_gamma_objective
-from experiments.propositions.draw import REGULAR, Drawn, draw_regular, draw_signals
+from experiments.propositions.draw import (
+    REGULAR,
+    Drawn,
+    at_radius,
+    draw_regular,
+    draw_signals,
+    log_uniform,
+)
 from formulations import GeneralRegularized
 from solvers import solve
-from wdro_cvx import GraphProblem, MomentBall
+from wdro_cvx import MomentBall
 from wdro_cvx.graphs.laplacian import (
     adjoint,
     degrees,
@@ -109,28 +116,24 @@ def ends_at(drawn: Drawn) -> float:
     )
 
 
-def certified_value(problem: GraphProblem) -> float:
-    """Return our solver's value."""
-    return solve(problem, tol=1e-8).value
-
-
 @claim(
     "Algorithm 4, p = 1",
     "Any p ≥ 1; convergence is guaranteed since the problem is convex.",
     "For p = 1 the norm is the largest degree, which has a kink where two are equal; the descent "
-    "stalls there, above the optimum.",
-    "the printed algorithm, and our solver, against CVXPY, penalised trace",
-    "paper-like signals, N 2d, ε 0.1–2, η 0.1–1",
+    "stalls there, above the optimum, by percents where the radius is large.",
+    "where the printed algorithm ends, above the larger of CVXPY's and our solver's values, "
+    "penalised trace",
+    "paper-like signals, N 2d, ε 0.1–10, η 0.1–1",
     2e-6,
     "Clarabel's and our solver's relative gap",
-    Verdict.CORRECTED,
+    Verdict.FAILS,
     dimensions=(4, 12),
     erratum="E14",
 )
 def kink(rng: np.random.Generator, d: int) -> Trial:
     """Compare where the algorithm ends with the optimum."""
-    drawn = draw_signals(rng, d, 2 * d)
+    drawn = at_radius(draw_signals(rng, d, 2 * d), log_uniform(rng, 0.1, 10.0))
     problem = drawn.problem(MomentBall(drawn.radius, p=1.0), BETA)
-    optimum = GeneralRegularized(problem).solve().value
-    printed = deviation(ends_at(drawn), optimum)
-    return Trial(printed, drawn.data(), deviation(certified_value(problem), optimum))
+    # Neither of the two can make the algorithm look worse than it is.
+    optimum = max(GeneralRegularized(problem).solve().value, solve(problem, tol=1e-8).value)
+    return Trial(deviation(ends_at(drawn), optimum), drawn.data())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from experiments.propositions.claims import smallest_counterexample
-from experiments.propositions.finding import Finding, deviation_text, tally
+from experiments.propositions.finding import Finding, deviation_text, summary
 from experiments.running.provenance import provenance_line
 from experiments.running.text import markdown_table
 
@@ -14,17 +14,13 @@ def describe(findings: Sequence[Finding], command: str) -> str:
     """Return the ledger in Markdown."""
     theirs = [finding for finding in findings if not finding.claim.ours]
     ours = [finding for finding in findings if finding.claim.ours]
-    counts = tally(findings)
-    summary = ", ".join(f"{count} × {verdict.value}" for verdict, count in counts.items())
     header = [
         "", "the paper says", "we find", "verdict", "worst", "corrected", "tolerance", "erratum",
         "counterexample",
     ]  # fmt: skip
     parts = [
         "# The paper's claims, tried",
-        f"Made by `{command}` (`make propositions`). {len(theirs)} statements of the paper and "
-        f"{len(ours)} of ours, each on its own random instances. Of the paper's, those that show "
-        f"one erratum counted once: {summary or 'none'}.",
+        f"Made by `{command}`. {summary(findings)}",
         "*Worst* is the largest relative deviation of what the paper says, *corrected* that of "
         "what we find in its place. A statement holds if no instance deviates by more than the "
         "tolerance; it fails, or holds as corrected, if two or more deviate beyond doubt (100 "
@@ -65,7 +61,6 @@ def _row(finding: Finding) -> list[object]:
 
 def _details(finding: Finding) -> list[object]:
     claim = finding.claim
-    low, high = claim.dimensions
     return [
-        claim.name, claim.routes, f"{low}–{high}", len(finding.trials), claim.ranges, claim.reason,
+        claim.name, claim.routes, finding.vertices, len(finding.trials), claim.ranges, claim.reason,
     ]  # fmt: skip

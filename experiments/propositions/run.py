@@ -105,7 +105,9 @@ def run_propositions(output: Path, request: Request, fresh: bool) -> list[Findin
     trials = defaultdict(list)
     for task, row in zip(tasks, rows, strict=True):
         trials[task.claim].append(Trial(row["printed"], row["data"], row["corrected"]))
-    findings = [Finding(claims[key], trials[key]) for key in sorted(claims, key=_place)]
+    findings = [
+        Finding(claims[key], trials[key], request.dimensions) for key in sorted(claims, key=_place)
+    ]
     _write(output, findings, request)
     write_atomically(output / "ledger.html", findings_page(findings, request.command))
     if not request.names:
@@ -149,7 +151,8 @@ def _write(output: Path, findings: Sequence[Finding], request: Request) -> None:
             "worst_deviation": deviation_text(finding.worst),
             "worst_corrected": finding.worst_corrected,
             "tolerance": claim.tolerance, "reason": claim.reason, "instances": len(finding.trials),
-            "ranges": claim.ranges, "routes": claim.routes, "counterexample": path,
+            "vertices": finding.vertices, "ranges": claim.ranges, "routes": claim.routes,
+            "counterexample": path,
         })  # fmt: skip
     write_table(output / "ledger.csv", pd.DataFrame(table))
     write_atomically(output / "ledger.md", describe(findings, request.command))

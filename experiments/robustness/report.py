@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from experiments.drawing.style import COLOURS, save_figure
+from experiments.drawing.style import COLOURS, PAGE, save_figure
 from experiments.robustness.grid import AXES, TIME_LIMIT, TOLERANCE
 from experiments.running.provenance import provenance_line
 from experiments.running.text import markdown_table
@@ -51,7 +51,7 @@ def draw(rows: pd.DataFrame, path: Path) -> None:
     """Draw which share of the cells has at most this gap, and takes at most this time."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7.16, 3.0), layout="constrained")
+    figure = Figure(figsize=(PAGE, 2.8), layout="constrained")
     for axes, column, label, floor in zip(
         figure.subplots(1, 2, sharey=True),
         ("gap", "seconds"),
@@ -68,7 +68,7 @@ def draw(rows: pd.DataFrame, path: Path) -> None:
     first, second = figure.axes
     first.set_ylabel("share of cells")
     first.axvline(TOLERANCE, color="0.4", linewidth=0.8, linestyle="--")
-    second.legend(fontsize=6.5, frameon=False)
+    figure.legend(*second.get_legend_handles_labels(), loc="outside right center")
     save_figure(figure, path)
 
 

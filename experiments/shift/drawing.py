@@ -36,6 +36,8 @@ def draw(table: pd.DataFrame) -> Figure:
     axes[2, 0].set_ylabel("gain in the graph")
     last = axes[2, 3]
     last.set_axis_off()
+    axes[1, 3].tick_params(labelbottom=True)  # nothing below it has them
+    axes[1, 3].set_xlabel("samples N")
     handles, labels = axes[0, 0].get_legend_handles_labels()
     last.legend(handles, labels, loc="center", title="better than SAA by")
     return figure

@@ -21,7 +21,7 @@ from experiments.temperature.stations import Stations, load_stations
 from experiments.temperature.story import draw_story
 
 #: The paper's scenarios, and their sets.
-MODELS = {"gaussian": "gaussian", "general": "moment"}
+MODELS = {"Gaussian": "gaussian", "general": "moment"}
 #: File → how its panels are called. The first is the paper's Figure 9.
 MAPS = {"states": "48 states", "us": "US stations", "australia": "Australian stations"}
 #: Small enough for a vertex that resembles no other to stay alone, as in the paper's maps.
@@ -45,7 +45,7 @@ def run_temperature(output: Path, seed: int) -> list[Reading]:
     for place, name in enumerate(MAPS):
         first = place * len(MODELS)
         save_figure(draw_maps(readings[first : first + len(MODELS)]), output / name)
-    save_figure(draw_directions(readings), output / "directions")
+    save_figure(draw_directions(readings, rows=len(MODELS)), output / "directions")
     save_figure(draw_story(maps["states"].table, readings[0]), output / "story")
     write_table(output / "edges.csv", pd.concat([_edge_table(reading) for reading in readings]))
     write_atomically(output / "report.md", describe(readings, MAPS, ETA, seed))

@@ -7,16 +7,17 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from experiments.drawing.graphs import draw_edges, frame_map
+from experiments.drawing.graphs import community_colour, draw_edges, frame_map
 from experiments.drawing.outlines import nearby_outlines
-from experiments.drawing.style import BLACK, BLUE, GREY, PAGE, VERMILION, label_line
+from experiments.drawing.style import GREY, PAGE, label_line
 from experiments.learn.graph import prepare
 from experiments.learn.loading import SignalTable
 from experiments.temperature.reading import Reading
 from wdro_cvx import Discrete, Nominal, WassersteinBall
 from wdro_cvx.validation import Array
 
-_SHOWN = {"Florida": VERMILION, "Georgia": BLUE, "Montana": BLACK}
+_SHOWN = ("Florida", "Georgia", "Montana")
+_INK = "#333333"  # no community's colour
 _MONTHS = 24
 #: The pair that the ball is shown on, neighbours; at the learned radius no move could be seen.
 _PAIR = ("Georgia", "South Carolina")
@@ -28,7 +29,7 @@ def draw_story(table: SignalTable, reading: Reading) -> Figure:
     figure, (data, ball, graph) = plt.subplots(
         1, 3, figsize=(PAGE, 2.2), layout="constrained", width_ratios=(1.0, 0.9, 1.7)
     )
-    _data(data, table)
+    _data(data, table, reading)
     _ball(ball, table, reading)
     points = np.column_stack([reading.places.longitude, reading.places.latitude])
     frame_map(graph, points, nearby_outlines(*reading.places.arrays))
@@ -39,11 +40,14 @@ def draw_story(table: SignalTable, reading: Reading) -> Figure:
     return figure
 
 
-def _data(axes: Axes, table: SignalTable) -> None:
+def _data(axes: Axes, table: SignalTable, reading: Reading) -> None:
+    """Draw signals in the colours that their vertices have in the graph; isolated ones dashed."""
     months = np.arange(_MONTHS)
-    for name, colour in _SHOWN.items():
-        signal = table.signals[-_MONTHS:, table.names.index(name)]
-        axes.plot(months, signal, color=colour, linewidth=1.0)
+    for name in _SHOWN:
+        vertex = table.names.index(name)
+        signal, alone = table.signals[-_MONTHS:, vertex], bool(reading.alone[vertex])
+        colour = _INK if alone else community_colour(reading.graph.communities[vertex])
+        axes.plot(months, signal, "--" if alone else "-", color=colour, linewidth=1.0)
         label_line(axes, float(months[-1]), float(signal[-1]), name, colour)
     axes.set(title="1  signals", xlabel="month", ylabel="temperature (°F)", xlim=(0, 1.7 * _MONTHS))
     axes.set_xticks([0, 12, 24])
@@ -71,9 +75,7 @@ def _moves(axes: Axes, start: Array, end: Array) -> None:
     for a, b in zip(start, end, strict=True):
         axes.plot(*zip(a, b, strict=True), color=GREY, linewidth=0.5, zorder=1)
     axes.scatter(
-        start[:, 0], start[:, 1], s=7, color=BLUE, label="observed", zorder=2, linewidths=0
+        start[:, 0], start[:, 1], s=7, color=GREY, label="observed", zorder=2, linewidths=0
     )
-    axes.scatter(
-        end[:, 0], end[:, 1], s=7, color=VERMILION, label="worst case", zorder=2, linewidths=0
-    )
+    axes.scatter(end[:, 0], end[:, 1], s=7, color=_INK, label="worst case", zorder=2, linewidths=0)
     axes.legend(loc="upper left", handletextpad=0.1, borderpad=0.0)

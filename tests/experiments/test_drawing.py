@@ -1,18 +1,23 @@
 """Exponents only where they mean something; one look for a method; marks that can be told apart."""
 
+from types import SimpleNamespace
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.text import Text
 
 from experiments.compare.grid import METHODS
 from experiments.drawing.graphs import communities, community_colour, match_labels
-from experiments.drawing.scaling import draw_curves, fit_exponent, growth
-from experiments.drawing.style import _FAMILIES, GREY, method_style
+from experiments.drawing.scaling import draw_curves, draw_panels, fit_exponent, growth
+from experiments.drawing.style import _FAMILIES, GREY, PAGE, method_style
+from experiments.learn.places import Places
 from experiments.running.outcome import Outcome
 from experiments.running.text import markdown_table, seconds
+from experiments.temperature.drawing import draw_directions
 
 
 @given(st.floats(0.5, 6.0), st.floats(1e-6, 1e3))
@@ -92,3 +97,47 @@ def test_the_largest_community_is_the_first():
             for j in group:
                 adjacency[i, j] = float(i != j)
     assert communities(adjacency).tolist() == [1, 1, 0, 0, 0, 0, 2]
+
+
+def covering(figure, artists):
+    """Return the pairs of texts that cover each other."""
+    figure.canvas.draw()
+    boxes = [(artist.get_text(), artist.get_window_extent()) for artist in artists]
+    return [(a, b) for k, (a, one) in enumerate(boxes) for b, two in boxes[:k] if one.overlaps(two)]
+
+
+def test_panels_fill_a_page_with_one_legend_and_no_title_on_another():
+    rows = pd.DataFrame([
+        {"method": method, "d": d, "is_solved": True, "outcome": Outcome.OK, "limit_s": 60.0,
+         "total_s": d / 1e3, "fastest_s": d / 2e3, "slowest_s": d / 5e2}
+        for method in ("CertifiedSolver", "GaussianSDP:SCS") for d in (10, 20, 30, 40, 60, 80)
+    ])  # fmt: skip
+    titles = [f"a ball with a long name, radius {k}, N = 10, gap ≤ 1e-6" for k in range(5)]
+    figure = draw_panels(dict.fromkeys(titles, rows))
+    assert figure.get_figwidth() == PAGE
+    assert len(figure.legends) == 1
+    assert [text.get_text() for text in figure.legends[0].texts] == [
+        "CertifiedSolver", "GaussianSDP:SCS",
+    ]  # fmt: skip
+    words = [text for text in figure.findobj(Text) if text.get_text()]
+    assert {text.get_fontsize() for text in words} == {8.0}
+    assert covering(figure, [panel.title for panel in figure.axes if panel.axison]) == []
+    plt.close(figure)
+
+
+def test_bearings_of_many_graphs_have_titles_and_labels_that_can_be_read():
+    rng = np.random.default_rng(0)
+    places = Places(rng.uniform(30, 40, 12), rng.uniform(-100, -80, 12))
+    adjacency = np.triu(rng.random((12, 12)) < 0.4, 1).astype(float)
+    readings = [
+        SimpleNamespace(
+            title=f"Australian stations, {model}", places=places,
+            graph=SimpleNamespace(adjacency=adjacency + adjacency.T),
+        )
+        for model in ("Gaussian", "general") * 3
+    ]  # fmt: skip
+    figure = draw_directions(readings, rows=2)
+    names = [part for panel in figure.axes for part in (panel.title, panel.xaxis.label)]
+    assert covering(figure, [name for name in names if name.get_text()]) == []
+    assert figure.get_figwidth() == PAGE
+    plt.close(figure)

@@ -44,7 +44,7 @@ def test_a_trial_scores_graphs_of_trace_d(monkeypatch):
     monkeypatch.setattr(prior, "_STRENGTHS", (0.3,))
     small = {name: prior._Model(m.logarithms, m.radii[:1]) for name, m in prior._MODELS.items()}
     monkeypatch.setattr(prior, "_MODELS", small)
-    records = prior.trial({"graph": "RBF", "n": 40}, np.random.default_rng(3))
+    records = prior.trial({"truth": "RBF", "n": 40}, np.random.default_rng(3))
     assert [record["model"] for record in records] == list(small)
     rng = np.random.default_rng(3)
     truth = rbf_graph(20, rng)

@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -31,6 +32,7 @@ from experiments.propositions.claims import (
     try_claim,
 )
 from experiments.propositions.draw import at_radius
+from experiments.propositions.figures import _worst_case
 from experiments.propositions.finding import Finding, tally
 from wdro_cvx import MomentBall, WdroError
 from wdro_cvx.distribution import uniform
@@ -86,7 +88,7 @@ def printed_norm_instead(drawn, q):
 
 def certified_for_largest_degree(drawn):
     problem = drawn.problem(MomentBall(drawn.radius, p=1.0), omissions.BETA)
-    return omissions.certified_value(problem)
+    return omissions.solve(problem, tol=1e-8).value
 
 
 def tilted(drawn, gamma, laplacian, original=gaussian.printed_objective):
@@ -303,3 +305,12 @@ def test_figures_are_drawn(tmp_path):
     for name in ("values", "worst-case", "gamma"):
         assert (tmp_path / f"{name}.png").stat().st_size > 10_000
         assert (tmp_path / f"{name}.pdf").stat().st_size > 5_000
+
+
+def test_the_picture_of_the_worst_case_moves_the_samples_by_the_radius():
+    figure = _worst_case(np.random.default_rng(0))
+    for panel, radius in zip(figure.axes, (0.2, 0.5, 1.0), strict=True):
+        moves = np.array([np.diff(line.get_xydata(), axis=0)[0] for line in panel.lines])
+        assert len(moves) == 25
+        assert np.sqrt(np.mean(np.sum(moves**2, axis=1))) == pytest.approx(radius, rel=1e-6)
+    plt.close(figure)

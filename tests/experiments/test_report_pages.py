@@ -69,6 +69,9 @@ def drawn(page):
 def test_the_report_draws_times_ratios_and_limits(report):
     page = report.page
     assert sum("time-out" in text for text in drawn(page)) == 1
+    assert page.get_attribute("#panel", "aria-labelledby") == page.get_attribute(
+        "[role=tab][aria-selected=true]", "id"
+    )
     assert "CertifiedSolver, d = 40: 0.04" in drawn(page)
     page.select_option("#measure", "ratio")
     assert "BlockDescent, d = 40: 4" in drawn(page)
@@ -130,26 +133,34 @@ def entries():
         LedgerEntry(
             "Lemma 2", "printed", HOSTILE, "holds as corrected", printed=[np.nan, 1e-2],
             corrected=[1e-12, 1e-9], counterexample={HOSTILE: [[1.5, 2.5]]},
-            file="counterexamples/lemma-2.npz", **common,
+            file="counterexamples/lemma-2.npz", erratum="E3", **common,
         ),
+        LedgerEntry("Premium", "(nothing)", "It is one.", "holds", printed=[0.0], corrected=[],
+                    ours=True, **common),
     ]  # fmt: skip
 
 
 def test_the_ledger_shows_every_trial_and_opens_every_claim(browser, tmp_path):
     path = tmp_path / "ledger.html"
-    path.write_text(ledger_page(entries(), "tried"), encoding="utf-8")
+    path.write_text(ledger_page(entries(), "tried", "1 × holds"), encoding="utf-8")
     watched = Watched(browser, path)
     page = watched.page
     titles = page.eval_on_selector_all("#chart title", "all => all.map((e) => e.textContent)")
     assert "Lemma 1, as printed: 0.01 × tolerance" in titles
     assert "Lemma 2, as printed: undefined" in titles
     assert "Lemma 2, as corrected: 0.1 × tolerance" in titles
-    assert len(titles) == 6
+    assert len(titles) == 7
+    # The headline is the tally, in which an erratum counts once; rows would count it often.
+    assert page.inner_text("#subtitle") == "1 × holds"
+    assert page.locator("#list > h3").all_inner_texts() == [
+        "What the paper says", "What it does not say: findings of ours",
+    ]  # fmt: skip
     page.locator("#list summary").nth(1).click()
     opened = page.inner_text("#list details[open]")
     assert HOSTILE in opened
     assert "1.5" in opened
     assert "undefined" in opened
+    assert "E3" in opened
     page.click("[data-verdict=holds]")
     assert page.locator("#list details").count() == 1
     again = Watched(browser, page.url.removeprefix("file://"))
@@ -161,7 +172,7 @@ def test_the_ledger_shows_every_trial_and_opens_every_claim(browser, tmp_path):
 
 def test_a_row_of_the_picture_opens_its_claim(browser, tmp_path):
     path = tmp_path / "ledger.html"
-    path.write_text(ledger_page(entries(), "tried"), encoding="utf-8")
+    path.write_text(ledger_page(entries(), "tried", "1 × holds"), encoding="utf-8")
     watched = Watched(browser, path)
     box = watched.page.locator("#chart [aria-label=dot]").first.locator("path, circle").first
     box.click(force=True)
@@ -173,7 +184,8 @@ def test_a_row_of_the_picture_opens_its_claim(browser, tmp_path):
 def test_findings_become_entries_with_their_counterexample():
     claim = replace(next(iter(CLAIMS.values())), key="lemma-9", tolerance=1e-8, refuted=1e-6)
     trials = [Trial(0.5, {"A": np.eye(2)}), Trial(0.4, {"A": np.eye(3)})]
-    text = findings_page([Finding(claim, trials)], "wdro propositions --seed 7")
+    text = findings_page([Finding(claim, trials, (20,))], "wdro propositions --seed 7")
     assert "counterexamples/lemma-9.npz" in text
     assert '"verdict":"fails"' in text
     assert "--seed 7" in text
+    assert "20 vertices" in text  # those that were asked for, not the claim's own

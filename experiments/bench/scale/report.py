@@ -20,7 +20,7 @@ from experiments.bench.scale.grid import (
 )
 from experiments.bench.scale.measure import ETA, SHARE, TOLERANCE, WANTED
 from experiments.drawing.scaling import growth
-from experiments.drawing.style import BLUE, GREY, PURPLE, SKY
+from experiments.drawing.style import BLUE, GREY, PAGE, PURPLE, SKY
 from experiments.running.outcome import Outcome
 from experiments.running.provenance import provenance_line
 from experiments.running.text import markdown_table, seconds
@@ -36,7 +36,7 @@ _STYLES = {
 
 def draw(table: pd.DataFrame) -> Figure:
     """Draw time and memory against d, for neighbours in the plane."""
-    figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.2), layout="constrained")
+    figure, axes = plt.subplots(1, 2, figsize=(PAGE, 3.2), layout="constrained")
     shown = _in_plane(table)
     for panel, column, label in (
         (axes[0], "total_s", "CPU time (s), judge included for ours"),
@@ -46,13 +46,14 @@ def draw(table: pd.DataFrame) -> Figure:
             rows = shown[shown["path"] == path].sort_values("d")
             panel.plot(
                 rows["d"], np.maximum(rows[column], 1e-3), color=colour, marker=marker,
-                linestyle=line, label=path, markersize=4.5, linewidth=1.4,
+                linestyle=line, label=path,
             )  # fmt: skip
         panel.set(xlabel="number of vertices d", ylabel=label)
         if len(shown):  # nothing has no logarithm
             panel.set(xscale="log", yscale="log")
         panel.grid(True, which="major", linewidth=0.4, alpha=0.5, color=GREY)
-    axes[0].legend(frameon=False, fontsize=7)
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=3)
     return figure
 
 

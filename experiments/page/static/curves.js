@@ -38,20 +38,41 @@ function sideBySide(marks) {
   return groups.flatMap((group) => group.map((mark, k) => ({ ...mark, at: mark.d * APART ** (k - (group.length - 1) / 2) })));
 }
 
+// The sizes that have room on a logarithmic axis of so many pixels, the first and the last among them.
+export function spaced(sizes, pixels, apart = 28) {
+  const length = Math.log(sizes.at(-1) / sizes[0]) || 1;
+  const at = (d) => (pixels * Math.log(d / sizes[0])) / length;
+  const kept = [];
+  for (const d of sizes) if (!kept.length || at(d) - at(kept.at(-1)) >= apart) kept.push(d);
+  if (kept.at(-1) !== sizes.at(-1)) kept.splice(-1, 1, sizes.at(-1));
+  return kept;
+}
+
+// A little more than what is drawn, and whole powers of ten within it.
+function heights(values) {
+  const [low, high] = d3.extent(values);
+  if (!(low > 0)) return { domain: [0.1, 10], ticks: [0.1, 1, 10] };
+  const domain = [low / 1.5, high * 1.8];
+  const powers = d3.range(Math.ceil(Math.log10(domain[0])), Math.floor(Math.log10(domain[1])) + 1).map((k) => 10 ** k);
+  return { domain, ticks: powers.length > 1 ? powers : undefined };
+}
+
 export function figure({ points, marks, label }, methods, width, target) {
   const style = new Map(methods.map((method) => [method.name, method]));
   const colour = ({ method }) => style.get(method).colour;
   const title = ({ method, d, y, outcome }) => `${method}, d = ${d}: ${outcome || Number(y.toPrecision(3))}`;
   const sizes = d3.sort(new Set([...points, ...marks].map(({ d }) => d)));
+  const goal = label.startsWith("judged");
+  const inView = [...points, ...marks].map(({ y }) => y);
   return Plot.plot({
     className: "plot", width, height: Math.min(460, Math.max(300, width * 0.55)), marginLeft: 60, grid: true,
     ariaLabel: `${label} against the number of vertices`,
-    x: { type: "log", label: "vertices d", ticks: sizes, tickFormat: (d) => String(d), domain: sizes.length > 1 ? [sizes[0] / 1.1, sizes.at(-1) * 1.15] : sizes.length ? [sizes[0] / 2, sizes[0] * 2] : [1, 10] },
-    y: { type: "log", label, tickFormat: "~g" },
+    x: { type: "log", label: "vertices d", ticks: sizes.length ? spaced(sizes, width - 100) : [], tickFormat: (d) => String(d), domain: sizes.length > 1 ? [sizes[0] / 1.1, sizes.at(-1) * 1.15] : sizes.length ? [sizes[0] / 2, sizes[0] * 2] : [1, 10] },
+    y: { type: "log", label, tickFormat: "~g", ...heights(goal ? [...inView, target] : inView) },
     color: { type: "identity" },
     symbol: { type: "identity" },
     marks: [
-      label.startsWith("judged") ? Plot.ruleY([target], { stroke: "currentColor", strokeDasharray: "3 3" }) : null,
+      goal ? Plot.ruleY([target], { stroke: "currentColor", strokeDasharray: "3 3" }) : null,
       ...methods.map(({ name, colour: stroke, dash }) => Plot.line(points.filter(({ method }) => method === name), { x: "d", y: "y", stroke, strokeDasharray: dash || null, strokeWidth: 1.8 })),
       Plot.dot(points, { x: "d", y: "y", fill: colour, symbol: ({ method }) => style.get(method).symbol, r: 4, title }),
       Plot.dot(marks, { x: "at", y: "y", stroke: colour, symbol: ({ method }) => style.get(method).symbol, r: 7 }),

@@ -1,15 +1,15 @@
 // A vertex or an edge that was picked: its figures, and what the worst case does to its signals.
-import { alignedShift, applyLaplacian, degrees, factorAbove } from "./worst.js";
+import { alignedShift, applyLaplacian, conjugateSolve, degrees, factorAbove } from "./worst.js";
 import { choleskySolve } from "./linalg.js";
 import { byId, definitions, element, figures, short } from "./text.js";
 
 const MOST_FACTORED = 1000;
 
 // The worst case maps a signal x to x + (γI - L)⁻¹Lx; this is the row of that map for one vertex.
-function row(graph, factor, d, i) {
+function row(graph, invert, d, i) {
   const solved = new Float64Array(d), found = new Float64Array(d);
   solved[i] = 1;
-  choleskySolve(factor.a, d, solved);
+  if (!invert(solved)) return null;
   applyLaplacian(graph, solved, found);
   found[i] += 1;
   return found;
@@ -19,14 +19,16 @@ export function createDetails(data) {
   const holder = byId("details"), d = data.names.length;
   let kept = { key: null, factor: null };
 
-  function factorOf(view) {
+  function inverter(view) {
+    if (d > MOST_FACTORED) return (x) => conjugateSolve(view.point, d, view.point.multiplier, x);
     if (kept.key !== view.key) kept = { key: view.key, factor: factorAbove(view.point, d, view.point.multiplier) };
-    return kept.factor;
+    return (x) => { choleskySolve(kept.factor.a, d, x); return true; };
   }
   // Signals of a vertex, or differences along an edge, before and after.
   function series(view, i, j) {
-    const factor = factorOf(view), before = [], after = [];
-    const map = [i, j].map((v) => (v === null ? null : row(view.point, factor, d, v)));
+    const invert = inverter(view), before = [], after = [];
+    const map = [i, j].map((v) => (v === null ? null : row(view.point, invert, d, v)));
+    if (map[0] === null || (j !== null && map[1] === null)) return null;
     for (let n = 0; n < data.observations; n++) {
       const x = data.signals.subarray(n * d, (n + 1) * d);
       const at = (v) => (v === null ? 0 : x[v]);
@@ -39,18 +41,21 @@ export function createDetails(data) {
 
   function worst(view, i, j) {
     const what = j === null ? "signal" : "difference of the two signals";
-    const radius = data.radii[view.point.radius], set = data.problem.set;
-    if (set === null) return [element("p", { class: "small" }, `What the worst case does is not computed here: ${data.problem.why}.`)];
+    const radius = data.radii[view.point.radius], set = data.problem.moves;
+    const unknown = (why) => [element("p", { class: "small" }, `What the worst case does is not computed here: ${why}.`)];
+    if (set === null) return unknown(data.problem.why);
     if (set === "single" || radius === 0) return [element("p", { class: "small" }, "At radius 0 the data are taken at their word: nothing moves.")];
+    if (set === "moment" && d > MOST_FACTORED) return unknown(`this set moves a matrix of ${d} × ${d} numbers`);
     if (set === "moment") {
       const { shift } = alignedShift(view.point, degrees(view.point, d), d, data.problem.p);
       const entry = (a, b) => radius * shift[a * d + b];
       const by = j === null ? entry(i, i) : entry(i, i) + entry(j, j) - 2 * entry(i, j);
       return [element("p", {}, `The worst case raises the mean square of the ${what} by ${figures(by)}. This set moves second moments, not signals.`)];
     }
-    if (d > MOST_FACTORED) return [];
     if (data.observations === 0) return [element("p", { class: "small" }, "The signals are known by their moments only.")];
-    const { before, after } = series(view, i, j);
+    const found = series(view, i, j);
+    if (found === null) return unknown("γ is too near the largest eigenvalue");
+    const { before, after } = found;
     const moves = after.map((value, n) => value - before[n]);
     const size = (values) => Math.sqrt(d3.mean(values, (v) => v * v));
     const [b, a] = [size(before), size(after)];
@@ -66,7 +71,7 @@ export function createDetails(data) {
   return function draw(view) {
     const { point, picked } = view;
     if (picked === null) {
-      holder.replaceChildren(element("p", { class: "small" }, "Click a vertex or an edge to see what the worst case does to its signals."));
+      holder.replaceChildren(element("p", { class: "small hint" }, "Click a vertex or an edge to see what the worst case does to its signals."));
       return;
     }
     const list = element("dl"), [i, j] = picked;

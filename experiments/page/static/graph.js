@@ -1,4 +1,5 @@
 // graph.html: the parts of the page, and what changes when a slider, the picture or the table does.
+import { createAlong } from "./along.js";
 import { colouring, drawLegend, theme } from "./colours.js";
 import { readData } from "./data.js";
 import { createDetails } from "./details.js";
@@ -20,9 +21,10 @@ const colours = ["community", "degree", ...data.columns.map(({ name }) => name)]
 const judged = data.problem.set === null ? null : startJudge(data);
 let view = null;
 
-const picture = createPicture(byId("picture"), byId("tip"), data, { pick, describe });
+const picture = createPicture(byId("picture"), byId("tip"), data, { pick, describe, moved: remember });
 const table = createTable(data, { pick });
 const drawDetails = createDetails(data);
+const drawAlong = createAlong(data, places, (k) => { state.radius = k; draw(); });
 
 // Everything that the parts of the page need to know about what is looked at.
 function look() {
@@ -45,7 +47,7 @@ function look() {
       if (point.tails[e] === picked[0]) near.add(point.heads[e]);
     }
   }
-  const painted = colouring(data, degree, state.colour, theme().dark);
+  const painted = colouring(data, degree, state.colour, theme().dark, key === data.chosen);
   const between = (e, i, j) => Math.min(i, j) === Math.min(point.heads[e], point.tails[e]) && Math.max(i, j) === Math.max(point.heads[e], point.tails[e]);
   return {
     key, point, shown, neighbours, degree, picked, painted, fill: painted.fill,
@@ -63,10 +65,13 @@ function draw() {
   const next = look();
   byId("radius-text").textContent = `${figures(data.radii[state.radius])}${state.radius === chosen.radius ? " (chosen)" : ""}`;
   byId("eta-text").textContent = `${figures(data.etas[state.eta])}${state.eta === chosen.eta ? " (chosen)" : ""}`;
-  byId("radius").value = state.radius;
-  byId("eta").value = state.eta;
+  for (const name of ["radius", "eta"]) {
+    byId(name).value = state[name];
+    byId(name).setAttribute("aria-valuetext", byId(`${name}-text`).textContent); // not the place in a list
+  }
   byId("colour").value = state.colour;
   byId("chosen").disabled = state.radius === chosen.radius && state.eta === chosen.eta;
+  drawAlong(state);
   if (next === null) {
     byId("subtitle").textContent = "This graph was left out: computing it would have taken too long. The last one is still shown.";
     return;
@@ -77,7 +82,7 @@ function draw() {
   const alone = view.neighbours.filter((count) => count === 0).length;
   byId("subtitle").textContent = `${d} vertices, ${shown.length} edges` + (undecided ? `, ${undecided} of them undecided` : "") + (alone ? `, ${alone} isolated` : "");
   picture.draw(view);
-  drawLegend(byId("legend"), view.painted, { alone, undecided });
+  drawLegend(byId("legend"), view.painted, { alone, undecided, heaviest: d3.max(shown, (e) => point.weights[e]) });
   table.draw(view);
   drawDetails(view);
   const clear = byId("clear");
@@ -132,11 +137,11 @@ function describe({ vertex, edge }) {
 
 function remember() {
   const [v, u] = state.picked || [null, null];
-  writeHash({ r: state.radius, e: state.eta, c: state.colour, v, u, q: byId("search").value, k: byId("kind").value === "all" ? "" : byId("kind").value, s: table.order() });
+  writeHash({ r: state.radius, e: state.eta, c: state.colour, v, u, q: byId("search").value, k: byId("kind").value === "all" ? "" : byId("kind").value, s: table.order(), z: picture.place() });
 }
 
 function restore() {
-  const given = readHash(["r", "e", "c", "v", "u", "q", "k", "s"]);
+  const given = readHash(["r", "e", "c", "v", "u", "q", "k", "s", "z"]);
   state.radius = index(given.r, data.radii.length, chosen.radius);
   state.eta = index(given.e, data.etas.length, chosen.eta);
   state.colour = colours.includes(given.c) ? given.c : "community";
@@ -145,6 +150,7 @@ function restore() {
   byId("search").value = given.q || "";
   if (["certain", "undecided"].includes(given.k)) byId("kind").value = given.k;
   if (given.s) table.setOrder(given.s);
+  picture.goTo(given.z || "");
 }
 
 function slider(name, values, change) {
@@ -153,7 +159,7 @@ function slider(name, values, change) {
   input.max = values.length - 1;
   input.disabled = values.length === 1;
   byId(`${name}-marks`).append(element("option", { value: chosen[name] }));
-  input.addEventListener("input", () => { change(Number(input.value)); input.setAttribute("aria-valuetext", figures(values[input.value])); draw(); });
+  input.addEventListener("input", () => { change(Number(input.value)); draw(); });
 }
 
 byId("title").textContent = data.title;
@@ -180,6 +186,7 @@ byId("link").addEventListener("click", async () => {
 definitions(byId("facts"), Object.entries(data.facts));
 byId("notes").replaceChildren(...data.notes.map((note) => element("p", { class: "small" }, note)));
 definitions(byId("made"), Object.entries(data.made));
+addEventListener("resize", () => drawAlong(state));
 addEventListener("hashchange", () => { restore(); draw(); });
 restore();
 draw();

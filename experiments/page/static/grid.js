@@ -19,7 +19,7 @@ export function createGrid(head, body, columns, { onSort, rowFor }) {
       cell.setAttribute("aria-sort", cell.dataset.name === sort.by ? (sort.up ? "ascending" : "descending") : "none");
     }
   }
-  head.replaceChildren(...columns.map(({ name, label }) => element("th", { scope: "col", "data-name": name }, element("button", {
+  head.replaceChildren(...columns.map(({ name, label, kind }) => element("th", { scope: "col", "data-name": name, class: kind || "" }, element("button", {
     type: "button",
     onclick: () => {
       sort.up = sort.by === name ? !sort.up : true;

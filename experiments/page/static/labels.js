@@ -5,7 +5,7 @@ const pen = document.createElement("canvas").getContext("2d");
 
 // labels: [{ i, at, radius, text, must, rank }], places in the scene; returns those that have room
 // at this zoom, with x and y (of the text's left end and baseline) on the screen. Those that must
-// be shown come first, then those of high rank.
+// be shown come first and find a place at any cost, then those of high rank.
 export function placed(labels, { width, height }, transform) {
   pen.font = `${SIZE}px system-ui, sans-serif`;
   const taken = [], shown = [];
@@ -20,7 +20,7 @@ export function placed(labels, { width, height }, transform) {
       [x - length / 2, y - aside - 1], [x - length / 2, y + aside + SIZE - 2],
     ];
     const box = ([left, base]) => [left - 1, base - SIZE + 1, left + length + 1, base + 3];
-    const place = places.find((one) => inside(box(one)) && free(box(one))) ?? (label.must ? places[0] : null);
+    const place = places.find((one) => inside(box(one)) && free(box(one))) ?? (label.must ? places.find((one) => inside(box(one))) ?? places[0] : null);
     if (place === null) continue;
     taken.push(box(place));
     shown.push({ ...label, x: place[0], y: place[1] });

@@ -1,13 +1,14 @@
 // ledger.html: every claim as a row of dots, deviation over tolerance, and as a text that opens.
+import { isDark, onScheme } from "./colours.js";
 import { readData } from "./data.js";
 import { readHash, writeHash } from "./state.js";
 import { byId, definitions, element, figures } from "./text.js";
 
 const data = readData();
 const LEAST = 1e-10; // times the tolerance: what is less is drawn here
-const dark = matchMedia("(prefers-color-scheme: dark)");
-const colours = () => (dark.matches ? { printed: "#56B4E9", corrected: "#E69F00" } : { printed: "#0072B2", corrected: "#D55E00" });
+const colours = () => (isDark() ? { printed: "#56B4E9", corrected: "#E69F00" } : { printed: "#0072B2", corrected: "#D55E00" });
 const verdicts = [...new Set(data.entries.map(({ verdict }) => verdict))];
+const GOOD = new Set(["holds"]);
 const state = { hidden: new Set(), query: "", open: new Set() };
 
 function kept() {
@@ -66,12 +67,13 @@ function worst(values) {
 function row(entry) {
   const list = element("dl");
   definitions(list, [
-    ["statement", entry.says], ...(entry.finds ? [["what we find", entry.finds]] : []), ["verdict", entry.verdict],
+    ["the paper says", entry.says], ...(entry.finds ? [["we find", entry.finds]] : []),
+    ["verdict", `${entry.verdict}${entry.ours ? " (on our finding: the paper does not say it)" : ""}`], ...(entry.erratum ? [["erratum", entry.erratum]] : []),
     ["worst, as printed", worst(entry.printed)], ["worst, as corrected", worst(entry.corrected)],
     ["tolerance", `${figures(entry.tolerance, 2)}: ${entry.reason}`], ["refuted beyond", figures(entry.refuted, 2)],
     ["routes", entry.routes], ["instances", `${entry.printed.length}: ${entry.ranges}`],
   ]);
-  const box = element("details", { class: "card", "data-name": entry.name }, element("summary", {}, element("strong", {}, entry.name), ` – ${entry.verdict}`), list);
+  const box = element("details", { class: "card", "data-name": entry.name }, element("summary", {}, element("strong", {}, entry.name), element("span", { class: `badge ${GOOD.has(entry.verdict) ? "good" : "bad"}` }, entry.verdict), element("span", { class: "small" }, entry.ours ? entry.finds : entry.says)), list);
   if (entry.counterexample) {
     box.append(element("h3", {}, "Smallest counterexample"), element("p", { class: "small" }, "All of its numbers are in ", element("a", { href: entry.file }, entry.file), "."));
     for (const { name, text } of entry.counterexample) box.append(element("pre", {}, `${name} = ${text}`));
@@ -84,7 +86,8 @@ function row(entry) {
 function draw() {
   const entries = kept();
   byId("chart").replaceChildren(entries.length ? chart(entries) : element("p", {}, "No claim is left."), legend());
-  byId("list").replaceChildren(...entries.map(row));
+  const part = (title, own) => { const kept = entries.filter(({ ours }) => ours === own); return kept.length ? [element("h3", {}, title), ...kept.map(row)] : []; };
+  byId("list").replaceChildren(...part("What the paper says", false), ...part("What it does not say: findings of ours", true));
   byId("count").textContent = `${entries.length} of ${data.entries.length}`;
   byId("verdicts").replaceChildren(...verdicts.map(chip));
   remember();
@@ -101,12 +104,11 @@ function legend() {
 
 function chip(verdict) {
   const on = !state.hidden.has(verdict);
-  const count = data.entries.filter((entry) => entry.verdict === verdict).length;
   return element("button", { type: "button", "aria-pressed": on, "data-verdict": verdict, onclick: () => {
     if (on) state.hidden.add(verdict); else state.hidden.delete(verdict);
     draw();
     [...byId("verdicts").children].find((c) => c.dataset.verdict === verdict).focus();
-  } }, `${verdict} (${count})`);
+  } }, verdict);
 }
 
 function remember() {
@@ -123,12 +125,12 @@ function restore() {
 }
 
 byId("title").textContent = data.title;
-byId("subtitle").textContent = verdicts.map((v) => `${data.entries.filter((e) => e.verdict === v).length} × ${v}`).join(", ");
+byId("subtitle").textContent = data.summary;
 byId("search").addEventListener("input", () => { state.query = byId("search").value; draw(); });
 byId("notes").replaceChildren(...data.notes.map((note) => element("p", {}, note)));
 definitions(byId("made"), Object.entries(data.made));
 addEventListener("resize", draw);
-dark.addEventListener("change", draw);
+onScheme(draw);
 addEventListener("hashchange", () => { restore(); draw(); });
 restore();
 draw();

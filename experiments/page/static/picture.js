@@ -1,5 +1,5 @@
 // The picture: drawn, zoomed, hovered, clicked, and walked through with the keyboard.
-import { theme } from "./colours.js";
+import { onScheme, theme } from "./colours.js";
 import { drawCanvas, drawSvg } from "./drawing.js";
 import { fitted, hit, naturalHeight, neighbourTowards, scene } from "./scene.js";
 
@@ -8,11 +8,11 @@ const MOST_MOVING = 10000; // edges; more are left out while the picture moves
 const REACH = 7; // pixels
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
-export function createPicture(holder, tip, data, { pick, describe }) {
+export function createPicture(holder, tip, data, { pick, describe, moved }) {
   const onCanvas = data.names.length > MOST_SVG;
   const surface = holder.appendChild(onCanvas ? document.createElement("canvas") : document.createElementNS("http://www.w3.org/2000/svg", "svg"));
   surface.setAttribute("aria-hidden", "true"); // the table says the same in words
-  let fit = null, view = null, current = null, transform = d3.zoomIdentity, planned = 0, moving = false;
+  let fit = null, view = null, current = null, transform = d3.zoomIdentity, planned = 0, moving = false, asked = false;
 
   function paint() {
     planned = 0;
@@ -27,7 +27,7 @@ export function createPicture(holder, tip, data, { pick, describe }) {
   function measure() {
     const { width } = holder.getBoundingClientRect();
     if (width < 10) return;
-    const height = Math.round(Math.max(300, Math.min(naturalHeight(data, width), 0.78 * innerHeight, 780)));
+    const height = Math.round(Math.max(220, Math.min(naturalHeight(data, width), 0.78 * innerHeight, 780)));
     holder.style.height = `${height}px`;
     fit = fitted(data, width, height);
     if (view) draw(view);
@@ -43,10 +43,23 @@ export function createPicture(holder, tip, data, { pick, describe }) {
 
   const zoom = d3.zoom().scaleExtent([0.5, 40])
     .on("zoom", (event) => { transform = event.transform; moving = true; tip.hidden = true; plan(); })
-    .on("end", () => { moving = false; plan(); });
+    .on("end", ({ sourceEvent }) => { moving = false; plan(); if (sourceEvent || asked) moved(); });
   const selection = d3.select(holder).call(zoom).on("dblclick.zoom", null);
-  const zoomBy = (factor) => selection.call(zoom.scaleBy, factor);
-  const reset = () => selection.call(zoom.transform, d3.zoomIdentity);
+  const change = (...how) => { asked = true; selection.call(...how); asked = false; };
+  const zoomBy = (factor) => change(zoom.scaleBy, factor);
+  const reset = () => change(zoom.transform, d3.zoomIdentity);
+  // Zoom and middle, in shares of the picture: a link may be opened on a screen of another size.
+  const place = () => {
+    if (transform.k === 1 && transform.x === 0 && transform.y === 0) return "";
+    const [x, y] = transform.invert([fit.width / 2, fit.height / 2]);
+    return [transform.k, x / fit.width, y / fit.height].map((v) => Number(v.toPrecision(4))).join("_");
+  };
+  const goTo = (text) => {
+    const [k, x, y, ...more] = text.split("_").map(Number);
+    const sound = more.length === 0 && k >= 0.5 && k <= 40 && Math.abs(x) < 50 && Math.abs(y) < 50 && fit !== null;
+    const next = sound ? d3.zoomIdentity.translate(fit.width / 2, fit.height / 2).scale(k).translate(-x * fit.width, -y * fit.height) : d3.zoomIdentity;
+    selection.call(zoom.transform, next);
+  };
 
   holder.addEventListener("pointermove", (event) => {
     const found = under(event);
@@ -74,11 +87,11 @@ export function createPicture(holder, tip, data, { pick, describe }) {
     event.preventDefault();
   });
   new ResizeObserver(measure).observe(holder);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => view && view.refresh());
+  onScheme(() => view && view.refresh());
   measure();
 
   return {
-    draw, zoomBy, reset,
+    draw, zoomBy, reset, place, goTo,
     svgText() {
       const svg = d3.create("svg:svg").attr("width", fit.width).attr("height", fit.height);
       drawSvg(svg, current, theme(), d3.zoomIdentity);

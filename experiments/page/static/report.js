@@ -1,5 +1,6 @@
 // report.html: panels, methods, sizes and measures of a comparison, and the table of its runs.
-import { curves, figure } from "./curves.js";
+import { isDark, onScheme } from "./colours.js";
+import { curves, figure, spaced } from "./curves.js";
 import { readData } from "./data.js";
 import { createGrid } from "./grid.js";
 import { index, readHash, writeHash } from "./state.js";
@@ -11,7 +12,6 @@ const sizes = d3.sort(new Set(data.runs.map(({ d }) => d)));
 const SYMBOLS = { circle: d3.symbolCircle, square: d3.symbolSquare, triangle: d3.symbolTriangle, diamond: d3.symbolDiamond, wye: d3.symbolWye, cross: d3.symbolCross, star: d3.symbolStar };
 const MEASURES = ["time", "ratio", "memory", "gap"];
 const state = { panel: 0, measure: "time", hidden: new Set(), from: sizes[0], to: sizes.at(-1) };
-const dark = matchMedia("(prefers-color-scheme: dark)");
 
 const yes = (value) => (value ? "yes" : "no");
 const shown = (name, label, digits = 3) => ({ name, label, kind: "number", value: (run) => run[name], text: (run) => figures(run[name], digits) });
@@ -29,7 +29,7 @@ const grid = createGrid(byId("head"), byId("rows"), columns, { onSort: remember 
 const here = () => data.runs.filter((run) => run.panel === data.panels[state.panel]);
 const present = (runs) => { const names = new Set(runs.map(({ method }) => method)); return data.methods.filter(({ name }) => names.has(name)); };
 // Black would not show on a dark page.
-const seen = (methods) => methods.map((m) => (dark.matches && m.colour.toLowerCase() === "#000000" ? { ...m, colour: "#ffffff" } : m));
+const seen = (methods) => methods.map((m) => (isDark() && m.colour.toLowerCase() === "#000000" ? { ...m, colour: "#ffffff" } : m));
 
 function draw() {
   const runs = here(), methods = seen(present(runs));
@@ -42,6 +42,7 @@ function draw() {
   byId("chart").replaceChildren(picture);
   byId("chips").replaceChildren(...methods.map(chip));
   [...byId("tabs").children].forEach((tab, k) => { tab.setAttribute("aria-selected", k === state.panel); tab.tabIndex = k === state.panel ? 0 : -1; });
+  byId("panel").setAttribute("aria-labelledby", `tab-${state.panel}`);
   byId("measure").value = state.measure;
   byId("from").value = state.from;
   byId("to").value = state.to;
@@ -68,7 +69,7 @@ function drawBrush() {
   if (sizes.length < 2) return;
   const x = d3.scaleLog([sizes[0], sizes.at(-1)], [60, width - 20]);
   const svg = d3.create("svg").attr("class", "line").attr("width", width).attr("height", height + 18);
-  svg.append("g").attr("transform", `translate(0,${height})`).call(d3.axisBottom(x).tickValues(sizes).tickFormat((d) => String(d)));
+  svg.append("g").attr("transform", `translate(0,${height})`).call(d3.axisBottom(x).tickValues(spaced(sizes, width - 80)).tickFormat((d) => String(d)));
   const brush = d3.brushX().extent([[60, 4], [width - 20, height]]).on("end", ({ selection, sourceEvent }) => {
     if (!sourceEvent) return; // our own drawing, not the reader's
     const [low, high] = selection || x.range();
@@ -100,7 +101,7 @@ function restore() {
 function tab(name, k) {
   const show = (next) => { state.panel = (next + data.panels.length) % data.panels.length; draw(); byId("tabs").children[state.panel].focus(); };
   const steps = { ArrowRight: 1, ArrowLeft: -1 };
-  return element("button", { type: "button", role: "tab", "aria-controls": "panel", onclick: () => show(k), onkeydown: (event) => { if (event.key in steps) show(k + steps[event.key]); } }, name);
+  return element("button", { type: "button", role: "tab", id: `tab-${k}`, "aria-controls": "panel", onclick: () => show(k), onkeydown: (event) => { if (event.key in steps) show(k + steps[event.key]); } }, name);
 }
 
 byId("title").textContent = data.title;
@@ -112,7 +113,7 @@ byId("all").addEventListener("click", () => { Object.assign(state, { from: sizes
 byId("notes").replaceChildren(...data.notes.map((note) => element("p", {}, note)));
 definitions(byId("made"), Object.entries(data.made));
 addEventListener("resize", draw);
-dark.addEventListener("change", draw);
+onScheme(draw);
 addEventListener("hashchange", () => { restore(); draw(); });
 restore();
 draw();

@@ -3,7 +3,7 @@ import { short } from "./text.js";
 
 const MOST_LABELS = 60;
 
-const MARGIN = 36, LEGEND = 40; // pixels
+const MARGIN = 30; // pixels
 
 function extents(data) {
   const [left, right] = d3.extent(data.x), [low, high] = d3.extent(data.y);
@@ -14,19 +14,19 @@ function extents(data) {
   return { left, right, low, high, squeeze, spanX, spanY };
 }
 
-// The height at which a picture of this width has nothing to spare, with room for the legend.
+// The height at which a picture of this width has nothing to spare.
 export function naturalHeight(data, width) {
   const { spanX, spanY } = extents(data);
-  return ((width - 2 * MARGIN) * spanY) / spanX + 2 * MARGIN + LEGEND;
+  return ((width - 2 * MARGIN) * spanY) / spanX + 2 * MARGIN;
 }
 
 // Where vertices and outlines are on a picture of this size.
 export function fitted(data, width, height) {
   const x = data.x, y = data.y, d = x.length, margin = MARGIN;
   const { left, right, low, high, squeeze, spanX, spanY } = extents(data);
-  const scale = Math.min((width - 2 * margin) / spanX, (height - LEGEND - 2 * margin) / spanY);
+  const scale = Math.min((width - 2 * margin) / spanX, (height - 2 * margin) / spanY);
   const px = (v) => width / 2 + (v - (left + right) / 2) * squeeze * scale;
-  const py = (v) => (height - LEGEND) / 2 - (v - (low + high) / 2) * scale;
+  const py = (v) => height / 2 - (v - (low + high) / 2) * scale;
   const points = Array.from({ length: d }, (_, i) => [px(x[i]), py(y[i])]);
   const outlines = data.outlines.map((ring) => {
     const path = [];
@@ -53,7 +53,7 @@ export function scene(data, fit, view) {
     i, at, radius: size, fill: view.fill(i), alone: view.neighbours[i] === 0, picked: view.isPickedVertex(i),
   }));
   const every = data.names.length <= MOST_LABELS;
-  const labels = vertices.filter(({ i, picked }) => every || picked || view.isNear(i)).map(({ i, at, radius, picked }) => ({ i, at, radius, text: short(data.names[i]), must: +(picked || view.isNear(i)), rank: view.neighbours[i] }));
+  const labels = vertices.filter(({ i, picked }) => every || picked || view.isNear(i)).map(({ i, at, radius, picked }) => ({ i, at, radius, text: short(data.names[i]), must: +picked, rank: view.neighbours[i] + (view.isNear(i) ? 1e9 : 0) }));
   return { fit, edges, vertices, labels };
 }
 

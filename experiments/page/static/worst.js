@@ -41,6 +41,28 @@ export function factorAbove(graph, d, hint) {
   throw new Error("no γ above the eigenvalues was found");
 }
 
+// Solves (γI - L)x = b in place by conjugate gradients, for graphs whose factor has no room; false
+// where γ is not above the eigenvalues or they are too near. Nothing is proved with it.
+export function conjugateSolve(graph, d, gamma, x) {
+  const size = (v) => v.reduce((sum, value) => sum + value * value, 0);
+  const rest = Float64Array.from(x), step = Float64Array.from(x), image = new Float64Array(d);
+  let square = size(rest);
+  const goal = 1e-20 * square;
+  x.fill(0);
+  for (let n = 0; n < 500 && square > goal; n++) {
+    applyLaplacian(graph, step, image);
+    let curvature = 0;
+    for (let i = 0; i < d; i++) { image[i] = gamma * step[i] - image[i]; curvature += step[i] * image[i]; }
+    if (!(curvature > 0)) return false;
+    const far = square / curvature;
+    for (let i = 0; i < d; i++) { x[i] += far * step[i]; rest[i] -= far * image[i]; }
+    const next = size(rest);
+    for (let i = 0; i < d; i++) step[i] = rest[i] + (next / square) * step[i];
+    square = next;
+  }
+  return square <= goal;
+}
+
 // Where the worst case takes the rows, what it pays for that, and how much of ε² is left over.
 export function worstTransport(graph, rows, count, d, radius, hint) {
   if (radius === 0 || graph.weights.length === 0) {

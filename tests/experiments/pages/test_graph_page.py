@@ -1,0 +1,296 @@
+"""``graph.html`` of a learned graph in a real browser: what it shows and what it never does."""
+
+import re
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from browser import Watched
+from graph_pages import AGREE, HOSTILE, move, verified
+
+from wdro_cvx import judge
+
+
+def test_the_page_shows_the_graph_and_proves_it_again(opened, learned):
+    graph, _ = learned
+    page = opened.page
+    assert page.locator("#picture .edge").count() == graph.to_networkx().number_of_edges()
+    assert page.locator("#picture .vertex").count() == 16
+    assert page.locator("#picture .vertex.alone").count() == len(graph.isolated)
+    assert page.locator("#picture .outlines path").count() > 0
+    found = verified(page)
+    verdict = judge(graph.problem, graph.solution)
+    assert found["value"] == pytest.approx(verdict.value, rel=AGREE)
+    assert found["gap"] == pytest.approx(verdict.gap, abs=1e-6)  # of a certificate of its own
+    assert "Verified here" in page.inner_text("#verified")
+
+
+def test_sliders_change_the_graph_and_every_graph_is_verified(opened):
+    page = opened.page
+    edges = set()
+    for radius in range(0, 16, 5):
+        for eta in range(0, 5, 2):
+            move(page, "radius", radius)
+            move(page, "eta", eta)
+            page.wait_for_function("document.querySelector('#verified').dataset.gap !== undefined")
+            assert "Verified here" in page.inner_text("#verified")
+            edges.add(page.locator("#picture .edge").count())
+    assert len(edges) > 3
+    assert page.get_attribute("#radius", "aria-valuetext") == page.inner_text("#radius-text")
+    assert page.is_enabled("#chosen")
+    page.click("#chosen")
+    assert "(chosen)" in page.get_attribute("#eta", "aria-valuetext")
+    assert "(chosen)" in page.inner_text("#radius-text")
+    assert page.is_disabled("#chosen")
+
+
+def test_an_edge_that_is_clicked_filters_the_table_and_a_row_marks_the_picture(opened):
+    page = opened.page
+    every = page.locator("#rows tr").count()
+    ends = page.evaluate("""() => {
+        const line = [...document.querySelectorAll("#picture .edge")].pop();
+        const at = line.getScreenCTM(), share = 0.37;
+        const x = +line.getAttribute("x1") * (1 - share) + +line.getAttribute("x2") * share;
+        const y = +line.getAttribute("y1") * (1 - share) + +line.getAttribute("y2") * share;
+        return [x * at.a + at.e, y * at.d + at.f];
+    }""")
+    page.mouse.click(*ends)
+    assert page.locator("#rows tr.picked").count() == 1
+    assert page.locator("#rows tr").count() < every
+    assert page.locator('#picture .edge[stroke-opacity="1"]').count() == 1
+    assert "worst case changes the difference" in page.inner_text("#details")
+    page.click("#clear")
+    assert page.locator("#rows tr").count() == every
+    page.locator("#rows tr").nth(2).locator("td.number").click()
+    marked = page.get_attribute('#picture .edge[stroke-opacity="1"]', "data-edge")
+    assert page.get_attribute("#rows tr.picked", "data-edge") == marked
+
+
+def test_the_table_sorts_searches_and_filters(opened):
+    page = opened.page
+    weights = [float(text) for text in page.locator("#rows td.number").all_inner_texts()]
+    assert weights == sorted(weights, reverse=True)
+    page.click("[data-sort=source]")
+    sources = [text.lower() for text in page.locator("#rows td:first-child").all_inner_texts()]
+    assert sources == sorted(sources)
+    assert page.get_attribute("th:first-child", "aria-sort") == "ascending"
+    page.fill("#search", "malmö")
+    for row in page.locator("#rows tr").all_inner_texts():
+        assert "malmö" in row.lower()
+    page.select_option("#kind", "undecided")
+    assert page.locator("#rows tr").count() == 0
+
+
+def test_vertices_are_coloured_by_any_column_of_numbers(opened):
+    page = opened.page
+    offered = page.locator("#colour option").all_inner_texts()
+    assert offered == ["community", "degree", "mean of the signal", "deviation", "height"]
+    page.select_option("#colour", "height")
+    fills = page.eval_on_selector_all(
+        "#picture .vertex:not(.alone)", "all => all.map((e) => e.getAttribute('fill'))"
+    )
+    assert len(set(fills)) == len(fills)  # every height has its own colour
+    assert "height" in page.inner_text("#legend")
+
+
+def test_names_lie_neither_on_one_another_nor_outside_the_picture(opened):
+    boxes = opened.page.evaluate("""() => {
+        const labels = document.querySelector("g.labels");
+        return [labels.ownerSVGElement, ...labels.querySelectorAll("text")]
+          .map((one) => one.getBoundingClientRect())
+          .map(({ left, right, top, bottom }) => [left, right, top, bottom]);
+    }""")
+    frame, *names = boxes
+    assert len(names) >= 8
+    for k, (left, right, top, bottom) in enumerate(names):
+        assert frame[0] <= left < right <= frame[1]
+        assert frame[2] <= top + 2 < bottom <= frame[3] + 2
+        for other in names[:k]:
+            # Boxes include the space above and below the letters.
+            beside = left >= other[1] - 1 or right <= other[0] + 1
+            assert beside or top >= other[3] - 5 or bottom <= other[2] + 5
+
+
+def test_a_link_brings_back_the_view(browser, learned, opened):
+    page = opened.page
+    move(page, "radius", 9)
+    page.select_option("#colour", "deviation")
+    page.locator("#rows tr").nth(1).locator("td.number").click()
+    page.fill("#search", "s")
+    address = page.evaluate("location.hash")
+    again = Watched(browser, learned[1], address)
+    for look in ("#rows", "#details", "#subtitle", "#radius-text"):
+        assert again.page.inner_text(look) == page.inner_text(look)
+    assert again.page.input_value("#colour") == "deviation"
+    assert again.page.input_value("#search") == "s"
+    again.check()
+    again.context.close()
+
+
+@pytest.mark.parametrize("fragment", ["#r=99&e=-1&c=nothing&v=1e9&u=x&s=none", "#r=&v=%", "#%00"])
+def test_a_link_that_makes_no_sense_shows_the_chosen_graph(browser, learned, fragment):
+    watched = Watched(browser, learned[1], fragment)
+    assert "(chosen)" in watched.page.inner_text("#radius-text")
+    watched.check()
+    watched.context.close()
+
+
+def test_the_keyboard_reaches_vertices(opened):
+    page = opened.page
+    page.focus("#picture")
+    reached = set()
+    for key in ("Right", "Right", "Down", "Left", "Left", "Up", "Up"):
+        page.keyboard.press(f"Arrow{key}")
+        reached.add(page.inner_text("#details h2"))
+    assert len(reached) > 2
+    page.keyboard.press("+")
+    page.wait_for_selector('#picture g.all[transform*="scale(1.5)"]', state="attached")
+    page.keyboard.press("Escape")
+    assert page.locator("#details h2").count() == 0
+
+
+def test_downloads_are_the_graph_that_is_shown(opened, learned, tmp_path):
+    graph, _ = learned
+    page = opened.page
+    files = {}
+    for button in page.locator("#downloads button").all():
+        with page.expect_download() as waiting:
+            button.click()
+        name = waiting.value.suggested_filename
+        files[name] = tmp_path / name
+        waiting.value.save_as(files[name])
+    assert set(files) == {"edges.csv", "graph.graphml", "laplacian.npz", "graph.svg", "graph.png"}
+    arrays = np.load(files["laplacian.npz"])
+    np.testing.assert_allclose(arrays["laplacian"], graph.laplacian, atol=1e-13)
+    assert tuple(arrays["names"]) == graph.names
+    table = pd.read_csv(files["edges.csv"])
+    network = graph.to_networkx()
+    assert {frozenset(pair) for pair in zip(table.source, table.target, strict=True)} == {
+        frozenset(pair) for pair in network.edges
+    }
+    back = nx.read_graphml(files["graph.graphml"])
+    assert nx.utils.graphs_equal(nx.Graph(back.edges), nx.Graph(network.edges))
+    for first, second, weight in network.edges(data="weight"):
+        assert back[first][second]["weight"] == weight
+    assert files["graph.png"].read_bytes().startswith(b"\x89PNG")
+    svg = files["graph.svg"].read_text()
+    assert svg.count("<circle") == 16
+    assert "<script" not in svg
+
+
+def test_hostile_names_are_shown_and_do_nothing(opened, learned):
+    page = opened.page
+    shown = page.locator("#picture text").all_text_contents()
+    for name in HOSTILE:
+        assert name in shown
+        page.fill("#search", name)
+        assert (page.locator("#rows tr").count() == 0) == (name in learned[0].isolated)
+    page.fill("#search", "")
+    for vertex in range(len(HOSTILE)):
+        page.evaluate("(k) => { location.hash = `v=${k}`; }", vertex)
+        page.wait_for_function("(n) => document.querySelector('#details h2')?.textContent === n",
+                               arg=HOSTILE[vertex])  # fmt: skip
+    assert page.locator("img").count() == 0
+    assert page.evaluate("document.scripts.length") == 4  # the data, d3, the judge, the page
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 820, 1400])
+def test_every_width_and_scheme_shows_all_and_overflows_nowhere(browser, learned, width, scheme):
+    watched = Watched(
+        browser, learned[1], viewport={"width": width, "height": 800}, color_scheme=scheme
+    )
+    page = watched.page
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert paper == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(20, 22, 26)")
+    frame = page.locator("#picture").bounding_box()
+    for vertex in page.locator("#picture .vertex").all():
+        box = vertex.bounding_box()
+        assert frame["x"] <= box["x"] <= frame["x"] + frame["width"]
+        assert frame["y"] <= box["y"] <= frame["y"] + frame["height"]
+    unnamed = page.eval_on_selector_all(
+        "button, input, select", "all => all.filter((e) => !e.labels?.length && "
+        "!e.getAttribute('aria-label') && !e.textContent.trim() && !e.hidden).map((e) => e.id)"
+    )  # fmt: skip
+    assert unnamed == []
+    watched.check()
+    watched.context.close()
+
+
+def test_on_paper_there_are_no_controls_and_the_whole_table(opened):
+    page = opened.page
+    page.emulate_media(media="print")
+    assert not page.is_visible("#radius")
+    assert not page.is_visible("#downloads")
+    assert page.is_visible("#verified")
+    assert page.evaluate("getComputedStyle(document.querySelector('.scroll')).maxHeight") == "none"
+
+
+def test_paper_is_white_whatever_the_screen_was(browser, learned):
+    fills = []
+    for scheme in ("dark", "light"):
+        watched = Watched(browser, learned[1], "#c=height", color_scheme=scheme)
+        page = watched.page
+        if scheme == "dark":
+            assert page.get_attribute("#picture .edge", "stroke") == "#c9ccd1"
+        page.emulate_media(media="print", color_scheme=scheme)
+        page.wait_for_selector('#picture .edge[stroke="#333"]', state="attached")
+        paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert paper == "rgb(255, 255, 255)"
+        every = "all => all.map((e) => e.getAttribute('fill'))"
+        fills.append(page.eval_on_selector_all("#picture .vertex", every))
+        watched.check()
+        watched.context.close()
+    assert fills[0] == fills[1]
+
+
+def test_a_link_keeps_what_was_zoomed_to(browser, learned, opened):
+    page = opened.page
+    for _ in range(3):
+        page.click("#zoom-in")
+    address = page.evaluate("location.hash")
+    assert "z=3.37" in address
+    again = Watched(browser, learned[1], address)
+    shown = [p.get_attribute("#picture g.all", "transform") for p in (page, again.page)]
+    numbers = [np.array([float(n) for n in re.findall(r"-?[\d.]+", text)]) for text in shown]
+    np.testing.assert_allclose(numbers[0], numbers[1], atol=1.0)  # pixels
+    page.click("#zoom-all")
+    assert "z=" not in page.evaluate("location.hash")
+    again.check()
+    again.context.close()
+
+
+def test_the_worst_case_of_a_vertex_and_of_an_edge_is_the_sets_own(opened, learned):
+    graph, _ = learned
+    nominal = graph.problem.nominal
+    worst = graph.problem.ambiguity.worst_case(nominal, graph.laplacian)
+    before, after = nominal.samples, worst.distribution.points[: len(nominal.samples)]
+    for place, end in ((0, None), (3, None), (2, 9)):
+        opened.page.evaluate(
+            "(to) => { location.hash = to; }", f"v={place}" + ("" if end is None else f"&u={end}")
+        )
+        opened.page.wait_for_selector("#details .line")
+        told = [
+            float(n)
+            for n in re.findall(
+                r"from ([\d.]+) to ([\d.]+) in", opened.page.inner_text("#details")
+            )[0]
+        ]
+        series = [x[:, place] - (0.0 if end is None else x[:, end]) for x in (before, after)]
+        sizes = [float(np.sqrt(np.mean(values**2))) for values in series]
+        assert told == pytest.approx(sizes, rel=6e-3)  # three digits are shown
+        assert sizes[0] != pytest.approx(sizes[1], rel=2e-2)  # so that they say something
+
+
+def test_bars_above_the_slider_count_the_edges_and_choose_a_radius(opened):
+    page = opened.page
+    counts = [int(text.split()[0]) for text in page.locator("#along title").all_text_contents()]
+    assert len(counts) == 16
+    assert page.locator("#picture .edge").count() == counts[int(page.input_value("#radius"))]
+    box = page.locator("#along").bounding_box()
+    page.mouse.click(box["x"] + box["width"] - 10, box["y"] + 20)
+    assert page.input_value("#radius") == "15"
+    assert page.locator("#picture .edge").count() == counts[15]
+    assert "in the chosen graph" in page.inner_text("#legend")  # colours are not this graph's

@@ -1,0 +1,47 @@
+"""Graphs as pages: what the tests of ``graph.html`` share."""
+
+import numpy as np
+
+from experiments.page import path
+from experiments.page.graph import GraphPage, graph_page
+from wdro_cvx.generators import rbf_graph, smooth_signals
+
+HOSTILE = [
+    "</script><script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "<!-- {{7*7}} ${7*7}",
+    "'; alert(1); //", "javascript:alert(1)", "Åre & Malmö", 'quoted, "twice"', "__proto__",
+]  # fmt: skip
+# Two judges add up the same terms in different orders, and one of them rounds outwards: for some
+# hundred vertices that is some 1e-12 of the value.
+AGREE = 1e-9
+
+
+def data(d, n, seed, offset=0.0):
+    rng = np.random.default_rng(seed)
+    return smooth_signals(rbf_graph(d, rng), n, rng, noise=0.1) + offset
+
+
+def paged(points):
+    stated = points[0].problem
+    d = stated.d
+    found = path.Path((stated.ambiguity.radius,), (stated.eta,), tuple(points), 0)
+    return GraphPage(
+        "t", [f"v{i}" for i in range(d)], np.zeros((d, 2)), False, np.zeros(d), found, 1e-4
+    )
+
+
+def written(page, folder):
+    target = folder / "graph.html"
+    target.write_text(graph_page(page), encoding="utf-8")
+    return target
+
+
+def verified(page):
+    page.wait_for_selector("#verified[data-gap]")
+    return {name: float(page.get_attribute("#verified", f"data-{name}"))
+            for name in ("gap", "value", "bound", "point")}  # fmt: skip
+
+
+def move(page, name, place):
+    page.eval_on_selector(
+        f"#{name}", "(e, v) => { e.value = v; e.dispatchEvent(new Event('input')); }", place
+    )
