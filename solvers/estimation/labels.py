@@ -55,12 +55,14 @@ def place_labels(
     spots = axes.transData.transform(points)
     radius = 3.0 * figure.dpi / 72
     taken = np.column_stack([spots - radius, spots + radius])
+    families = fonts_for(names)
     for place in np.argsort(-importance, kind="stable")[:_MOST]:
         name = names[place]
         short = name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
         text = axes.annotate(
             short, points[place], xytext=_SIDES[0], textcoords="offset points", fontsize=size,
-            color="#222222", parse_math=False,  # a dollar sign in a name is a dollar sign
+            fontfamily=families, color="#222222",
+            parse_math=False,  # a dollar sign in a name is a dollar sign
         )  # fmt: skip
         others = np.delete(taken, place, axis=0) if place < len(points) else taken
         for side in _SIDES:
