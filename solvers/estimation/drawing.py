@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from solvers.estimation.edge_table import certain, edge_arrays
+from solvers.estimation.labels import fonts_for, place_labels
 from solvers.path import solve_path
 from wdro_cvx import DataError, GraphProblem
 from wdro_cvx.graphs.edges import EDGE_THRESHOLD, EdgeBrackets
@@ -45,8 +46,6 @@ def draw_graph(
         Found by the forces of the edges if not given.
     """
     from matplotlib.collections import LineCollection
-
-    from solvers.estimation.labels import place_labels
 
     d = adjacency.shape[0]
     points = _layout(adjacency) if places is None else finite_array("places", places, 2)
@@ -113,8 +112,6 @@ def draw_path(
     names : sequence of str, optional
     axes : matplotlib axes, optional
     """
-    from solvers.estimation.labels import fonts_for
-
     middle = problem.ambiguity.radius or 1.0
     grid = np.geomspace(middle / 10, middle * 10, _STEPS) if radii is None else np.asarray(radii)
     answers = solve_path(replace(problem), [float(radius) for radius in grid])
