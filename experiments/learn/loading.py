@@ -27,6 +27,8 @@ ORIENTATIONS = ("columns", "rows")
 _FORMATS = ("ISO8601", "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%d.%m.%y", "%d/%m/%Y",
             "%m/%d/%Y", "%m.%Y")  # fmt: skip
 _LOOKED_AT = 20  # rows, for what a column holds
+#: Numbers that often stand for a missing value.
+_CODES = (-99999.0, -9999.0, -999.0, -99.0, 9999.0, 99999.0)
 
 
 @dataclass(frozen=True)
@@ -78,12 +80,15 @@ class SignalTable:
         Columns that were taken for times, or that the user named.
     note : str
         What was done about missing values.
+    hints : tuple of str
+        What may have been read otherwise than it was meant.
     """
 
     names: tuple[str, ...]
     signals: Array
     ignored: tuple[str, ...] = ()
     note: str = ""
+    hints: tuple[str, ...] = ()
 
 
 def load_signals(path: Path, layout: Layout | None = None) -> SignalTable:
@@ -95,17 +100,18 @@ def load_signals(path: Path, layout: Layout | None = None) -> SignalTable:
     layout = layout or Layout()
     header, rows = open_rows(path, layout.decimal)
     read = _by_columns if layout.vertices == "columns" else _by_rows
-    names, signals, ignored = read(path, header, rows, layout)
+    names, signals, ignored, hints = read(path, header, rows, layout)
     if len(names) < 2:
         raise DataError(f"{path} has {len(names)} vertex column; a graph needs at least 2.")
     check_vertex_names(path, names)
+    hints += _codes(signals)
     signals, note = _fill(path, names, signals, layout.missing)
     if len(signals) < 2:
         raise DataError(f"{path} has {len(signals)} observation; learning a graph needs 2 or more.")
-    return SignalTable(tuple(names), signals, tuple(ignored), note)
+    return SignalTable(tuple(names), signals, tuple(ignored), note, tuple(hints))
 
 
-Read = tuple[list[str], Array, list[str]]
+Read = tuple[list[str], Array, list[str], list[str]]
 
 
 def _by_columns(path: Path, header: list[str], rows: Rows, layout: Layout) -> Read:
@@ -129,7 +135,8 @@ def _by_columns(path: Path, header: list[str], rows: Rows, layout: Layout) -> Re
         for number, row in itertools.chain(first, rows)
     ]
     cells.check()
-    return names, np.array(found).reshape(len(found), len(names)), ignored
+    hints = _words([row[0] for _, row in first]) if header[0] == INDEX else []
+    return names, np.array(found).reshape(len(found), len(names)), ignored, hints
 
 
 def _by_rows(path: Path, header: list[str], rows: Rows, layout: Layout) -> Read:
@@ -149,7 +156,7 @@ def _by_rows(path: Path, header: list[str], rows: Rows, layout: Layout) -> Read:
         raise DataError(f"{path} has no row {unknown[0]!r} to ignore. It has: {some(names)}.")
     cells.check()
     check_names(path, names, "row")
-    return names, np.array(found).reshape(len(found), len(header) - 1).T.copy(), ignored
+    return names, np.array(found).reshape(len(found), len(header) - 1).T.copy(), ignored, []
 
 
 def _is_time(name: str, cells: Sequence[str]) -> bool:
@@ -162,6 +169,31 @@ def _is_time(name: str, cells: Sequence[str]) -> bool:
     return any(
         pd.to_datetime(column, errors="coerce", format=form).notna().all() for form in _FORMATS
     )
+
+
+def _words(index: Sequence[str]) -> list[str]:
+    """Say so where the column without a name has names, as that of a transposed table."""
+    numbers = any(parse_number(cell) is not None for cell in index)
+    if numbers or len(set(index)) < len(index) or _is_time("", index):
+        return []
+    return [
+        f"The first column has no name and was left out; it has words: {', '.join(index[:3])}, …. "
+        "If these are the vertices, use --vertices rows."
+    ]
+
+
+def _codes(signals: Array) -> list[str]:
+    """Say so where the least or the largest number, more than once, may stand for a gap."""
+    if np.isnan(signals).all():
+        return []
+    ends = {float(np.nanmin(signals)), float(np.nanmax(signals))}
+    counts = {code: int(np.count_nonzero(signals == code)) for code in _CODES if code in ends}
+    return [
+        f"{code:g} is there {count} times and was read as a number; if it stands for a missing "
+        f"value, use --na {code:g}."
+        for code, count in counts.items()
+        if count > 1
+    ]
 
 
 def _fill(path: Path, names: Sequence[str], signals: Array, missing: str) -> tuple[Array, str]:

@@ -30,7 +30,7 @@ def check_names(path: Path, names: Sequence[str], what: str) -> None:
     seen: set[str] = set()
     for place, name in enumerate(names, start=1):
         if not name:
-            raise DataError(f"{path}: {what} {place} has no name.")
+            raise DataError(f"{path}: {what} {place} has no name; give it one, or remove it.")
         if len(name) > _LONGEST:
             raise DataError(
                 f"{path}: the name of {what} {place} has {len(name)} characters; {_LONGEST} are "

@@ -17,6 +17,7 @@ MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "-", "?"))
 DECIMALS = (".", ",")
 _SHOWN = 3  # places that an error lists
 # A row that has no other characters than these is read as a whole.
+_DRESSED = re.compile(r"[^\w\s]?\s?[+-]?\d{1,3}([.,' ]?\d{3})*([.,]\d+)?\s?[^\w\s]?")
 _PLAIN = re.compile(r"[0-9eE+\-. \x1f]*", re.ASCII)
 
 
@@ -72,6 +73,8 @@ class Cells:
         comma = any(self._swapped(cell) for cell, _, _ in self.bad)
         if self.decimal == "." and comma:
             return "Decimal commas must be points, or told by --decimal ,"
+        if all(_DRESSED.fullmatch(cell) for cell, _, _ in self.bad):
+            return "Write numbers plainly: without marks between thousands, currency or percent."
         if all(place == 0 for _, _, place in self.bad) and len(self.bad) > 1:
             return (
                 "If every row is a vertex and this column has their names, use --vertices rows; "

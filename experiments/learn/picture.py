@@ -16,10 +16,10 @@ from matplotlib.lines import Line2D
 from scipy import sparse
 
 from experiments.drawing.graphs import Weights, draw_edges, frame_map, spread_out
-from experiments.drawing.labels import fonts_for, place_labels
 from experiments.learn.graph import LearnedGraph
 from experiments.learn.places import Places
 from solvers.estimation.edge_table import certain, edge_arrays
+from solvers.estimation.labels import place_labels
 from wdro_cvx.graphs.edges import EDGE_THRESHOLD
 from wdro_cvx.validation import Array
 
@@ -38,21 +38,20 @@ def draw_graph(
         names, weights, labels = _merged(graph)
         unsure = sparse.csr_array(weights.shape)
     crowded = len(names) > _CROWDED
-    with plt.rc_context({"font.family": fonts_for(names)}):
-        if places is None:
-            figure, axes = plt.subplots(figsize=(9.0, 8.4) if crowded else (6.5, 6.3),
-                                        layout="constrained")  # fmt: skip
-            points = spread_out(weights)
-            axes.set_axis_off()
-        else:
-            figure, axes = plt.subplots(figsize=(8.0, 5.4), layout="constrained")
-            points = np.column_stack([places.longitude, places.latitude])
-            frame_map(axes, points, outlines, places.degrees)
-        draw_edges(axes, weights, labels, points, unsure)
-        axes.set_title(_title(graph), fontsize=9)
-        _explain(axes, weights, unsure)
-        degrees = np.asarray(weights.sum(axis=1)).ravel()
-        place_labels(axes, names, points, degrees, 5.0 if crowded else 6.5)
+    if places is None:
+        figure, axes = plt.subplots(figsize=(9.0, 8.4) if crowded else (6.5, 6.3),
+                                    layout="constrained")  # fmt: skip
+        points = spread_out(weights)
+        axes.set_axis_off()
+    else:
+        figure, axes = plt.subplots(figsize=(8.0, 5.4), layout="constrained")
+        points = np.column_stack([places.longitude, places.latitude])
+        frame_map(axes, points, outlines, places.degrees)
+    draw_edges(axes, weights, labels, points, unsure)
+    axes.set_title(_title(graph), fontsize=9)
+    _explain(axes, weights, unsure)
+    degrees = np.asarray(weights.sum(axis=1)).ravel()
+    place_labels(axes, names, points, degrees, 5.0 if crowded else 6.5)
     return figure
 
 

@@ -39,6 +39,7 @@ def run_learn(
         notes.append(f"Columns that are no vertices: {ignored}.")
     if table.note:
         notes.append(f"{table.note[0].upper()}{table.note[1:]}.")
+    notes.extend(escape_markdown(hint) for hint in table.hints)
     notes.extend(graph.notes)
     page = learned_page(graph, path.name, places, outlines)
     return graph, write_graph(output, graph, draw_graph(graph, places, outlines), page, notes)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from solvers.estimation.edge_table import certain, edge_arrays
+from solvers.estimation.labels import fonts_for, place_labels
 from solvers.path import solve_path
 from wdro_cvx import DataError, GraphProblem
 from wdro_cvx.graphs.edges import EDGE_THRESHOLD, EdgeBrackets
@@ -20,7 +21,7 @@ from wdro_cvx.validation import Array, finite_array
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MOST_LABELS = 60
+_CROWDED = 60  # vertices
 _NAMED = 8  # edges with a legend entry, the strongest
 _STEPS = 25
 
@@ -39,7 +40,7 @@ def draw_graph(
     adjacency : array or sparse array (d, d)
     brackets : EdgeBrackets
     names : sequence of str, optional
-        Shown for up to 60 vertices.
+        Shown as far as there is room, those with strong edges first.
     axes : matplotlib axes, optional
     places : array (d, 2), optional
         Found by the forces of the edges if not given.
@@ -50,27 +51,49 @@ def draw_graph(
     points = _layout(adjacency) if places is None else finite_array("places", places, 2)
     if points.shape != (d, 2):
         raise DataError(f"places must have shape {(d, 2)}; it has {points.shape}.")
-    axes = _axes(axes)
+    crowded = d > _CROWDED
+    axes = _axes(axes, (9.0, 8.0) if crowded else (6.4, 5.6))
     heads, tails, weights = edge_arrays(adjacency)
     sure = certain(d, brackets, heads, tails)
     strength = weights / weights.max() if weights.size else weights
     segments = np.stack([points[heads], points[tails]], axis=1)
     for kind, style in ((sure, "solid"), (~sure, (0, (4, 3)))):
+        if not kind.any():
+            continue
         lines = LineCollection(
-            list(segments[kind]), linewidths=0.3 + 2.5 * strength[kind], linestyles=[style],
-            colors="#555555", alpha=0.7, zorder=1,
+            list(segments[kind]), linewidths=_width(strength[kind]), linestyles=[style],
+            colors="#555555", alpha=0.2 + 0.7 * strength[kind], zorder=1,
         )  # fmt: skip
         axes.add_collection(lines)
     x, y = points.T
     axes.scatter(x, y, s=20, color="#0072B2", zorder=2)
-    if names is not None and d <= _MOST_LABELS:
-        for name, point in zip(names, points, strict=True):
-            axes.annotate(str(name), point, xytext=(3, 3), textcoords="offset points", fontsize=7,
-                          parse_math=False)  # fmt: skip
-    note = "" if sure.all() else f", {np.count_nonzero(~sure)} not certain (dashed)"
+    note = "" if sure.all() else f", {np.count_nonzero(~sure)} not certain"
     axes.set_title(f"{d} vertices, {weights.size} edges{note}")
     axes.set_axis_off()
+    if weights.size:
+        _explain(axes, float(weights.max()), bool(sure.all()))
+    if names is not None:
+        degrees = np.asarray(adjacency.sum(axis=1)).ravel()
+        place_labels(axes, [str(name) for name in names], points, degrees, 5.0 if crowded else 7.0)
     return axes
+
+
+def _width(strength: Array | float) -> Array | float:
+    return 0.3 + 2.5 * strength
+
+
+def _explain(axes: Axes, largest: float, sure: bool) -> None:
+    """Add a legend of widths and dashes."""
+    from matplotlib.lines import Line2D
+
+    handles = [
+        Line2D([], [], color="#555555", linewidth=float(_width(share)),
+               label=f"weight {share * largest:.2g}")
+        for share in (1.0, 0.25)
+    ]  # fmt: skip
+    if not sure:
+        handles.append(Line2D([], [], color="#555555", linestyle="--", label="not certain"))
+    axes.legend(handles=handles, frameon=False, fontsize=7, loc="best")
 
 
 def draw_path(
@@ -107,7 +130,10 @@ def draw_path(
     axes.axvline(problem.ambiguity.radius, color="#555555", linestyle=":", linewidth=1.0)
     axes.set(xscale="log", xlabel="radius", ylabel="edge weight")
     if shown.size:
-        axes.legend(frameon=False, fontsize=7)
+        labels = [str(text) for text in axes.get_legend_handles_labels()[1]]
+        # Beside the curves: inside it would cover some of them.
+        axes.legend(frameon=False, prop={"family": fonts_for(labels), "size": 7},
+                    loc="upper left", bbox_to_anchor=(1.0, 1.0))  # fmt: skip
     return axes
 
 
@@ -116,12 +142,12 @@ def _upper(adjacency: Array | sparse.csr_array) -> Array:
     return np.asarray(dense[np.triu_indices(len(dense), 1)])
 
 
-def _axes(axes: Axes | None) -> Axes:
+def _axes(axes: Axes | None, size: tuple[float, float] = (7.0, 4.8)) -> Axes:
     if axes is not None:
         return axes
     import matplotlib.pyplot as plt
 
-    return plt.subplots(layout="constrained")[1]
+    return plt.subplots(figsize=size, layout="constrained")[1]
 
 
 def _layout(adjacency: Array | sparse.csr_array) -> Array:

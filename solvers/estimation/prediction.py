@@ -22,6 +22,9 @@ PREDICTION_RADII = (0.0, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5
 _FOLDS = 5
 # Radii beyond the best are not tried when this many in a row were worse.
 _PATIENCE = 2
+# Nor when the error has grown by a tenth over its least, or twice in a row by half as much: what
+# comes then is worse still, and of few signals on many vertices hundreds of times as hard to solve.
+_HOPELESS = 0.1
 
 
 def best_prediction(
@@ -77,6 +80,6 @@ def best_prediction(
                 worse = 0 if mean > peak else worse + 1
                 peak = max(peak, mean)
                 bar.update()
-                if worse > _PATIENCE:
+                if worse > _PATIENCE or worse * (peak - mean) > _HOPELESS * (1.0 - peak):
                     break
     return best

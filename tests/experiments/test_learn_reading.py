@@ -12,12 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments import cli
-from experiments.drawing.labels import fonts_for, place_labels
 from experiments.learn.graph import LearnOptions, learn_graph
 from experiments.learn.loading import Layout, SignalTable, load_signals
 from experiments.learn.output import FILES, _listed
 from experiments.learn.places import load_places
 from experiments.learn.reading import _first_line
+from solvers import RobustGraph
+from solvers.estimation.labels import fonts_for, place_labels
 from wdro_cvx import DataError, MomentBall, ProblemError
 from wdro_cvx.generators import rbf_graph, smooth_signals
 
@@ -132,6 +133,48 @@ def test_a_column_of_names_brings_the_hint(tmp_path):
     path = written(tmp_path / "t.csv", "city,jan,feb\nOslo,1,2\nRome,3,4\n")
     with pytest.raises(DataError, match="use --vertices rows"):
         load_signals(path)
+
+
+def test_the_index_of_a_transposed_table_brings_the_hint(frame, tmp_path, capsys):
+    """What pandas writes of a transposed table can be learned as it is; only the words tell."""
+    path = tmp_path / "t.csv"
+    frame.T.to_csv(path)
+    assert cli.main(["learn", str(path), "--radius", "0.1", "--output", str(tmp_path / "o")]) == 0
+    assert f"it has words: {', '.join(NAMES[:3])}, …. If these are" in capsys.readouterr().out
+    frame.to_csv(path)  # numbers
+    assert load_signals(path).hints == ()
+    frame.set_index(pd.date_range("2024-01-01", periods=len(frame))).to_csv(path)
+    assert load_signals(path).hints == ()
+
+
+def test_a_number_that_may_be_a_gap_brings_the_hint(tmp_path):
+    path = written(tmp_path / "t.csv", "a,b\n1,-9999\n-9999,2\n3,4\n5,6\n")
+    assert "-9999 is there 2 times" in load_signals(path).hints[0]
+    assert load_signals(path, Layout(na=("-9999",))).hints == ()
+    once = written(tmp_path / "u.csv", "a,b\n1,-9999\n3,4\n")
+    assert load_signals(once).hints == ()
+
+
+@pytest.mark.parametrize("cell", ["€2,053,840.40", "2,053.40", "12.5%", "-6.885,18 €", "$5"])
+def test_dressed_numbers_bring_the_hint(tmp_path, cell):
+    path = written(tmp_path / "t.csv", f'a;b\n1;"{cell}"\n3;4\n')
+    with pytest.raises(DataError, match="Write numbers plainly"):
+        load_signals(path)
+
+
+@pytest.mark.filterwarnings("ignore::solvers.selection.ChoiceWarning")
+@pytest.mark.parametrize("share", [0.0, 0.1])
+def test_one_file_has_one_answer(frame, tmp_path, share):
+    """From the shell, and with pandas and RobustGraph."""
+    path, output = tmp_path / "t.csv", tmp_path / "out"
+    frame.mask(np.random.default_rng(0).random(frame.shape) < share).to_csv(path)
+    assert cli.main(["learn", str(path), "--output", str(output)]) == 0
+    alone = RobustGraph().fit(pd.read_csv(path, index_col=0))
+    written_edges, edges = pd.read_csv(output / "edges.csv"), alone.edges_
+    assert list(written_edges["source"]) == list(edges["source"])
+    assert list(written_edges["target"]) == list(edges["target"])
+    np.testing.assert_allclose(written_edges["weight"], edges["weight"], rtol=1e-9)
+    assert list(written_edges["certain"]) == list(edges["certain"])
 
 
 def test_places_in_a_plane(tmp_path):

@@ -223,3 +223,34 @@ def test_an_interrupt_ends_prediction_too(monkeypatch):
     monkeypatch.setattr("solvers.estimation.prediction.solve", interrupted)
     with pytest.raises(KeyboardInterrupt):
         choose(Signals(signals()), GaussianBall(0.0), "prediction", ETA)
+
+
+def test_a_radius_far_worse_ends_the_search(monkeypatch):
+    """One error a tenth above the least, or two in a row half as much: none beyond is solved."""
+    errors = {0.0: 0.50, 1.0: 0.40, 2.0: 0.41, 3.0: 0.425, 4.0: 0.1}
+    tried = []
+
+    class Answer:
+        status = Status.SOLVED
+        adjacency = np.zeros((5, 5))
+
+    def spy(problem, tol, start=None):
+        tried.append(problem.ambiguity.radius)
+        return Answer()
+
+    def at(signals, adjacency):
+        return 1.0 - errors[tried[-1]]
+
+    monkeypatch.setattr("solvers.estimation.prediction.solve", spy)
+    monkeypatch.setattr(Signals, "prediction", at)
+    samples = Signals(np.random.default_rng(0).standard_normal((20, 5)))
+
+    def both(nominal, radius, eta):
+        return GraphProblem(nominal, GaussianBall(radius), eta)
+
+    assert best_prediction(samples, both, list(errors), [0.3], 1e-4) == (1.0, 0.3)
+    assert max(tried) == 3.0
+    errors[2.0], errors[3.0] = 0.45, 0.1
+    tried.clear()
+    assert best_prediction(samples, both, list(errors), [0.3], 1e-4) == (1.0, 0.3)
+    assert max(tried) == 2.0

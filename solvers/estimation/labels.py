@@ -1,17 +1,21 @@
-"""Names beside points: in fonts that have their letters, where they cover nothing."""
+"""Names beside points: in fonts that have their letters, where they cover nothing.
+
+matplotlib is imported when first used.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib import font_manager
-from matplotlib.axes import Axes
-from matplotlib.ft2font import FT2Font
-from matplotlib.transforms import Bbox
 
 from wdro_cvx.validation import Array
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.transforms import Bbox
 
 _PLAIN = "DejaVu Sans"  # comes with matplotlib
 _LONGEST = 40
@@ -21,6 +25,8 @@ _MOST = 400  # names that are tried
 
 def fonts_for(names: Sequence[str]) -> list[str]:
     """Return families that have the letters of all names, as far as any installed one does."""
+    from matplotlib import font_manager
+
     wanted = {ord(letter) for name in names for letter in name} - _letters(
         font_manager.findfont(_PLAIN)
     )
@@ -39,6 +45,8 @@ def fonts_for(names: Sequence[str]) -> list[str]:
 
 @lru_cache(maxsize=512)
 def _letters(path: str) -> frozenset[int]:
+    from matplotlib.ft2font import FT2Font
+
     try:
         return frozenset(FT2Font(path).get_charmap())
     except (OSError, RuntimeError):  # a font that cannot be read has no letters
@@ -55,12 +63,14 @@ def place_labels(
     spots = axes.transData.transform(points)
     radius = 3.0 * figure.dpi / 72
     taken = np.column_stack([spots - radius, spots + radius])
+    families = fonts_for(names)
     for place in np.argsort(-importance, kind="stable")[:_MOST]:
         name = names[place]
         short = name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
         text = axes.annotate(
             short, points[place], xytext=_SIDES[0], textcoords="offset points", fontsize=size,
-            color="#222222", parse_math=False,  # a dollar sign in a name is a dollar sign
+            fontfamily=families, color="#222222",
+            parse_math=False,  # a dollar sign in a name is a dollar sign
         )  # fmt: skip
         others = np.delete(taken, place, axis=0) if place < len(points) else taken
         for side in _SIDES:

@@ -1,0 +1,15 @@
+"""Tables to learn from: smooth signals, and the same with holes."""
+
+import numpy as np
+
+from wdro_cvx.generators import rbf_graph, smooth_signals
+
+
+def signals(n=20, d=6, seed=0):
+    rng = np.random.default_rng(seed)
+    return smooth_signals(rbf_graph(d, rng), n, rng, noise=0.1)
+
+
+def with_holes(samples, share=0.1, seed=1):
+    rng = np.random.default_rng(seed)
+    return np.where(rng.random(samples.shape) < share, np.nan, samples)
