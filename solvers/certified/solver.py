@@ -21,7 +21,7 @@ from solvers.running.display import progress_display
 from solvers.running.incumbent import Callback, Incumbent
 from solvers.running.limits import MARGIN, Clock, OutOfTime, judged
 from wdro_cvx import AmbiguitySet, GraphProblem, ProblemError, Solution, Status, WorstCase
-from wdro_cvx.validation import Array, real_number, square_matrix, whole_number
+from wdro_cvx.validation import Array, square_matrix, tolerance, whole_number
 
 # Where the risk is smooth at the optimum a few steps suffice (measured: 2 to 40); a run that needs
 # more than this is better off with a method for risks that are not.
@@ -71,7 +71,7 @@ class CertifiedSolver(Solver):
     time_limit: float = float("inf")
 
     def __post_init__(self) -> None:
-        real_number("tol", self.tol, 0.0, strict=True)
+        tolerance(self.tol)
         whole_number("max_iterations", self.max_iterations, 1)
         Clock(self.time_limit)
 

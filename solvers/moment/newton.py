@@ -26,7 +26,7 @@ from wdro_cvx.graphs.laplacian import complete_graph
 from wdro_cvx.moment import TransportedMoment
 from wdro_cvx.priors import frobenius_of
 from wdro_cvx.solution import relative_gap
-from wdro_cvx.validation import real_number, square_matrix, whole_number
+from wdro_cvx.validation import square_matrix, tolerance, whole_number
 
 
 @register
@@ -59,7 +59,7 @@ class MomentNewton(Solver):
     time_limit: float = float("inf")
 
     def __post_init__(self) -> None:
-        real_number("tol", self.tol, 0.0, strict=True)
+        tolerance(self.tol)
         whole_number("max_iterations", self.max_iterations, 1)
         Clock(self.time_limit)
 
