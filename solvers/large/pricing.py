@@ -18,7 +18,7 @@ from solvers.large.neighbours import Cell
 from solvers.large.structure import Vertices, squared_distances
 from wdro_cvx.validation import Array
 
-_BLOCK = 2048
+_BLOCK = 2304  # vertices; three tiles of a product
 _UNIT = 2.0**-24  # of rounding in single precision
 _SAMPLE = 256
 _TOLD = 8  # blocks between two tellings

@@ -225,9 +225,7 @@ class Run:
             self.bound, self.best = bound, evidence
         if self.gap <= self.tol:
             return 0
-        used = search.weights > 0.0
-        kept = Candidates(data.points.shape[0], search.edges.heads[used], search.edges.tails[used])
-        return self._admit(kept, heads, tails)
+        return self._admit(search.edges.among(search.weights > 0.0), heads, tails)
 
     def _admit(self, kept: Candidates, heads: Vertices, tails: Vertices) -> int:
         """Go on with some of the candidates and with these pairs; return how many are new."""

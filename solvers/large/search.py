@@ -29,6 +29,7 @@ _TRIFLE = 1e-3  # of the gap to be closed: a step that promises no more is not w
 _MAX_STEPS = 60
 # What is found inexactly is found to this share of the gap that it should close.
 _SHARE, _LEAST_SHARE = 0.03, 1e-4
+_INSIDE = 1.0 - 1e-13  # of the radius, the rest for rounding
 _FINEST, _COARSEST = 1e-12, 1e-4
 
 
@@ -72,10 +73,15 @@ class Data:
         return self.prior.beta * rule.target / self.points.shape[0]
 
     def moved(self, worst: WorstTransport) -> Array:
-        """Return where the rows go."""
-        if self.scales is None:
-            return np.asarray(self.points + worst.moves)
-        return np.asarray(self.points + worst.moves * self.scales[:, np.newaxis])
+        """Return where the rows go, by moves of the radius to all digits."""
+        moved = worst.moves.astype(np.float64)
+        length = float(np.linalg.norm(moved))
+        if length > 0.0:
+            moved *= self.radius * _INSIDE / length
+        if self.scales is not None:
+            moved *= self.scales[:, np.newaxis]
+        moved += self.points
+        return moved
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,8 +129,7 @@ class Search:
     def admit(self, edges: Candidates) -> None:
         """Go on with other candidates, among which are all pairs in use."""
         used = self.weights > 0.0
-        old = Candidates(self.edges.d, self.edges.heads[used], self.edges.tails[used])
-        self.weights = edges.carried(self.weights[used], old)
+        self.weights = edges.carried(self.weights[used], self.edges.among(used))
         self.edges = edges
         self.nominal_costs = self._costs(self.data.points)
         if self.evidence is not None:
@@ -138,7 +143,7 @@ class Search:
         costs = self._costs(self.data.moved(evidence.worst))
         prices = evidence.tau - costs - evidence.nu[edges.heads] - evidence.nu[edges.tails]
         kept = (prices > -margin) | (self.weights > 0.0)
-        self.edges = Candidates(edges.d, edges.heads[kept], edges.tails[kept])
+        self.edges = edges.among(kept)
         self.weights, self.nominal_costs = self.weights[kept], self.nominal_costs[kept]
 
     def average(self, start: tuple[Array, float] | None) -> Point:
