@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csgraph
 
 from solvers.large.blocks import Executor
+from solvers.large.coupled import Splitting
 from solvers.large.neighbours import Cell, near_pairs, pivot_cells
 from solvers.large.pricing import crowding, paying_pairs, paying_within
 from solvers.large.search import Data, Evidence, Search
@@ -36,6 +37,7 @@ _MOST = 10  # new candidates per vertex and round
 _FEW = 0.01  # of the candidates: so few new ones are left to the pricing of all pairs
 _MAX_ROUNDS = 12
 _STALLED = 0.7  # of the gap: a round that leaves more has little to add
+_LEAST_COUPLED = 30  # vertices, for Lanczos to have room
 _SEED = 0  # of the pivots around which neighbours are sought: answers are reproducible
 
 
@@ -148,12 +150,34 @@ class Run:
                     break  # nothing to add and nothing to improve
                 if self.gap > _STALLED * before:
                     break  # the hard case: the value may be near, one worst case is no proof
+            return self._finish_coupled()
         except OutOfTime:
             self.status = Status.TIME_LIMIT
         except KeyboardInterrupt:
             if not np.isfinite(search.value):
                 raise
             self.status = Status.INTERRUPTED
+        return False
+
+    def _finish_coupled(self) -> bool:
+        """Go on where λmax is multiple: mixtures of worst cases, and prices of all pairs."""
+        search, goal = self.search, _FINE * self.tol
+        data = search.data
+        if search.worst is None or search.worst.closed or data.scales is not None:
+            return False
+        if not data.prior.trace.fixed or data.points.shape[0] < _LEAST_COUPLED:
+            return False
+        self._stage("mixing worst cases")
+        splitting = Splitting(search)
+        for number in range(_MAX_ROUNDS):
+            before = self.gap
+            splitting.run(max(_ROUGH, goal) if number == 0 else goal)
+            self._price_all()
+            self._record()
+            if self.gap <= self.tol:
+                return True
+            if number > 1 and self.gap > _STALLED * before:
+                break
         return False
 
     def _finish_list(self) -> bool:
@@ -175,6 +199,7 @@ class Run:
             self.callback.stage(f"round {number}, {self.search.edges.size:,} candidates: {doing}")
 
     def _pricing(self, share: float) -> None:
+        self.search.check_clock()  # a pass over 10¹¹ pairs takes minutes
         self._stage(f"pricing all pairs, {share:.0%}")
 
     def _average(self) -> Array:
@@ -259,12 +284,15 @@ class Run:
         edges = self._graph()
         certificate = None
         if evidence is not None:
-            moved = np.empty(search.data.points.shape[::-1])
-            moved[:, self.order] = search.data.moved(evidence.worst).T
-            moved *= self.unit
+            columns = search.data.moved(evidence.worst)
+            rows = np.empty(columns.shape[::-1])
+            rows[:, self.order] = columns.T
+            rows *= self.unit
+            del columns
+            moved, spread = np.split(rows, [search.data.points.shape[1]])
             nu = np.empty(edges.d)
             nu[self.order] = evidence.nu * self.unit**2
-            certificate = Certificate(TransportedMoment(moved), nu, evidence.tau * self.unit**2)
+            certificate = Certificate(TransportedMoment(moved, spread), nu, evidence.tau * self.unit**2)
         return Solution(
             laplacian=edges.laplacian(),
             value=search.value * self.unit**2,

@@ -43,12 +43,15 @@ class WorstTransport:
         them costs the square of its size only: the worst moves are stationary.
     closed : bool
         Whether γ was found above λmax: in the hard case it is not.
+    spread : array (d, s) or None
+        What of the budget is spent on spreading mass both ways, in the hard case.
     """
 
     premium: float
     multiplier: float
     moves: Single
     closed: bool
+    spread: Array | None = None
 
 
 def top_bound(laplacian: sparse.csr_array) -> float:
