@@ -37,7 +37,8 @@ _MOST = 10  # new candidates per vertex and round
 _FEW = 0.01  # of the candidates: so few new ones are left to the pricing of all pairs
 _MAX_ROUNDS = 12
 _STALLED = 0.7  # of the gap: a round that leaves more has little to add
-_LEAST_COUPLED = 30  # vertices, for Lanczos to have room
+_LEAST_MIXED = 30  # vertices, for Lanczos to have room
+_MIXED_FROM = 1000  # from where the splitting is faster than the dense one (docs/scale.md)
 _SEED = 0  # of the pivots around which neighbours are sought: answers are reproducible
 
 
@@ -135,6 +136,8 @@ class Run:
                 search.descend(max(_ROUGH, goal))
                 search.prune(_FAR)
                 self._consider()
+                if self._multiple:
+                    break
                 # Pairs of the cells are cheap to price; all pairs are worth it when these are done.
                 while self.cells and self._price_cells() > _FEW * search.edges.size:
                     search.descend(max(_ROUGH, goal))
@@ -159,13 +162,23 @@ class Run:
             self.status = Status.INTERRUPTED
         return False
 
+    @property
+    def _mixes(self) -> bool:
+        """Whether mixtures of worst cases are to be had here, and faster than by the dense path."""
+        data = self.search.data
+        known = data.radius > 0.0 and data.scales is None and data.prior.trace.fixed
+        return known and self.problem.d >= (_LEAST_MIXED if self.patient else _MIXED_FROM)
+
+    @property
+    def _multiple(self) -> bool:
+        """Whether the descent ended where γ meets λmax, far from its goal."""
+        worst = self.search.worst
+        return worst is not None and not worst.closed and self.search.gap > _ROUGH
+
     def _finish_coupled(self) -> bool:
         """Go on where λmax is multiple: mixtures of worst cases, and prices of all pairs."""
         search, goal = self.search, _FINE * self.tol
-        data = search.data
-        if search.worst is None or search.worst.closed or data.scales is not None:
-            return False
-        if not data.prior.trace.fixed or data.points.shape[0] < _LEAST_COUPLED:
+        if not self._mixes:
             return False
         self._stage("mixing worst cases")
         splitting = Splitting(search)
@@ -266,7 +279,8 @@ class Run:
         if self.patient:
             return
         sparse = worthwhile(self.problem, self.search.edges.size)
-        if not sparse or (self.search.worst is not None and not self.search.worst.closed):
+        worst = self.search.worst
+        if not sparse or (worst is not None and not worst.closed and not self._mixes):
             raise NotWorthwhileError
 
     def _record(self) -> None:
@@ -292,7 +306,8 @@ class Run:
             moved, spread = np.split(rows, [search.data.points.shape[1]])
             nu = np.empty(edges.d)
             nu[self.order] = evidence.nu * self.unit**2
-            certificate = Certificate(TransportedMoment(moved, spread), nu, evidence.tau * self.unit**2)
+            moment = TransportedMoment(moved, spread)
+            certificate = Certificate(moment, nu, evidence.tau * self.unit**2)
         return Solution(
             laplacian=edges.laplacian(),
             value=search.value * self.unit**2,

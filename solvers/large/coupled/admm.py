@@ -26,7 +26,8 @@ _MEMORY = 8
 _ACCELERATE_EVERY = 5
 _WORSE = 2.0  # a residual that grows by this undoes an acceleration
 _PARALLEL = 1e-8
-_TOP = 24  # eigenvectors that a start and a value take apart
+_THINNEST = 0.4  # of the vertices: beyond, the dense path is the better one
+_TOP = 24  # eigenvectors over which a start spreads what is left of the budget
 _COLUMNS = 24  # random ones, by which residuals are known
 _SLACK = 0.05  # γ starts this far above λmax
 _MOST = 600  # iterations
@@ -63,8 +64,8 @@ class Splitting:
         laplacian = lmi.laplacian(self.search.weights)
         values, vectors = top_eigenvectors(laplacian, self.top)
         d, n = lmi.factor.shape
-        gamma = (1.0 + _SLACK) * float(values[-1])
-        moves = hard_transport(laplacian, lmi.factor, 1.0, self.top).moves.astype(float)
+        gamma = (1.0 + _SLACK) * float(values.max())
+        moves = hard_transport(laplacian, lmi.factor, 1.0).moves.astype(float)
         moves /= max(float(np.linalg.norm(moves)), 1.0)
         shares = 1.0 / (gamma - values) ** 2
         left = max(1.0 - float(np.sum(moves**2)), 0.0)
@@ -90,6 +91,8 @@ class Splitting:
         for iteration in range(1, _MOST + 1):
             search.check_clock()
             state, thin = self.state, self.negative(self.state)
+            if thin.shape[1] > _THINNEST * len(thin):
+                return  # nothing of low rank here
             graph = self.step.take(state.plus(thin, 2.0), self.rho, _STEP_ERROR * self.residual)
             positive = state.product(self.test) + thin @ (thin.T @ self.test)
             move = graph.product(self.test) - positive
@@ -147,7 +150,7 @@ class Splitting:
         point = search.bounded(coupling, search.costs(data.moved(coupling)))
         for weights in (graph.weights, point.feasible):
             laplacian = search.edges.laplacian(weights)
-            worst = hard_transport(laplacian, data.points, data.radius, self.top)
+            worst = hard_transport(laplacian, data.points, data.radius)
             search.offer(weights, laplacian, worst)
 
     def _coupling(self, graph: State, thin: Array) -> WorstTransport:
@@ -162,7 +165,7 @@ class Splitting:
         turned = thin[:d] @ left
         moves = -turned[:, :shared] @ right[:shared]
         spread = turned[:, shared:]
-        size = self.search.data.radius / float(np.hypot(*map(np.linalg.norm, (moves, spread))))
+        size = self.search.data.radius / float(np.linalg.norm(turned))
         return WorstTransport(
             np.nan, graph.gamma, (size * moves).astype(np.float32), False, size * spread
         )
