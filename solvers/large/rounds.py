@@ -6,7 +6,6 @@ Memory is that of a few copies of the data, whatever the number of pairs.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csgraph
 
 from solvers.large.blocks import Executor
@@ -14,13 +13,13 @@ from solvers.large.coupled import Splitting
 from solvers.large.neighbours import Cell, near_pairs, pivot_cells
 from solvers.large.pricing import crowding, paying_pairs, paying_within
 from solvers.large.search import Data, Evidence, Search
+from solvers.large.start import carried_weights
 from solvers.large.structure import Candidates, Vertices
 from solvers.large.worth import NEIGHBOURS, NotWorthwhileError, worthwhile
 from solvers.running.display import Bar
 from solvers.running.incumbent import Callback, Progress
 from solvers.running.limits import Clock, OutOfTime
 from wdro_cvx import Certificate, GraphProblem, Solution, Status
-from wdro_cvx.graphs.bounds import project_interval
 from wdro_cvx.graphs.listed_bounds import ListedBounds
 from wdro_cvx.large.edge_list import EdgeList
 from wdro_cvx.moment import TransportedMoment
@@ -97,25 +96,8 @@ class Run:
             _unbounded(problem.prior.scaled(self.unit**-2)),
         )
         self.search = Search(data, edges, clock, box)
-        self.first = None if start is None else self._carried(start, place)
-
-    def _carried(self, start: EdgeList, place: NDArray[np.integer]) -> Array:
-        """Return another problem's weights on the candidates, feasible for this one."""
-        edges, rule, box = self.search.edges, self.problem.prior.trace, self.search.box
-        heads, tails = place[start.heads], place[start.tails]
-        own = np.minimum(heads, tails).astype(np.int64) * edges.d + np.maximum(heads, tails)
-        places = np.minimum(np.searchsorted(edges.keys, own), edges.size - 1)
-        known = (edges.keys[places] == own) & (start.weights > 0.0)
-        weights = np.zeros(edges.size)
-        weights[places[known]] = start.weights[known]
-        if box is not None:
-            if rule.fixed:
-                return project_interval(weights, *box, rule.target / 2)
-            return np.asarray(np.clip(weights, *box))
-        total = float(weights.sum())
-        if rule.fixed and total > 0.0:
-            weights *= rule.target / (2 * total)
-        return weights
+        rule = problem.prior.trace
+        self.first = None if start is None else carried_weights(edges, box, rule, start, place)
 
     @property
     def gap(self) -> float:
