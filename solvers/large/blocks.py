@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 Single = NDArray[np.float32]
 Found = NDArray[np.intp]
 
+_TILE = 768  # vertices of a product; measured: the fastest, with 50 columns as with 200
 _AHEAD = 64  # blocks that an executor is given ahead
 _LOOK_S = 5.0  # without an answer: is anybody there at all?
 
@@ -57,16 +58,27 @@ def ambient_executor() -> Executor | None:
 
 
 def price_block(rows: Single, others: Single, diagonal: bool) -> Found:
-    """Return the flat indices of the pairs that may pay, in a block of rows by others."""
+    """Return the flat indices of the pairs that may pay, in a block of rows by others.
+
+    The product is made in tiles of one buffer that stays in the cache: a new array for each would
+    cost more than the arithmetic, where there are few columns.
+    """
     left = np.empty_like(rows)
     np.multiply(rows[:, :-2], 2.0, out=left[:, :-2])
     left[:, -2], left[:, -1] = rows[:, -1], rows[:, -2]
-    paying = (left @ others.T) > 0.0
-    found = np.flatnonzero(paying)
-    if diagonal:  # each pair once, and no vertex with itself
-        row, other = np.divmod(found, others.shape[0])
-        found = found[row < other]
-    return found
+    buffer = np.empty((_TILE, _TILE), dtype=np.float32)
+    found = [np.empty(0, dtype=np.intp)]
+    for top in range(0, len(rows), _TILE):
+        for side in range(top if diagonal else 0, len(others), _TILE):
+            first, second = left[top : top + _TILE], others[side : side + _TILE]
+            tile = np.matmul(first, second.T, out=buffer[: len(first), : len(second)])
+            if tile.max() <= 0.0:
+                continue
+            row, other = np.divmod(np.flatnonzero(tile > 0.0), len(second))
+            if diagonal and side == top:  # each pair once, and no vertex with itself
+                row, other = row[row < other], other[row < other]
+            found.append((row + top) * len(others) + (other + side))
+    return np.concatenate(found)
 
 
 def priced_blocks(

@@ -30,14 +30,14 @@ def pivot_cells(points: Array, rng: np.random.Generator) -> list[Cell]:
     d = points.shape[0]
     if d <= _EXACT:
         return []
-    single = (points - points.mean(axis=0)).astype(np.float32)
+    single = _centred(points)
     cells: list[Cell] = []
     for _ in range(_DRAWS):
         pivots = single[rng.choice(d, _PIVOTS * d // _CELL, replace=False)]
         owners = np.empty((d, _PIVOTS), dtype=np.intp)
         for first in range(0, d, _CELL):
             rows = slice(first, first + _CELL)
-            owners[rows] = _nearest(single[rows], pivots, _PIVOTS)
+            owners[rows] = _nearest(single[rows], pivots, _PIVOTS)[0]
         order = np.argsort(owners.ravel(), kind="stable")
         ends = np.searchsorted(owners.ravel()[order], np.arange(1, len(pivots)))
         for cell in np.split(order // _PIVOTS, ends):
@@ -48,15 +48,41 @@ def pivot_cells(points: Array, rng: np.random.Generator) -> list[Cell]:
 def near_pairs(points: Array, neighbours: int, cells: list[Cell]) -> Candidates:
     """Return for every row of ``points`` about that many pairs with near rows."""
     d = points.shape[0]
-    single = (points - points.mean(axis=0)).astype(np.float32)
-    heads, tails = [], []
+    single = _centred(points)
+    near = np.zeros((d, neighbours + 1), dtype=np.int32)
+    distances = np.full((d, neighbours + 1), np.inf, dtype=np.float32)
     for rows, cell in _searches(d, cells):
-        near = cell[_nearest(single[rows], single[cell], neighbours + 1)]
-        heads.append(np.repeat(rows, near.shape[1]))
-        tails.append(near.ravel())
-    head, tail = np.concatenate(heads), np.concatenate(tails)
-    apart = head != tail  # the nearest of all is the vertex itself
-    return Candidates.from_pairs(d, head[apart], tail[apart])
+        found, length = _nearest(single[rows], single[cell], neighbours + 1)
+        near[rows], distances[rows] = _merged(near[rows], distances[rows], cell[found], length)
+    heads = np.repeat(np.arange(d, dtype=np.int32), neighbours + 1)
+    kept = np.isfinite(distances.ravel()) & (heads != near.ravel())  # nearest is a vertex to itself
+    return Candidates.from_pairs(d, heads[kept], near.ravel()[kept])
+
+
+def _merged(
+    known: NDArray[np.int32], lengths: Single, found: NDArray[np.intp], others: Single
+) -> tuple[NDArray[np.int32], Single]:
+    """Return the nearest of those that are known and of those that were found, each named once."""
+    near = np.hstack([known, found.astype(np.int32)])
+    distances = np.hstack([lengths, others])
+    # Who is in both lists stands next to himself when these are sorted, at nearly one distance.
+    order = np.lexsort((distances, near), axis=1)
+    near = np.take_along_axis(near, order, 1)
+    distances = np.take_along_axis(distances, order, 1)
+    distances[:, 1:][near[:, 1:] == near[:, :-1]] = np.inf
+    count = known.shape[1]
+    best = np.argpartition(distances, count - 1, axis=1)[:, :count]
+    return np.take_along_axis(near, best, 1), np.take_along_axis(distances, best, 1)
+
+
+def _centred(points: Array) -> Single:
+    """Return the rows less their mean in single precision, without another copy in double."""
+    single = np.empty(points.shape, dtype=np.float32)
+    middle = points.mean(axis=0)
+    for first in range(0, points.shape[0], _CELL):
+        np.subtract(points[first : first + _CELL], middle, out=single[first : first + _CELL],
+                    casting="same_kind")  # fmt: skip
+    return single
 
 
 def _searches(d: int, cells: list[Cell]) -> Iterator[tuple[Cell, Cell]]:
@@ -81,10 +107,11 @@ def _halved(points: Single, members: Cell, rng: np.random.Generator) -> Iterator
     yield from _halved(points, members[order[half:]], rng)
 
 
-def _nearest(rows: Single, others: Single, count: int) -> NDArray[np.intp]:
-    """Return for every row the indices of the nearest other rows."""
+def _nearest(rows: Single, others: Single, count: int) -> tuple[NDArray[np.intp], Single]:
+    """Return for every row the nearest other rows and their distances, up to a term of the row."""
     count = min(count, others.shape[0])
     distances = rows @ others.T
     distances *= -2
     distances += np.einsum("ij,ij->i", others, others)
-    return np.argpartition(distances, count - 1, axis=1)[:, :count]
+    found = np.argpartition(distances, count - 1, axis=1)[:, :count].copy()
+    return found, np.take_along_axis(distances, found, 1)

@@ -18,9 +18,9 @@ from solvers.large.neighbours import Cell
 from solvers.large.structure import Vertices, squared_distances
 from wdro_cvx.validation import Array
 
-_BLOCK = 2048
+_BLOCK = 2304  # vertices; three tiles of a product
 _UNIT = 2.0**-24  # of rounding in single precision
-_SAMPLE = 256
+_SAMPLE, _SAMPLED = 256, 1 << 26  # vertices, and prices in all
 _TOLD = 8  # blocks between two tellings
 
 
@@ -81,13 +81,15 @@ def crowding(
     Far from the optimum nearly all pairs may seem to pay. A sample of the vertices tells.
     """
     d = points.shape[0]
-    chosen = rng.choice(d, min(_SAMPLE, d), replace=False)
+    count = min(_SAMPLE, max(_SAMPLED // d, 1), d)
+    chosen = rng.choice(d, count, replace=False)
     columns = _columns(points, nu, tau)
     left = np.column_stack([2 * columns[chosen, :-2], columns[chosen, -1], columns[chosen, -2]])
-    prices = np.concatenate(
-        [(left @ part.T).ravel() for part in np.array_split(columns, -(-d // _BLOCK))]
-    )
-    paying = prices[prices > -margin]
+    parts = []
+    for part in np.array_split(columns, -(-d // _BLOCK)):
+        prices = left @ part.T
+        parts.append(prices[prices > -margin])
+    paying = np.concatenate(parts)
     allowed = int(2 * most * chosen.size / d) + chosen.size  # its price with itself pays
     if paying.size <= allowed:
         return -margin

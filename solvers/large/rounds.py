@@ -6,20 +6,20 @@ Memory is that of a few copies of the data, whatever the number of pairs.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csgraph
 
 from solvers.large.blocks import Executor
+from solvers.large.coupled import Splitting
 from solvers.large.neighbours import Cell, near_pairs, pivot_cells
 from solvers.large.pricing import crowding, paying_pairs, paying_within
 from solvers.large.search import Data, Evidence, Search
+from solvers.large.start import carried_weights
 from solvers.large.structure import Candidates, Vertices
 from solvers.large.worth import NEIGHBOURS, NotWorthwhileError, worthwhile
 from solvers.running.display import Bar
 from solvers.running.incumbent import Callback, Progress
 from solvers.running.limits import Clock, OutOfTime
 from wdro_cvx import Certificate, GraphProblem, Solution, Status
-from wdro_cvx.graphs.bounds import project_interval
 from wdro_cvx.graphs.listed_bounds import ListedBounds
 from wdro_cvx.large.edge_list import EdgeList
 from wdro_cvx.moment import TransportedMoment
@@ -36,6 +36,8 @@ _MOST = 10  # new candidates per vertex and round
 _FEW = 0.01  # of the candidates: so few new ones are left to the pricing of all pairs
 _MAX_ROUNDS = 12
 _STALLED = 0.7  # of the gap: a round that leaves more has little to add
+_LEAST_MIXED = 30  # vertices, for Lanczos to have room
+_MIXED_FROM = 1000  # from where the splitting is faster than the dense one (docs/scale.md)
 _SEED = 0  # of the pivots around which neighbours are sought: answers are reproducible
 
 
@@ -94,25 +96,8 @@ class Run:
             _unbounded(problem.prior.scaled(self.unit**-2)),
         )
         self.search = Search(data, edges, clock, box)
-        self.first = None if start is None else self._carried(start, place)
-
-    def _carried(self, start: EdgeList, place: NDArray[np.integer]) -> Array:
-        """Return another problem's weights on the candidates, feasible for this one."""
-        edges, rule, box = self.search.edges, self.problem.prior.trace, self.search.box
-        heads, tails = place[start.heads], place[start.tails]
-        own = np.minimum(heads, tails).astype(np.int64) * edges.d + np.maximum(heads, tails)
-        places = np.minimum(np.searchsorted(edges.keys, own), edges.size - 1)
-        known = (edges.keys[places] == own) & (start.weights > 0.0)
-        weights = np.zeros(edges.size)
-        weights[places[known]] = start.weights[known]
-        if box is not None:
-            if rule.fixed:
-                return project_interval(weights, *box, rule.target / 2)
-            return np.asarray(np.clip(weights, *box))
-        total = float(weights.sum())
-        if rule.fixed and total > 0.0:
-            weights *= rule.target / (2 * total)
-        return weights
+        rule = problem.prior.trace
+        self.first = None if start is None else carried_weights(edges, box, rule, start, place)
 
     @property
     def gap(self) -> float:
@@ -133,6 +118,8 @@ class Run:
                 search.descend(max(_ROUGH, goal))
                 search.prune(_FAR)
                 self._consider()
+                if self._multiple:
+                    break
                 # Pairs of the cells are cheap to price; all pairs are worth it when these are done.
                 while self.cells and self._price_cells() > _FEW * search.edges.size:
                     search.descend(max(_ROUGH, goal))
@@ -148,12 +135,44 @@ class Run:
                     break  # nothing to add and nothing to improve
                 if self.gap > _STALLED * before:
                     break  # the hard case: the value may be near, one worst case is no proof
+            return self._finish_coupled()
         except OutOfTime:
             self.status = Status.TIME_LIMIT
         except KeyboardInterrupt:
             if not np.isfinite(search.value):
                 raise
             self.status = Status.INTERRUPTED
+        return False
+
+    @property
+    def _mixes(self) -> bool:
+        """Whether mixtures of worst cases are to be had here, and faster than by the dense path."""
+        data = self.search.data
+        known = data.radius > 0.0 and data.scales is None and data.prior.trace.fixed
+        return known and self.problem.d >= (_LEAST_MIXED if self.patient else _MIXED_FROM)
+
+    @property
+    def _multiple(self) -> bool:
+        """Whether the descent ended where γ meets λmax, far from its goal."""
+        worst = self.search.worst
+        return worst is not None and not worst.closed and self.search.gap > _ROUGH
+
+    def _finish_coupled(self) -> bool:
+        """Go on where λmax is multiple: mixtures of worst cases, and prices of all pairs."""
+        search, goal = self.search, _FINE * self.tol
+        if not self._mixes:
+            return False
+        self._stage("mixing worst cases")
+        splitting = Splitting(search)
+        for number in range(_MAX_ROUNDS):
+            before = self.gap
+            splitting.run(max(_ROUGH, goal) if number == 0 else goal)
+            self._price_all()
+            self._record()
+            if self.gap <= self.tol:
+                return True
+            if number > 1 and self.gap > _STALLED * before:
+                break
         return False
 
     def _finish_list(self) -> bool:
@@ -175,6 +194,7 @@ class Run:
             self.callback.stage(f"round {number}, {self.search.edges.size:,} candidates: {doing}")
 
     def _pricing(self, share: float) -> None:
+        self.search.check_clock()  # a pass over 10¹¹ pairs takes minutes
         self._stage(f"pricing all pairs, {share:.0%}")
 
     def _average(self) -> Array:
@@ -225,9 +245,7 @@ class Run:
             self.bound, self.best = bound, evidence
         if self.gap <= self.tol:
             return 0
-        used = search.weights > 0.0
-        kept = Candidates(data.points.shape[0], search.edges.heads[used], search.edges.tails[used])
-        return self._admit(kept, heads, tails)
+        return self._admit(search.edges.among(search.weights > 0.0), heads, tails)
 
     def _admit(self, kept: Candidates, heads: Vertices, tails: Vertices) -> int:
         """Go on with some of the candidates and with these pairs; return how many are new."""
@@ -243,7 +261,8 @@ class Run:
         if self.patient:
             return
         sparse = worthwhile(self.problem, self.search.edges.size)
-        if not sparse or (self.search.worst is not None and not self.search.worst.closed):
+        worst = self.search.worst
+        if not sparse or (worst is not None and not worst.closed and not self._mixes):
             raise NotWorthwhileError
 
     def _record(self) -> None:
@@ -261,12 +280,16 @@ class Run:
         edges = self._graph()
         certificate = None
         if evidence is not None:
-            moved = np.empty(search.data.points.shape[::-1])
-            moved[:, self.order] = search.data.moved(evidence.worst).T
-            moved *= self.unit
+            columns = search.data.moved(evidence.worst)
+            rows = np.empty(columns.shape[::-1])
+            rows[:, self.order] = columns.T
+            rows *= self.unit
+            del columns
+            moved, spread = np.split(rows, [search.data.points.shape[1]])
             nu = np.empty(edges.d)
             nu[self.order] = evidence.nu * self.unit**2
-            certificate = Certificate(TransportedMoment(moved), nu, evidence.tau * self.unit**2)
+            moment = TransportedMoment(moved, spread)
+            certificate = Certificate(moment, nu, evidence.tau * self.unit**2)
         return Solution(
             laplacian=edges.laplacian(),
             value=search.value * self.unit**2,

@@ -29,6 +29,7 @@ _TRIFLE = 1e-3  # of the gap to be closed: a step that promises no more is not w
 _MAX_STEPS = 60
 # What is found inexactly is found to this share of the gap that it should close.
 _SHARE, _LEAST_SHARE = 0.03, 1e-4
+_INSIDE = 1.0 - 1e-13  # of the radius, the rest for rounding
 _FINEST, _COARSEST = 1e-12, 1e-4
 
 
@@ -72,10 +73,18 @@ class Data:
         return self.prior.beta * rule.target / self.points.shape[0]
 
     def moved(self, worst: WorstTransport) -> Array:
-        """Return where the rows go."""
-        if self.scales is None:
-            return np.asarray(self.points + worst.moves)
-        return np.asarray(self.points + worst.moves * self.scales[:, np.newaxis])
+        """Return where the rows go, by moves of the radius to all digits, and what is spread."""
+        count = self.points.shape[1]
+        moved = worst.moves.astype(np.float64)
+        if worst.spread is not None:
+            moved = np.hstack([moved, worst.spread])
+        length = float(np.linalg.norm(moved))
+        if length > 0.0:
+            moved *= self.radius * _INSIDE / length
+        if self.scales is not None:
+            moved *= self.scales[:, np.newaxis]
+        moved[:, :count] += self.points
+        return moved
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +116,7 @@ class Search:
 
     def __post_init__(self) -> None:
         self.weights = np.zeros(self.edges.size)
-        self.nominal_costs = self._costs(self.data.points)
+        self.nominal_costs = self.costs(self.data.points)
 
     @property
     def gap(self) -> float:
@@ -123,10 +132,9 @@ class Search:
     def admit(self, edges: Candidates) -> None:
         """Go on with other candidates, among which are all pairs in use."""
         used = self.weights > 0.0
-        old = Candidates(self.edges.d, self.edges.heads[used], self.edges.tails[used])
-        self.weights = edges.carried(self.weights[used], old)
+        self.weights = edges.carried(self.weights[used], self.edges.among(used))
         self.edges = edges
-        self.nominal_costs = self._costs(self.data.points)
+        self.nominal_costs = self.costs(self.data.points)
         if self.evidence is not None:
             self.evidence = replace(self.evidence, bound=-np.inf)
 
@@ -135,10 +143,10 @@ class Search:
         evidence, edges = self.evidence, self.edges
         assert evidence is not None
         margin = share * self.data.price(evidence.nu)
-        costs = self._costs(self.data.moved(evidence.worst))
+        costs = self.costs(self.data.moved(evidence.worst))
         prices = evidence.tau - costs - evidence.nu[edges.heads] - evidence.nu[edges.tails]
         kept = (prices > -margin) | (self.weights > 0.0)
-        self.edges = Candidates(edges.d, edges.heads[kept], edges.tails[kept])
+        self.edges = edges.among(kept)
         self.weights, self.nominal_costs = self.weights[kept], self.nominal_costs[kept]
 
     def average(self, start: tuple[Array, float] | None) -> Point:
@@ -173,9 +181,9 @@ class Search:
         assert self.worst is not None
         weights, worst = self.weights, self.worst
         recent: deque[float] = deque([self.value], maxlen=_MEMORY)
-        costs = self._costs(data.moved(worst))
+        costs = self.costs(data.moved(worst))
         for _ in range(_MAX_STEPS):
-            point = self._bounded(worst, costs)
+            point = self.bounded(worst, costs)
             self.steps += 1
             if self.gap <= tol:
                 return
@@ -200,7 +208,7 @@ class Search:
                 return
             if length == 0.0:
                 return
-            moved_costs = self._costs(data.moved(moved_worst))
+            moved_costs = self.costs(data.moved(moved_worst))
             self.rho = max(float(change @ (moved_costs - costs)) / length, 0.0)
             weights, worst, costs = moved, moved_worst, moved_costs
             recent.append(value)
@@ -210,7 +218,8 @@ class Search:
         if np.isfinite(self.value):
             self.clock.check()
 
-    def _costs(self, points: Array) -> Array:
+    def costs(self, points: Array) -> Array:
+        """Return what the candidates cost."""
         return squared_distances(points, self.edges.heads, self.edges.tails)
 
     def _accuracy(self) -> float:
@@ -228,13 +237,17 @@ class Search:
         self.check_clock()
         laplacian = self.edges.laplacian(weights)
         worst = self.data.worst(laplacian, self._accuracy(), near)
+        return worst, self.offer(weights, laplacian, worst)
+
+    def offer(self, weights: Array, laplacian: sparse.csr_array, worst: WorstTransport) -> float:
+        """Return the objective with a worst case; keep the weights if they are the best."""
         value = float(self.nominal_costs @ weights) + worst.premium
         value += self.data.prior.value(weights, laplacian.diagonal())
         if value < self.value:
             self.weights, self.value, self.worst = weights, value, worst
-        return worst, value
+        return value
 
-    def _bounded(self, worst: WorstTransport, costs: Array) -> Point:
+    def bounded(self, worst: WorstTransport, costs: Array) -> Point:
         """Solve the sample-average problem of a worst case; keep its bound if it is the best."""
         self.check_clock()
         start = None if self.evidence is None else (self.evidence.nu, self.evidence.tau)

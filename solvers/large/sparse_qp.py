@@ -53,11 +53,11 @@ class SparseQP:
         return self.prior.alpha * self.edges.d
 
     def weights(self, prices: Array) -> Array:
-        """Return the best weights at given prices."""
-        found = prices / (4 * self.prior.beta)
+        """Return the best weights at given prices, in the place of these."""
+        prices /= 4 * self.prior.beta
         if self.box is None:
-            return np.maximum(found, 0.0, out=found)
-        return np.asarray(np.clip(found, *self.box))
+            return np.maximum(prices, 0.0, out=prices)
+        return np.asarray(np.clip(prices, *self.box, out=prices))
 
     def best_tau(self, nu: Array) -> float:
         """Maximise the dual over τ; a free trace has none."""
@@ -107,13 +107,16 @@ class SparseQP:
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A QP's dual at (ν, τ)."""
+    """A QP's dual at (ν, τ).
+
+    There may be millions of candidates: of what has a number for each only the weights are kept.
+    """
 
     qp: SparseQP
     nu: Array
     tau: float
 
-    @cached_property
+    @property
     def _prices(self) -> Array:
         edges = self.qp.edges
         prices = self.tau - self.qp.costs
@@ -141,7 +144,7 @@ class Point:
         level = self.tau * rule.target / 2 - rule.curvature * self.tau**2
         return square - earned - prior.conjugate(self.nu) + level
 
-    @cached_property
+    @property
     def feasible(self) -> Array:
         """The weights, scaled or moved to the trace; to the best scale where it is free."""
         qp, weights, total = self.qp, self.weights, float(self.weights.sum())
@@ -179,12 +182,13 @@ class Point:
         qp, prior, unit = self.qp, self.qp.prior, 4 * self.qp.prior.beta
         rule = prior.trace
         grad_nu = self.degrees - prior.degrees(self.nu)
-        slopes = self.weights > 0.0
+        used = self.weights > 0.0
         if qp.box is not None:
-            slopes = (self.weights > qp.box[0]) & (self.weights < qp.box[1])
-        used = slopes.astype(float)
-        counts, springs = qp.edges.degrees(used), unit * prior.spring(self.nu)
-        adjacency = qp.edges.adjacency(used)
+            used = (self.weights > qp.box[0]) & (self.weights < qp.box[1])
+        active = qp.edges.among(used)
+        ones = np.ones(active.size)
+        counts, springs = active.degrees(ones), unit * prior.spring(self.nu)
+        adjacency = active.adjacency(ones)
         if rule.free:
             sides = unit * grad_nu[:, np.newaxis]
             d_nu = _solved(adjacency, counts + springs, sides, accuracy)[:, 0]

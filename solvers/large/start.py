@@ -1,4 +1,4 @@
-"""Where Newton begins on candidate edges: solvers/laplacian_qp/start.py with lists for matrices."""
+"""Where Newton and the search begin: solvers/laplacian_qp/start.py with lists for matrices."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from numpy.typing import NDArray
 
 from solvers.laplacian_qp.start import PLENTY, own_slopes, rungs_to
 from solvers.large.structure import Candidates
+from wdro_cvx.graphs.bounds import project_interval
+from wdro_cvx.large.edge_list import EdgeList
 from wdro_cvx.priors import DegreePrior
+from wdro_cvx.priors.trace import TraceRule
 from wdro_cvx.validation import Array
 
 _NEAREST = 32  # edges of a vertex that the guess looks at
@@ -49,3 +52,30 @@ def _cheapest(edges: Candidates, costs: Array, count: int) -> tuple[NDArray[np.i
     near[ends[kept], rank[kept]] = others[kept]
     own[ends[kept], rank[kept]] = both[kept]
     return near, own
+
+
+def carried_weights(
+    edges: Candidates,
+    box: tuple[Array, Array] | None,
+    rule: TraceRule,
+    start: EdgeList,
+    place: NDArray[np.integer],
+) -> Array:
+    """Return another problem's weights on the candidates, feasible for this one.
+
+    ``place`` says which number its vertices have here.
+    """
+    heads, tails = place[start.heads], place[start.tails]
+    own = np.minimum(heads, tails).astype(np.int64) * edges.d + np.maximum(heads, tails)
+    places = np.minimum(np.searchsorted(edges.keys, own), edges.size - 1)
+    known = (edges.keys[places] == own) & (start.weights > 0.0)
+    weights = np.zeros(edges.size)
+    weights[places[known]] = start.weights[known]
+    if box is not None:
+        if rule.fixed:
+            return project_interval(weights, *box, rule.target / 2)
+        return np.asarray(np.clip(weights, *box))
+    total = float(weights.sum())
+    if rule.fixed and total > 0.0:
+        weights *= rule.target / (2 * total)
+    return weights

@@ -57,8 +57,8 @@ class Candidates:
 
     @cached_property
     def _pattern(self) -> sparse.csr_array:
-        """The adjacency with the number of its edge, counted from one, in every entry."""
-        numbers = np.arange(1, self.size + 1, dtype=np.int64)
+        """The adjacency with the number of its edge in every entry."""
+        numbers = np.arange(self.size, dtype=np.int32)
         rows = np.concatenate([self.heads, self.tails])
         columns = np.concatenate([self.tails, self.heads])
         shape = (self.d, self.d)
@@ -67,8 +67,12 @@ class Candidates:
     def adjacency(self, values: Array) -> sparse.csr_array:
         """Return the symmetric matrix with these values on the pairs."""
         pattern = self._pattern
-        data = values[pattern.data - 1]
+        data = values.take(pattern.data)
         return sparse.csr_array((data, pattern.indices, pattern.indptr), shape=pattern.shape)
+
+    def among(self, chosen: NDArray[np.bool_]) -> Candidates:
+        """Return some of the pairs."""
+        return Candidates(self.d, self.heads[chosen], self.tails[chosen])
 
     def degrees(self, values: Array) -> Array:
         """Return for every vertex the sum over its pairs."""
@@ -78,7 +82,7 @@ class Candidates:
     def laplacian(self, weights: Array) -> sparse.csr_array:
         """Return the Laplacian of the pairs that have weight."""
         used = weights > 0.0
-        kept = Candidates(self.d, self.heads[used], self.tails[used])
+        kept = self.among(used)
         adjacency = kept.adjacency(-weights[used])
         return sparse.csr_array(
             adjacency + sparse.diags_array(kept.degrees(weights[used]), format="csr")

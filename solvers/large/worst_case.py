@@ -11,10 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import linalg as sparse_linalg
 
 from wdro_cvx.validation import Array
+
+Single = NDArray[np.float32]
 
 _CHUNK = 32
 _MAX_CG = 400
@@ -35,16 +38,20 @@ class WorstTransport:
         What it adds to the risk; above the truth by no more than what was asked for.
     multiplier : float
         γ; infinite where nothing moves.
-    moves : array (d, r)
-        How far every entry moves, of Frobenius norm ε.
+    moves : array (d, r) of single precision
+        How far every entry moves, of Frobenius norm ε. Several are kept at a time, and rounding
+        them costs the square of its size only: the worst moves are stationary.
     closed : bool
         Whether γ was found above λmax: in the hard case it is not.
+    spread : array (d, s) or None
+        What of the budget is spent on spreading mass both ways, in the hard case.
     """
 
     premium: float
     multiplier: float
-    moves: Array
+    moves: Single
     closed: bool
+    spread: Array | None = None
 
 
 def top_bound(laplacian: sparse.csr_array) -> float:
@@ -80,7 +87,7 @@ def worst_transport(
     points: Array,
     radius: float,
     accuracy: float,
-    start: tuple[float, Array] | None = None,
+    start: tuple[float, Single] | None = None,
 ) -> WorstTransport:
     """Find it to a relative accuracy of the premium.
 
@@ -94,11 +101,11 @@ def worst_transport(
         Those of a similar Laplacian.
     """
     if radius == 0.0:
-        return WorstTransport(0.0, np.inf, np.zeros_like(points), True)
+        return WorstTransport(0.0, np.inf, np.zeros(points.shape, np.float32), True)
     top = top_bound(laplacian)
     size, centre = _first_moments(laplacian, points)
     if size == 0.0:
-        return WorstTransport(radius**2 * top, top, np.zeros_like(points), False)
+        return WorstTransport(radius**2 * top, top, np.zeros(points.shape, np.float32), False)
     gamma, guess = size / radius + centre, None
     if start is not None and np.isfinite(start[0]):
         gamma, guess = start
@@ -111,8 +118,7 @@ def worst_transport(
     while True:
         # What the residuals may add to the premium, of which γε² is a part.
         allowed = accuracy * gamma * radius**2 * (gamma - top)
-        moves, form, rest = _solved(laplacian, points, gamma, guess, near, allowed)
-        length = float(np.linalg.norm(moves))
+        moves, length, form, rest = _solved(laplacian, points, gamma, guess, near, allowed)
         premium = gamma * radius**2 + form + rest / (gamma - top)
         moves *= radius / length
         known.append((gamma, 1.0 / length))
@@ -150,16 +156,16 @@ def _solved(
     laplacian: sparse.csr_array,
     points: Array,
     gamma: float,
-    start: Array | None,
+    start: Single | None,
     accuracy: float,
     allowed: float,
-) -> tuple[Array, float, float]:
-    """Return Y, ``⟨B + R, Y⟩`` and ``‖R‖²``, with ``‖R‖ ≤ accuracy·‖B‖`` and ``‖R‖² ≤ allowed``."""
-    found = np.empty_like(points)
-    form = left = 0.0
+) -> tuple[Single, float, float, float]:
+    """Return Y, ‖Y‖, ``⟨B + R, Y⟩``, ``‖R‖²``; ``‖R‖ ≤ accuracy·‖B‖`` and ``‖R‖² ≤ allowed``."""
+    found = np.empty(points.shape, dtype=np.float32)
+    form = left = length = 0.0
     for part in _parts(points):
         side = laplacian @ np.ascontiguousarray(points[:, part])
-        guess = side / gamma if start is None else np.ascontiguousarray(start[:, part])
+        guess = side / gamma if start is None else start[:, part].astype(np.float64, order="C")
         rest = side - gamma * guess + laplacian @ guess
         goal = accuracy**2 * max(float(np.vdot(side, side)), _TINY)
         goal = min(goal, allowed * side.shape[1] / points.shape[1])
@@ -176,9 +182,10 @@ def _solved(
             along *= square / np.maximum(previous, _TINY)
             along += rest
         found[:, part] = guess
+        length += float(np.vdot(guess, guess))
         form += float(np.vdot(side, guess)) + float(np.vdot(rest, guess))
         left += float(square.sum())
-    return found, form, left
+    return found, float(np.sqrt(length)), form, left
 
 
 def _parts(points: Array) -> list[slice]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.linalg import splu
 
 from wdro_cvx.large.sharp_top import sharp_eigenvalue_bound
 from wdro_cvx.large.top import eigenvalue_bound, longest_row
@@ -27,6 +28,9 @@ _WIDTH = 32  # columns at a time
 _SWEEPS = 30
 _CHEBYSHEV = 400
 _ABOVE = 1e-3  # of λ̄: how far above it γ is where the worst γ is not
+_NEXT = 1e-6  # the same where Y comes from a factorisation
+_FACTORISATIONS = 8
+_CLOSE = 1e-5
 _LOSS = 1e-9  # of the premium, which is not worth another sweep
 
 
@@ -68,14 +72,52 @@ def premium_bound(
         if gamma > top and loss <= _LOSS * (gamma - top) * gamma * radius**2:
             break
     if gamma <= top * (1.0 + _ABOVE):  # the bound is in the way, or the eigenvalue is
-        top = min(top, sharp_eigenvalue_bound(laplacian))
+        sharp = sharp_eigenvalue_bound(laplacian)
+        top = min(top, sharp)
         for _ in range(_SWEEPS):
             if gamma > top and loss <= _LOSS * (gamma - top) * gamma * radius**2:
                 break
             gamma, loss = _sweep(laplacian, points, moves, radius)
+        if gamma <= top * (1.0 + _ABOVE) and np.isfinite(sharp):
+            return _next_to_top(laplacian, points, moves, radius, gamma, top)
     gamma = max(gamma, top * (1.0 + _ABOVE))
     value = _bound(laplacian, points, moves, radius, gamma, top)
     return Premium(value, gamma, moves, top)
+
+
+def _next_to_top(
+    laplacian: sparse.csr_array,
+    points: Array,
+    moves: Array,
+    radius: float,
+    gamma: float,
+    top: float,
+) -> Premium:
+    """Return the bound where γ meets λmax: Y from factorisations, which iterations would not find.
+
+    γ is sought such that ``‖Y‖ = ε``, and is next to λ̄ where Y is shorter even there.
+    """
+    least = top * (1.0 + _NEXT)
+    gamma, side = max(gamma, least), np.asarray(laplacian @ points)
+    identity = sparse.eye_array(laplacian.shape[0], format="csr")
+    best, known = np.inf, list[tuple[float, float]]()
+    for _ in range(_FACTORISATIONS):
+        shifted = sparse.csc_array(gamma * identity - laplacian)
+        found = splu(shifted, permc_spec="MMD_AT_PLUS_A").solve(side)
+        length = float(np.linalg.norm(found))
+        value = _bound(laplacian, points, found, radius, gamma, top)
+        if value < best:
+            best, chosen = value, gamma
+            moves[:] = found * (radius / max(length, radius))
+        if abs(length / radius - 1.0) <= _CLOSE or (gamma == least and length <= radius):
+            break
+        known.append((gamma, 1.0 / length))
+        following = gamma * (1.0 + _ABOVE) if length > radius else least
+        if len(known) > 1 and known[-1][1] != known[-2][1]:
+            rise = (known[-1][0] - known[-2][0]) / (known[-1][1] - known[-2][1])
+            following = gamma + (1.0 / radius - known[-1][1]) * rise
+        gamma = max(following, least)
+    return Premium(best, chosen, moves, top)
 
 
 def _sweep(

@@ -17,7 +17,7 @@ from wdro_cvx.validation import Array
 
 _EPS = float(np.finfo(float).eps)
 _SINGLE = float(np.finfo(np.float32).eps) / 2
-_SIDE = 1024
+_SIDE = 768  # measured: the fastest
 _GATHERED = 1 << 15  # numbers at a time, which stay in the cache
 
 Indices = NDArray[np.int32]
@@ -39,34 +39,43 @@ def pairs_below(columns: Array, nu: Array, tau: float, most: int) -> tuple[Indic
     most : int
         Raise TooManyError beyond this number.
     """
-    d = columns.shape[0]
-    single, sizes = np.empty(columns.shape, dtype=np.float32), np.empty(d)
+    d, r = columns.shape
+    # (g, -h, 1) on the one side and (g, 1, -h) on the other: a product is positive where a pair
+    # may pay. The two last columns change places from side to side.
+    single, sizes = np.empty((d, r + 2), dtype=np.float32), np.empty(d)
     middle = columns.mean(axis=0)
     for first in range(0, d, _SIDE):
         centred = columns[first : first + _SIDE] - middle
-        single[first : first + _SIDE] = centred
+        single[first : first + _SIDE, :r] = centred
         sizes[first : first + _SIDE] = np.einsum("ij,ij->i", centred, centred)
     levels = (sizes + nu - tau / 2) / 2
     # The smallest numbers of single precision have errors of their own.
-    levels -= (columns.shape[1] + 8) * 1.01 * _SINGLE * (sizes + np.abs(levels)) + 1e-30
-    limits = levels.astype(np.float32)
-    heads: list[NDArray[np.intp]] = []
-    tails: list[NDArray[np.intp]] = []
+    levels -= (r + 8) * 1.01 * _SINGLE * (sizes + np.abs(levels)) + 1e-30
+    single[:, r], single[:, r + 1] = 1.0, -levels
+    swapped = np.concatenate([np.arange(r), [r + 1, r]])
+    products = np.empty((_SIDE, _SIDE), dtype=np.float32)  # one for all: it stays in the cache
+    heads: list[NDArray[np.int32]] = []
+    tails: list[NDArray[np.int32]] = []
     count = 0
     for first in range(0, d, _SIDE):
-        rows, row_limits = single[first : first + _SIDE], limits[first : first + _SIDE, np.newaxis]
+        rows = single[first : first + _SIDE, swapped]
         for second in range(first, d, _SIDE):
-            block = rows @ single[second : second + _SIDE].T
-            block -= limits[second : second + _SIDE]
-            head, tail = np.divmod(np.flatnonzero(block > row_limits), block.shape[1])
+            others = single[second : second + _SIDE]
+            block = products[: len(rows), : len(others)]
+            np.matmul(rows, others.T, out=block)
+            if block.max() <= 0.0:
+                continue
+            # What single precision has no number for may pay as well.
+            head, tail = np.divmod(np.flatnonzero(~(block <= 0.0)), len(others))
             if second == first:
                 head, tail = head[head < tail], tail[head < tail]
             count += head.size
             if count > most:
                 raise TooManyError
-            heads.append(head + first)
-            tails.append(tail + second)
-    return np.concatenate(heads).astype(np.int32), np.concatenate(tails).astype(np.int32)
+            heads.append((head + first).astype(np.int32))
+            tails.append((tail + second).astype(np.int32))
+    none = np.empty(0, dtype=np.int32)
+    return np.concatenate([none, *heads]), np.concatenate([none, *tails])
 
 
 def least_costs(

@@ -20,7 +20,8 @@ from wdro_cvx.validation import Array
 
 _EPS = float(np.finfo(float).eps)
 _EXCESSES = 1e-6, 1e-4, 1e-2  # by which λ is tried above the estimate, relative to it
-_LANCZOS = 1e-7
+_LANCZOS = 1e-7, 1e-5  # accuracies
+_KEPT = 64  # vectors, so that clusters of eigenvalues do not take long
 _MOST_WORK = 2e11  # products of a factorisation within the profile: minutes
 
 
@@ -35,17 +36,29 @@ def sharp_eigenvalue_bound(matrix: sparse.csr_array) -> float:
     d = matrix.shape[0]
     if d < 4 or _work(matrix) > _MOST_WORK:
         return np.inf
-    start = np.random.default_rng(0).standard_normal(d)
-    try:
-        (estimate,) = sparse_linalg.eigsh(
-            matrix, 1, which="LA", v0=start, tol=_LANCZOS, return_eigenvectors=False
-        )
-    except sparse_linalg.ArpackError:
+    estimate = _estimate(matrix)
+    if not np.isfinite(estimate):
         return np.inf
     for excess in _EXCESSES:
-        bound = _proved(matrix, float(estimate) * (1.0 + excess))
+        bound = _proved(matrix, estimate * (1.0 + excess))
         if np.isfinite(bound):
             return bound
+    return np.inf
+
+
+def _estimate(matrix: sparse.csr_array) -> float:
+    """Return the largest eigenvalue by Lanczos' method, less accurately where it is multiple."""
+    d = matrix.shape[0]
+    start = np.random.default_rng(0).standard_normal(d)
+    for accuracy in _LANCZOS:
+        try:
+            (found,) = sparse_linalg.eigsh(
+                matrix, 1, which="LA", v0=start, tol=accuracy, ncv=min(_KEPT, d),
+                return_eigenvectors=False,
+            )  # fmt: skip
+        except sparse_linalg.ArpackError:
+            continue
+        return float(found)
     return np.inf
 
 

@@ -50,6 +50,8 @@ _SIZES_IN_SPACE = {
 _SIGNALS = (50, 800)
 AT = 2000  # vertices: of the ratios, of the eigendecomposition, and of other numbers of signals
 _ALSO_AT = 10_000
+# With few signals, as far as a machine's patience goes.
+_FEW, _FURTHEST = 50, (100_000, 200_000, 1_000_000)
 
 
 def cells(largest: int) -> list[ScaleCell]:
@@ -62,5 +64,6 @@ def cells(largest: int) -> list[ScaleCell]:
     ]
     found += [ScaleCell(path, AT, n, PLANE) for n in _SIGNALS for path in _SIZES]
     found += [ScaleCell(SPARSE, _ALSO_AT, n, PLANE) for n in _SIGNALS]
+    found += [ScaleCell(SPARSE, d, _FEW, PLANE) for d in _FURTHEST]
     found.append(ScaleCell(EIGEN, AT, N, PLANE))
     return sorted((cell for cell in found if cell.d <= largest), key=lambda cell: cell.d)

@@ -29,7 +29,22 @@ def test_next_to_the_hard_case_it_closes_the_gap(share):
     assert answer.value == pytest.approx(best.value, rel=1e-6)
 
 
-def test_in_the_hard_case_it_claims_nothing():
+def test_in_the_hard_case_a_mixture_of_worst_cases_is_the_proof():
+    problem = smooth_problem(100, 8, WassersteinBall(10.0))
+    answer = SparseSolver().solve(problem)
+    assert answer.status is Status.SOLVED
+    # λmax is multiple, and the budget is spread over its eigenvectors.
+    assert len(answer.certificate.moment.spread) > 1
+    values = np.linalg.eigvalsh(answer.laplacian)
+    assert values[-2] > (1 - 1e-3) * values[-1]
+    laplacian = sparse.csr_array(answer.laplacian)
+    assert judge(problem, laplacian, answer.certificate).solved(1e-6)
+    assert judge(problem, answer).solved(1e-6)  # by the dense judge
+    # One worst case alone proves little.
+    assert judge(problem, laplacian).gap > 1e-4
+
+
+def test_where_even_a_mixture_is_not_of_low_rank_it_claims_nothing():
     problem = smooth_problem(50, 5, WassersteinBall(40.0))
     answer = SparseSolver().solve(problem)
     assert answer.status is not Status.SOLVED

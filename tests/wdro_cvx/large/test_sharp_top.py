@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 from instances import random_laplacian, seeds
 from scipy import sparse
 
+from wdro_cvx import Nominal, WassersteinBall
 from wdro_cvx.large import sharp_top
-from wdro_cvx.large.generators import neighbour_graph
+from wdro_cvx.large.generators import neighbour_graph, smooth_table
+from wdro_cvx.large.premium import premium_bound
 from wdro_cvx.large.sharp_top import sharp_eigenvalue_bound
 from wdro_cvx.large.top import eigenvalue_bound
 
@@ -57,3 +59,19 @@ def test_what_would_take_minutes_is_not_tried(monkeypatch):
     monkeypatch.setattr(sharp_top, "_MOST_WORK", 10.0)
     assert sharp_eigenvalue_bound(laplacian) == np.inf
     assert sharp_eigenvalue_bound(laplacian[:3, :3]) == np.inf
+
+
+@pytest.mark.parametrize("share", [0.3, 1.0, 3.0, 10.0])
+def test_next_to_the_largest_eigenvalue_the_premium_is_sharp_and_not_understated(share):
+    """Signals without a part on top: γ comes down to λmax, where iterations would not end."""
+    rng = np.random.default_rng(0)
+    graph = neighbour_graph(150, rng)
+    laplacian, radius = graph.laplacian(), share * np.sqrt(150)
+    top = np.linalg.eigh(laplacian.toarray())[1][:, -3:]
+    samples = smooth_table(graph, 4, rng)
+    nominal = Nominal.from_samples(samples - samples @ top @ top.T)
+    worst = WassersteinBall(radius).worst_case(nominal, laplacian.toarray())
+    premium = worst.risk - float(np.vdot(nominal.second_moment, laplacian.toarray()))
+    found = premium_bound(laplacian, np.array(nominal.factor.T, order="C"), radius)
+    assert premium * (1 - 1e-12) <= found.value <= premium * (1 + 1e-5)
+    assert np.linalg.norm(found.moves) <= radius * (1 + 1e-12)
