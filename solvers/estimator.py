@@ -152,7 +152,7 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
         """
         for name in ("radius", "eta", "unit"):  # a number, or a word that is looked at later
             if not isinstance(value := getattr(self, name), str):
-                real_number(name, value, 0.0)
+                real_number(name, value, 0.0, strict=name != "radius")
         kind = self._kind()
         self._check_prior()
         signals = self._signals(X, sample_weight, reset=True)

@@ -56,7 +56,7 @@ def check_stated(cls: type) -> None:
     if not (isinstance(stated, tuple) and stated and all(map(_is_claim, stated))):
         raise ProblemError(
             f"{name_of(cls)} cannot be registered: claims must be the tuple of ambiguity sets "
-            f"whose problem it solves, such as (GaussianBall,); it is {stated!r}."
+            f"whose problems it solves, such as (GaussianBall,); it is {stated!r}."
         )
 
 

@@ -24,7 +24,7 @@ from wdro_cvx.claims import FROBENIUS_BALL, MOVED_ROWS, SINGLE_POINT
 from wdro_cvx.graphs.listed_bounds import ListedBounds
 from wdro_cvx.large.edge_list import EdgeList
 from wdro_cvx.solution import SPARSE_FROM
-from wdro_cvx.validation import real_number
+from wdro_cvx.validation import tolerance
 
 _FASTER_FROM = 300  # vertices; measured against the dense path (docs/scale.md)
 
@@ -59,7 +59,7 @@ class SparseSolver(Solver):
     executor: Executor | None = None
 
     def __post_init__(self) -> None:
-        real_number("tol", self.tol, 0.0, strict=True)
+        tolerance(self.tol)
         Clock(self.time_limit)
 
     @classmethod

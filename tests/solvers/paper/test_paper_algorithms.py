@@ -242,8 +242,10 @@ def test_a_step_that_loses_a_little_is_not_taken():
 
 def test_registration():
     assert {"BlockDescent", "ProjectedGradient"} <= set(registered())
-    with pytest.raises(ProblemError, match=r"Nothing.*subclass Solver and set claims"):
+    with pytest.raises(ProblemError, match=r"Nothing.*claims must be the tuple.*it is None"):
         register(type("Nothing", (), {}))
+    with pytest.raises(ProblemError, match=r"Stranger.*must subclass Solver"):
+        register(type("Stranger", (), {"claims": (GaussianBall,)}))
     with pytest.raises(ProblemError, match=r"Idle.*write solve"):
         register(type("Idle", (Solver,), {"claims": (GaussianBall,)}))
 
