@@ -87,7 +87,8 @@ def run_admm(
             continue
         pieces = coupling(form, *_transport(lmi, root), laplacian)
         answer = incumbent.bound_by(pieces, None)
-        incumbent.evaluate(laplacian)
+        # A step that finds no edge worth its price is empty, whatever the trace has to be.
+        incumbent.evaluate(incumbent.problem.prior.repaired(laplacian))
         incumbent.evaluate(answer.laplacian)
         incumbent.record(_CHECK_EVERY)
         if incumbent.gap <= tol:

@@ -85,8 +85,8 @@ class _Path:
 
 
 def _follow(incumbent: Incumbent, form: TransportForm, path: _Path, tol: float, limit: int) -> None:
-    for iteration in range(1, min(limit, _MAX_STEPS) + 1):
-        if path.chosen.size > MAX_EDGES:
+    for iteration in range(1, limit + 1):
+        if path.chosen.size > MAX_EDGES or path.steps > _MAX_STEPS:
             return
         size = max(abs(incumbent.value), incumbent.problem.floor) / form.radius**2
         if path.system.complementarity() <= _CLOSE * tol * size or iteration % _CHECK_EVERY == 0:

@@ -113,7 +113,8 @@ class LaplacianStep:
         degrees = np.diagonal(self.laplacian)
         shared = qp.coupling * float(qp.direction @ degrees)
         nu = 2 * (qp.vertices * degrees - shared * qp.direction)
-        if self.tau is not None:
+        prices = (qp.costs + nu[:, np.newaxis] + nu)[~np.eye(len(nu), dtype=bool)]
+        # A level of the last step at which no edge pays now would leave Newton without a slope.
+        if self.tau is not None and self.tau > float(prices.min()):
             return nu, self.tau
-        prices = qp.costs + nu[:, np.newaxis] + nu
-        return nu, float(np.median(prices[~np.eye(len(nu), dtype=bool)]))
+        return nu, float(np.median(prices))

@@ -19,6 +19,7 @@ from solvers.certified.transport.edges import FreeEdges
 from solvers.certified.transport.interior import follow_path
 from solvers.certified.transport.lmi import TransportLMI
 from solvers.certified.transport.quadratic import StepPoint, StepQP
+from solvers.certified.transport.step import LaplacianStep
 from solvers.certified.transport.system import Iterate, NewtonSystem
 from solvers.laplacian_qp.ascent import maximise
 from solvers.running.incumbent import Incumbent
@@ -465,3 +466,17 @@ def test_one_sample_and_hardly_any_regularisation(radius):
     assert solution.status is Status.SOLVED
     assert solution.iterations <= 60 + 40
     assert judge(problem, solution.laplacian, solution.certificate).solved(1.1e-6)
+
+
+@pytest.mark.parametrize("level", [-1e9, None])
+def test_a_level_at_which_no_edge_pays_is_not_gone_on_with(level):
+    """A step of the ADMM begins with the trace's multiplier of the last one; it may be useless."""
+    problem = make("moments", d=9)
+    form = form_of(problem)
+    near = problem.prior.start(9)
+    lmi = TransportLMI.of(problem, form, near)
+    primal, dual = lmi.start(near)
+    laplacian, _, _ = LaplacianStep(lmi, near, tau=level).take(primal - dual, 1.0, 1e-6)
+    assert np.trace(laplacian) == pytest.approx(9.0)
+    expected, _, _ = LaplacianStep(lmi, near).take(primal - dual, 1.0, 1e-6)
+    np.testing.assert_allclose(laplacian, expected, atol=1e-5)

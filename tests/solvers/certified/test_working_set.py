@@ -10,7 +10,7 @@ from instances import dimensions, random_nominal, seeds
 from scipy import linalg
 
 from solvers.certified.proximal import proximal_descent
-from solvers.certified.transport import working_set
+from solvers.certified.transport import interior, working_set
 from solvers.certified.transport.edges import FreeEdges
 from solvers.certified.transport.interior import _start, follow_path
 from solvers.certified.transport.lmi import TransportLMI
@@ -179,3 +179,20 @@ def test_a_third_beginning_is_with_all_edges_where_there_is_room(monkeypatch):
     assert second.grown(system).whole
     monkeypatch.setattr(working_set, "MAX_EDGES", 50)
     assert not second.grown(system).whole
+
+
+def test_steps_with_a_part_of_the_edges_are_not_counted_against_all_of_them(monkeypatch):
+    """Each beginning has its own limit of steps."""
+    problem = make(16, n=3, radius=3.0, eta=1e-3)
+    incumbent, form, _ = begun(problem)
+    monkeypatch.setattr(
+        WorkingSet,
+        "first",
+        classmethod(lambda cls, incumbent, pool: cls(pool, pool.heads == 0, 15)),
+    )
+    monkeypatch.setattr(interior, "_PART_STEPS", 14)
+    monkeypatch.setattr(interior, "_MAX_STEPS", 30)
+    monkeypatch.setattr(WorkingSet, "joined", lambda self, system, level, least: (self, system))
+    follow_path(incumbent, form, 1e-6, 500)
+    assert incumbent.iterations > 30
+    assert incumbent.gap <= 1e-6
