@@ -163,6 +163,14 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
             signals, kind, self._rule(), self.eta, self._problem,
             block=self.block, seed=self.random_state, progress=self.progress,
         )  # fmt: skip
+        if self.radius == "bootstrap" and kind.row_scales is not None and len(signals) < signals.d:
+            warnings.warn(
+                f"{len(signals)} signals of {signals.d} vertices: with fewer signals than vertices "
+                f"a {type(kind).__name__} of the bootstrap's radius does not contain the truth "
+                "with its 95 % (docs/validation.md); ambiguity='moment' does.",
+                ChoiceWarning,
+                stacklevel=2,
+            )
         self.problem_, answer = self._solved(self._problem(nominal, chosen.radius, chosen.eta))
         self.ambiguity_ = self.problem_.ambiguity
         self.radius_, self.eta_ = self.ambiguity_.radius, _strength(self.problem_)

@@ -61,7 +61,7 @@ BuildBoth = Callable[[Nominal, float, float], GraphProblem]
 
 
 class ChoiceWarning(UserWarning):
-    """The best candidate is the first or the last: there may be better ones beyond it."""
+    """A choice to look at: the best candidate is the first or last, or its promise is not kept."""
 
 
 @dataclass(frozen=True)

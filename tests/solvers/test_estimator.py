@@ -91,6 +91,17 @@ def test_an_unfinished_answer_is_announced(monkeypatch):
     assert graph.status_ is Status.TIME_LIMIT
 
 
+def test_a_bootstrap_that_cannot_keep_its_promise_says_so():
+    few = signals()[:4]
+    assert len(few) < few.shape[1]
+    with pytest.warns(ChoiceWarning, match=r"4 signals of .* fewer signals than vertices"):
+        RobustGraph("bootstrap").fit(few)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        RobustGraph("bootstrap", ambiguity="moment").fit(few)
+        RobustGraph("bootstrap").fit(signals())
+
+
 def test_clone_and_pickle():
     graph = RobustGraph("bootstrap", 0.2, MomentBall(0.0, p=1.0), 1e-5).fit(signals())
     assert clone(graph).get_params() == graph.get_params()
