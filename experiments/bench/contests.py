@@ -67,7 +67,7 @@ CONTESTS: tuple[Contest, ...] = (
         {
             "CertifiedSolver": (20, 50, 100, 200, 500, 1000, 2000),
             "PIQP": (20, 50, 100, 200, 500, 1000),
-            "ProjectedGradient": (20, 50, 100, 200, 500),
+            "ProjectedGradient": (20, 50, 100, 200, 500, 1000),
             "SampleAverage:CLARABEL": (20, 50, 100, 200),
         },
     ),
@@ -78,7 +78,7 @@ CONTESTS: tuple[Contest, ...] = (
         1e-6,
         {
             "CertifiedSolver": (20, 40, 60, 100, 150, 200, 500, 1000, 2000),
-            "ProjectedGradient": (20, 40, 60, 100, 150, 200, 500),
+            "ProjectedGradient": (20, 40, 60, 100, 150, 200, 500, 1000, 2000),
             "BlockDescent": (20, 40, 60, 100, 150, 200),
             "RobustPremium:SCS": (20, 40, 60, 100, 150),
             "GaussianSDP:SCS": (20, 40, 60, 100, 150),
@@ -104,8 +104,8 @@ CONTESTS: tuple[Contest, ...] = (
         1e-6,
         {
             "CertifiedSolver": (10, 20, 40, 60, 100),
-            "ProjectedGradient": (10, 20, 40, 60),
-            "BlockDescent": (10, 20, 40, 60),
+            "ProjectedGradient": (10, 20, 40, 60, 100),
+            "BlockDescent": (10, 20, 40, 60, 100),
             "RobustPremium:SCS": (10, 20, 40, 60, 100),
             "RobustPremium:CLARABEL": (10, 20, 40),
         },
