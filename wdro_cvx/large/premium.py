@@ -79,7 +79,9 @@ def premium_bound(
                 break
             gamma, loss = _sweep(laplacian, points, moves, radius)
         if gamma <= top * (1.0 + _ABOVE) and np.isfinite(sharp):
-            return _next_to_top(laplacian, points, moves, radius, gamma, top)
+            found = _next_to_top(laplacian, points, moves, radius, gamma, top)
+            if np.isfinite(found.value):
+                return found
     gamma = max(gamma, top * (1.0 + _ABOVE))
     value = _bound(laplacian, points, moves, radius, gamma, top)
     return Premium(value, gamma, moves, top)
@@ -95,15 +97,19 @@ def _next_to_top(
 ) -> Premium:
     """Return the bound where γ meets λmax: Y from factorisations, which iterations would not find.
 
+    Infinite where they fail.
     γ is sought such that ``‖Y‖ = ε``, and is next to λ̄ where Y is shorter even there.
     """
     least = top * (1.0 + _NEXT)
     gamma, side = max(gamma, least), np.asarray(laplacian @ points)
     identity = sparse.eye_array(laplacian.shape[0], format="csr")
-    best, known = np.inf, list[tuple[float, float]]()
+    best, chosen, known = np.inf, gamma, list[tuple[float, float]]()
     for _ in range(_FACTORISATIONS):
         shifted = sparse.csc_array(gamma * identity - laplacian)
-        found = splu(shifted, permc_spec="MMD_AT_PLUS_A").solve(side)
+        try:
+            found = splu(shifted, permc_spec="MMD_AT_PLUS_A").solve(side)
+        except RuntimeError:  # singular to rounding
+            break
         length = float(np.linalg.norm(found))
         value = _bound(laplacian, points, found, radius, gamma, top)
         if value < best:
@@ -111,7 +117,7 @@ def _next_to_top(
             moves[:] = found * (radius / max(length, radius))
         if abs(length / radius - 1.0) <= _CLOSE or (gamma == least and length <= radius):
             break
-        known.append((gamma, 1.0 / length))
+        known.append((gamma, 1.0 / max(length, _TINY)))  # signals without a difference do not move
         following = gamma * (1.0 + _ABOVE) if length > radius else least
         if len(known) > 1 and known[-1][1] != known[-2][1]:
             rise = (known[-1][0] - known[-2][0]) / (known[-1][1] - known[-2][1])
