@@ -158,9 +158,12 @@ def _judge_sparse(
         raise ProblemError(
             f"laplacian must have shape {(problem.d, problem.d)}; it has {matrix.shape}."
         )
-    if certificate is not None and type(certificate.moment) is TransportedMoment:
+    if np.iscomplexobj(matrix.data):
+        raise ProblemError("laplacian must be of real numbers; it has complex ones.")
+    moment = getattr(certificate, "moment", None)
+    if certificate is not None and (moment is None or type(moment) is TransportedMoment):
         certificate = _checked(problem, certificate)
-    found = judge_large(problem, matrix, certificate)
+    found = judge_large(problem, matrix.astype(float, copy=False), certificate)
     return Verdict(
         found.value, found.bound, found.residuals, 0.0, problem.constant, problem.floor,
         found.distance, partial(getattr, found, "edges"), found.notes,
@@ -305,9 +308,11 @@ def _checked(problem: GraphProblem, certificate: Certificate | None) -> Certific
             f"certificate.second_moment must have shape {(problem.d, problem.d)}; "
             f"it has {(moment.d, moment.d)}."
         )
-    nu = certificate.degree_multipliers
+    # Made anew before it is looked at, so that what is looked at is what is used.
+    copy = Certificate(moment, certificate.degree_multipliers)
+    nu = copy.degree_multipliers
     if nu is not None and nu.shape != (problem.d,):
         raise ProblemError(
             f"certificate.degree_multipliers must have shape {(problem.d,)}; it has {nu.shape}."
         )
-    return Certificate(moment, nu)
+    return copy

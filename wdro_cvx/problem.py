@@ -124,11 +124,12 @@ class GraphProblem:
 
     @cached_property
     def normalised(self) -> GraphProblem:
-        """The same problem for data in its :attr:`unit`.
+        """The same problem for data in its :attr:`unit`; :meth:`check_ratios` comes first."""
+        self.check_ratios()
+        return self.scaled(1.0 / self.unit)
 
-        Raises ProblemError where the numbers of a problem are so far apart that products of them
-        leave the range of floating point.
-        """
+    def check_ratios(self) -> None:
+        """Raise ProblemError where numbers are too far apart for products of them to be numbers."""
         scale, prior = self.unit**-2, self.prior
         _check_ratio("radius", self.ambiguity.length / self.unit, "the data")
         if not prior.trace.free:
@@ -138,7 +139,6 @@ class GraphProblem:
             numbers["trace_penalty"] = prior.trace.stiffness
         for name, number in numbers.items():
             _check_ratio(name, number * scale, "the square of the data")
-        return self.scaled(1.0 / self.unit)
 
     @property
     def target_trace(self) -> float:

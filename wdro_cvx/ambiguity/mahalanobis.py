@@ -29,6 +29,7 @@ from wdro_cvx.moment import Moment, TransportedMoment
 from wdro_cvx.nominal import Nominal
 from wdro_cvx.validation import Array, finite_array
 
+_LARGEST = 1e30
 _WIDEST = 1e20  # of the scales: beyond, squares of their ratios leave no digits
 
 
@@ -63,6 +64,12 @@ class MahalanobisBall(AmbiguitySet):
             raise ProblemError(
                 f"scales must lie within a factor of {_WIDEST:g} of each other; they go from "
                 f"{scales.min():g} to {scales.max():g}."
+            )
+        if not 1.0 / _LARGEST <= scales.max() <= _LARGEST:
+            raise ProblemError(
+                f"scales must be of a size between {1.0 / _LARGEST:g} and {_LARGEST:g}, so that "
+                f"their squares are numbers; the largest is {scales.max():g}. Only radius·scales "
+                "counts: put the rest into the radius."
             )
         # A tuple, so that sets can be compared and hashed.
         object.__setattr__(self, "scales", tuple(float(scale) for scale in scales))

@@ -8,13 +8,14 @@ With a list of possible edges it is those of the list.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from wdro_cvx.dual_bound import best_tau, bounded_tau, conjugate
 from wdro_cvx.graphs.listed_bounds import ListedBounds
 from wdro_cvx.large.edge_list import EdgeList
-from wdro_cvx.large.prices import Indices, TooManyError, least_costs, pairs_below
+from wdro_cvx.large.prices import Indices, TooManyError, least_costs, pairs_below, shakes
 from wdro_cvx.nominal import Nominal
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.validation import Array
@@ -59,9 +60,14 @@ class Setting:
     columns: Array
     tilt: float
 
+    @cached_property
+    def moved(self) -> Array:
+        """How far rounding may have moved each vertex."""
+        return shakes(self.nominal, self.unit, self.columns)
+
     def costs(self, heads: Indices, tails: Indices) -> Array:
         """Return what pairs cost, rounded downwards."""
-        found = least_costs(self.nominal, self.unit, self.columns, heads, tails)
+        found = least_costs(self.columns, heads, tails, self.moved)
         return found + self._tilted(heads, tails) if self.tilt > 0.0 else found
 
     def _tilted(self, heads: Indices, tails: Indices) -> Array:
@@ -90,7 +96,7 @@ def large_bound(setting: Setting, nu: Array) -> LargeBound:
         charged = nu + setting.tilt * _DOWN * setting.graph.degrees
         most = max(_MOST[0] * nu.size, _MOST[1])
         try:
-            heads, tails = pairs_below(setting.columns, charged, tau, most)
+            heads, tails = pairs_below(setting.columns, charged, tau, most, setting.moved)
         except TooManyError:
             return nothing
     costs = setting.costs(heads, tails)

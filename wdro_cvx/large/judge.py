@@ -21,6 +21,7 @@ from wdro_cvx.large.dual import Setting, large_bound
 from wdro_cvx.large.edge_list import EdgeList
 from wdro_cvx.large.premium import Premium, premium_bound
 from wdro_cvx.large.repair import repaired
+from wdro_cvx.large.top import longest_row
 from wdro_cvx.moment import TransportedMoment
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.problem import GraphProblem
@@ -68,6 +69,7 @@ def judge_large(
             f"free edges or a list of the possible ones; the problem is {problem!r}. Pass a dense "
             "array."
         )
+    problem.check_ratios()
     unit, notes = problem.unit, []
     prior = problem.prior.scaled(unit**-2)
     found, graph, repair = repaired(matrix, prior)
@@ -172,7 +174,10 @@ def _value(
         part = slice(first, first + step)
         difference = points[graph.heads[part]] - points[graph.tails[part]]
         costs[part] = np.sum(difference**2, axis=1)
-    risk = float(costs @ graph.weights) * (1.0 + (points.shape[1] + 64) * _EPS)
+    # Summed pairwise: a product would lose digits with the number of edges.
+    risk = float(np.sum(costs * graph.weights)) * (1.0 + (points.shape[1] + 64) * _EPS)
+    # Degrees are summed one by one.
+    rounding = _SUM + longest_row(laplacian) * _EPS
     whitened, rows = laplacian, points
     if isinstance(stretch, np.ndarray):
         rows = points / stretch
@@ -183,7 +188,7 @@ def _value(
     premium = premium_bound(whitened, rows, radius, start)
     risk += premium.value
     if moment:
-        risk += problem.ambiguity.radius / unit**2 * float(np.sqrt(graph.square)) * (1.0 + _SUM)
+        risk += problem.ambiguity.radius / unit**2 * float(np.sqrt(graph.square)) * (1.0 + rounding)
     # The data were rounded when they were levelled and factored; the root of the risk is a norm.
     degrees = graph.degrees
     top = 2 * float(degrees.max())
@@ -194,7 +199,9 @@ def _value(
     if prior.alpha > 0.0 and np.isfinite(cost):  # logarithms of either sign may have cancelled
         logs = prior.alpha * np.log(degrees)
         size = abs(cost + float(logs.sum())) + float(np.abs(logs).sum()) + prior.alpha * graph.d
-    return risk + cost + _SUM * (risk + size), premium
+    total, penalty = float(degrees.sum()), prior.trace.penalty
+    swing = max(penalty(total * (1.0 + rounding)), penalty(total * (1.0 - rounding)))
+    return risk + cost + rounding * (risk + size) + max(swing - penalty(total), 0.0), premium
 
 
 def _tilt(problem: GraphProblem, graph: EdgeList) -> float:

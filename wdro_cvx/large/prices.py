@@ -27,8 +27,19 @@ class TooManyError(Exception):
     """More pairs pay than any sparse graph needs; the multipliers prove little."""
 
 
-def pairs_below(columns: Array, nu: Array, tau: float, most: int) -> tuple[Indices, Indices]:
+def shakes(nominal: Nominal, unit: float, columns: Array) -> Array:
+    """Return how far rounding may have moved the vertices when data were levelled and factored."""
+    sizes = np.linalg.norm(nominal.factor, axis=0) / unit, np.linalg.norm(columns, axis=1)
+    return np.asarray(accumulation(nominal) * np.maximum(*sizes))
+
+
+def pairs_below(
+    columns: Array, nu: Array, tau: float, most: int, moved: Array | float = 0.0
+) -> tuple[Indices, Indices]:
     """Return all pairs ``i < j`` with ``‖g_i - g_j‖² + ν_i + ν_j < τ``, and a few others.
+
+    Pairs count as well whose vertices rounding may have ``moved`` apart, by m. Costs fall by up to
+    ``(m_i + m_j)(2‖g_i‖ + 2‖g_j‖ + m_i + m_j)``, which is below a sum of ``2m² + 4·max(m)·‖g‖``.
 
     Parameters
     ----------
@@ -38,6 +49,8 @@ def pairs_below(columns: Array, nu: Array, tau: float, most: int) -> tuple[Indic
     tau : float
     most : int
         Raise TooManyError beyond this number.
+    moved : array (d,) or float
+        :func:`shakes`.
     """
     d, r = columns.shape
     # (g, -h, 1) on the one side and (g, 1, -h) on the other: a product is positive where a pair
@@ -49,6 +62,7 @@ def pairs_below(columns: Array, nu: Array, tau: float, most: int) -> tuple[Indic
         single[first : first + _SIDE, :r] = centred
         sizes[first : first + _SIDE] = np.einsum("ij,ij->i", centred, centred)
     levels = (sizes + nu - tau / 2) / 2
+    levels -= 1.01 * (np.square(moved) + 2 * float(np.max(moved)) * np.sqrt(sizes))
     # The smallest numbers of single precision have errors of their own.
     levels -= (r + 8) * 1.01 * _SINGLE * (sizes + np.abs(levels)) + 1e-30
     single[:, r], single[:, r + 1] = 1.0, -levels
@@ -78,9 +92,7 @@ def pairs_below(columns: Array, nu: Array, tau: float, most: int) -> tuple[Indic
     return np.concatenate([none, *heads]), np.concatenate([none, *tails])
 
 
-def least_costs(
-    nominal: Nominal, unit: float, columns: Array, heads: Indices, tails: Indices
-) -> Array:
+def least_costs(columns: Array, heads: Indices, tails: Indices, moved: Array) -> Array:
     """Return ``‖g_i - g_j‖²`` of pairs, lowered by all that rounding may have added.
 
     That is rounding here, and of the data when they were levelled and factored, as in
@@ -92,7 +104,5 @@ def least_costs(
         part = slice(first, first + step)
         costs[part] = np.sum((columns[heads[part]] - columns[tails[part]]) ** 2, axis=1)
     slack = (columns.shape[1] + 4) * _EPS * costs
-    sizes = np.linalg.norm(nominal.factor, axis=0) / unit, np.linalg.norm(columns, axis=1)
-    moved = accumulation(nominal) * np.maximum(*sizes)
     shaken = moved[heads] + moved[tails]
     return np.asarray(costs - slack - shaken * (2 * np.sqrt(costs + slack) + shaken))

@@ -31,6 +31,8 @@ def eigenvalue_bound(laplacian: sparse.csr_array) -> float:
         if not ratio < best:
             break
         best = ratio
+        if best == 0.0:  # no edge
+            break
         # Vertices far from the densest part fade, and an isolated one has no image at all.
-        vector = np.maximum(image / max(float(image.max()), _SMALLEST), _SMALLEST)
+        vector = np.maximum(image / float(image.max()), _SMALLEST)
     return best * (1.0 + (longest_row(laplacian) + 8) * _EPS)
