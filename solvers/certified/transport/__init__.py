@@ -10,8 +10,8 @@ from wdro_cvx.ambiguity import TransportForm
 
 __all__ = ["solve_transport"]
 
-# From here on ADMM is tried first: at d = 60 it takes a third of the interior point's time where the
-# optimal graph is dense, and loses as much where it is not; with 1000 edges there is nothing to
+# From here on ADMM is tried first: at d = 60 it takes a third of the interior point's time where
+# the optimal graph is dense, and loses as much where it is not; with 1000 edges there is nothing to
 # gain. Metrics that differ more between vertices than this make it crawl.
 _MANY_EDGES, _UNEVEN = 1400, 100.0
 
