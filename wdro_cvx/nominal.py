@@ -169,7 +169,7 @@ class Nominal:
 
     def holds(self, rows: Array) -> bool:
         """Say whether these are the :attr:`rows` or the :attr:`factor` of this distribution."""
-        if rows.shape == self.rows.shape and np.array_equal(rows, self.rows):
+        if rows is self.rows or (rows.shape == self.rows.shape and np.array_equal(rows, self.rows)):
             return True
         return len(rows) <= self.d and np.array_equal(rows, self.factor)
 

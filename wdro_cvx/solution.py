@@ -69,6 +69,8 @@ class Certificate:
 
     def scaled(self, factor: float) -> Certificate:
         """Return the certificate for data in another unit, ``factor·x``."""
+        if factor == 1.0:
+            return self
         nu, tau = self.degree_multipliers, self.trace_multiplier
         return Certificate(
             self.moment.scaled(factor),

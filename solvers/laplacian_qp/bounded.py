@@ -136,7 +136,7 @@ def bounded_point(
     """Evaluate a bounded QP's dual at ``start``, or at a guess."""
     edges = _edges(qp, bounds)
     if start is None or not qp.prior.has_degrees(start[0]):
-        nu = first_multipliers(qp, edge_gains(qp.moment))
+        nu, _ = first_multipliers(qp, edge_gains(qp.moment))
         return BoundedPoint(edges, nu, _best_tau(edges, nu))
     return BoundedPoint(edges, start[0], start[1] - edges.base)
 

@@ -30,8 +30,8 @@ def quadratic_point(qp: LaplacianQP, start: tuple[Array, float] | None = None) -
     base = -float(gains.max()) if qp.prior.trace.fixed else 0.0
     gains += base
     if start is None or not qp.prior.has_degrees(start[0]):
-        nu = first_multipliers(qp, gains)
-        return _evaluate(qp, gains, base, nu, best_tau(qp, gains, nu))
+        nu, tau = first_multipliers(qp, gains)
+        return _evaluate(qp, gains, base, nu, best_tau(qp, gains, nu) if tau is None else tau)
     return _evaluate(qp, gains, base, start[0], start[1] - base)
 
 

@@ -112,6 +112,19 @@ def test_near_optimal_but_infeasible_is_not_solved():
     assert not judge(problem, laplacian * 1.001).solved(1e-6)
 
 
+@pytest.mark.parametrize("factor", [0.0, 0.5, 2.0, 1e40])
+def test_of_a_set_of_one_point_no_other_moment_counts(factor):
+    nominal = random_nominal(np.random.default_rng(0), 5, 5)
+    problem = GraphProblem(nominal, Singleton(), 0.1)
+    _, laplacian = optimum(problem)
+    honest = judge(problem, laplacian)
+    forged = Certificate(factor * nominal.second_moment)
+    assert judge(problem, laplacian, forged).bound == honest.bound
+    other = Certificate(np.eye(4))
+    with pytest.raises(ProblemError, match=r"shape \(5, 5\); it has \(4, 4\)"):
+        judge(problem, laplacian, other)
+
+
 def test_a_worst_case_that_does_not_attain_its_risk_is_not_solved():
     class Optimist(Singleton):
         """Understates the risk, as a defective ambiguity set would."""

@@ -55,6 +55,15 @@ def weights_from_laplacian(laplacian: Array) -> Array:
     return np.asarray(-squareform(laplacian, checks=False))
 
 
+def symmetric_weights(matrix: Array) -> Array:
+    """Return the edge weights of the symmetric part of a matrix."""
+    weights = squareform(matrix, checks=False)
+    # Halved first, since the sum of two numbers need not be one.
+    weights /= -2.0
+    weights -= squareform(matrix.T, checks=False) / 2
+    return np.asarray(weights)
+
+
 def adjoint(matrix: Array) -> Array:
     """Apply 𝒯*: return ``M_ii + M_jj - M_ij - M_ji`` for every edge."""
     heads, tails = edge_index(matrix.shape[0])
@@ -175,7 +184,13 @@ def graph_size(size: float, target: float) -> float:
 
 def residuals(laplacian: ArrayLike, trace: float, *, fixed_trace: bool = True) -> Residuals:
     """Measure by how much each Laplacian constraint is violated."""
-    matrix = square_matrix("laplacian", laplacian, error=ProblemError)
+    return violations(
+        square_matrix("laplacian", laplacian, error=ProblemError), trace, fixed_trace=fixed_trace
+    )
+
+
+def violations(matrix: Array, trace: float, *, fixed_trace: bool = True) -> Residuals:
+    """Return the :func:`residuals` of a matrix that is known to be square and of numbers."""
     # Where the trace is free the graph may be far smaller than the trace that was aimed at.
     scale = trace if fixed_trace else graph_size(float(np.abs(matrix).max()), trace)
     skew = sign = 0.0
@@ -202,7 +217,7 @@ def nearest_feasible(laplacian: Array, trace: float | None) -> Array:
     off-diagonal entries are read. A matrix without any positive weight gives the complete graph
     where a trace is asked for, since no scaling of it is feasible.
     """
-    weights = np.maximum(weights_from_laplacian(laplacian / 2 + laplacian.T / 2), 0.0)
+    weights = np.maximum(symmetric_weights(laplacian), 0.0)
     if trace is not None:
         largest = float(weights.max())
         if largest <= 0.0:

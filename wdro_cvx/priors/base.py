@@ -22,8 +22,8 @@ from wdro_cvx.graphs.laplacian import (
     graph_size,
     laplacian_from_weights,
     nearest_feasible,
-    residuals,
-    weights_from_laplacian,
+    symmetric_weights,
+    violations,
 )
 from wdro_cvx.priors.trace import TraceRule
 from wdro_cvx.validation import Array
@@ -124,10 +124,10 @@ class DegreePrior:
     def infeasibility(self, laplacian: Array) -> Residuals:
         """Measure by how much a matrix violates each constraint."""
         rule = self.trace
-        found = residuals(laplacian, rule.target, fixed_trace=rule.fixed)
+        found = violations(laplacian, rule.target, fixed_trace=rule.fixed)
         if self.bounds is None:
             return found
-        weights = weights_from_laplacian(laplacian / 2 + laplacian.T / 2)
+        weights = symmetric_weights(laplacian)
         miss = np.maximum(self.bounds.lower - weights, weights - self.bounds.upper)
         scale = (
             rule.target if rule.fixed else graph_size(float(np.abs(laplacian).max()), rule.target)
@@ -139,7 +139,7 @@ class DegreePrior:
         rule = self.trace
         if self.bounds is None:
             return nearest_feasible(laplacian, rule.target if rule.fixed else None)
-        weights = weights_from_laplacian(laplacian / 2 + laplacian.T / 2)
+        weights = symmetric_weights(laplacian)
         return laplacian_from_weights(self.clipped(weights))
 
     def clipped(self, weights: Array) -> Array:

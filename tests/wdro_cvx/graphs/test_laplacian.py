@@ -16,6 +16,7 @@ from wdro_cvx.graphs.laplacian import (
     nearest_feasible,
     project_simplex,
     residuals,
+    symmetric_weights,
     vertex_count,
     weights_from_laplacian,
 )
@@ -144,3 +145,14 @@ def test_residuals_are_relative_to_the_size_of_the_graph(seed, d, factor, fixed)
     assert here.row_sums == pytest.approx(np.abs(matrix.sum(axis=1)).max() / size, rel=1e-12)
     for name in ("symmetry", "row_sums", "sign", "trace"):
         assert getattr(there, name) == pytest.approx(getattr(here, name), rel=1e-9, abs=1e-15)
+
+
+@given(dimensions, seeds)
+def test_the_weights_of_a_matrix_are_those_of_its_symmetric_part(d, seed):
+    matrix = np.random.default_rng(seed).standard_normal((d, d))
+    expected = weights_from_laplacian(matrix / 2 + matrix.T / 2)
+    np.testing.assert_array_equal(symmetric_weights(matrix), expected)
+
+
+def test_the_symmetric_part_of_the_largest_numbers_is_a_number():
+    assert symmetric_weights(np.full((3, 3), -1e308)) == pytest.approx(1e308)
