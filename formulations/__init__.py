@@ -19,6 +19,7 @@ from formulations.lmi import (
 )
 from formulations.mahalanobis_premium import MahalanobisPremium
 from formulations.moment_premium import MomentPremium
+from formulations.pair_regularized import PairRegularized
 from formulations.robust_premium import RobustPremium
 from formulations.sample_average import SampleAverage
 from formulations.variables import LaplacianVariable, laplacian_variable, smoothness
@@ -39,6 +40,7 @@ __all__ = [
     "LaplacianVariable",
     "MahalanobisPremium",
     "MomentPremium",
+    "PairRegularized",
     "Risk",
     "RobustPremium",
     "SampleAverage",

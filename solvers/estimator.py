@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -159,8 +160,11 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
         self.unit_ = self._unit(signals)
         signals = signals.divided(self.unit_)
         nominal, self.moved_ = signals.nominal()
+        if not signals.complete:
+            kind = kind.for_overlaps(signals.overlaps)
+        build = partial(self._problem, kind)
         chosen = choose(
-            signals, kind, self._rule(), self.eta, self._problem,
+            signals, kind, self._rule(), self.eta, build,
             block=self.block, seed=self.random_state, progress=self.progress,
         )  # fmt: skip
         if self.radius == "bootstrap" and kind.row_scales is not None and len(signals) < signals.d:
@@ -171,7 +175,7 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
                 ChoiceWarning,
                 stacklevel=2,
             )
-        self.problem_, answer = self._solved(self._problem(nominal, chosen.radius, chosen.eta))
+        self.problem_, answer = self._solved(build(nominal, chosen.radius, chosen.eta))
         self.ambiguity_ = self.problem_.ambiguity
         self.radius_, self.eta_ = self.ambiguity_.radius, _strength(self.problem_)
         if answer.status is not Status.SOLVED:
@@ -240,8 +244,10 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
             raise ProblemError(f"unit must be 'auto' or a number; it is {self.unit!r}.")
         return real_number("unit", self.unit, 0.0, strict=True, sized=True)
 
-    def _problem(self, nominal: Nominal, radius: float, eta: float) -> GraphProblem:
-        ball = replace(self._kind(), radius=radius)
+    def _problem(
+        self, kind: AmbiguitySet, nominal: Nominal, radius: float, eta: float
+    ) -> GraphProblem:
+        ball = replace(kind, radius=radius)
         if self.prior == "log-degree":
             return GraphProblem(nominal, ball, prior=LogDegree(eta, eta, self.bounds))
         return GraphProblem(nominal, ball, eta, bounds=self.bounds)

@@ -38,6 +38,7 @@ FORMS = {
     "MahalanobisBall": "MahalanobisPremium",
     "MomentBall": "GeneralRegularized",
     "MomentUncertainty": "MomentPremium",
+    "PairBall": "PairRegularized",
     "Singleton": "SampleAverage",
     "WassersteinBall": "RobustPremium",
 }

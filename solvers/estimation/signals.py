@@ -61,6 +61,12 @@ class Signals:
         """Whether no cell is missing."""
         return bool(self.present.all())
 
+    @property
+    def overlaps(self) -> Array:
+        """How many rows every two columns share."""
+        present = self.present.astype(float)
+        return np.asarray(present.T @ present)
+
     def take(self, rows: NDArray[np.intp]) -> Signals:
         """Return some of the rows."""
         weights = None if self.weights is None else self.weights[rows]

@@ -78,6 +78,23 @@ def test_holes_cost_little_where_signals_are_many(ambiguity):
     assert abs(np.mean(differences)) <= 0.03
 
 
+def test_pairs_that_share_few_rows_are_distrusted_more():
+    samples = signals()
+    gappy = samples.copy()
+    gappy[: len(samples) // 2, 0] = np.nan
+    fit = RobustGraph(0.3, ambiguity="pair").fit(gappy)
+    scales = np.array(fit.ambiguity_.scales)
+    first = samples.shape[1] - 1  # pairs of the first column, which has half of its cells
+    np.testing.assert_allclose(
+        scales[:first], np.sqrt(len(samples) / (len(samples) + 1) * 2), rtol=0.1
+    )
+    assert (scales[first:] == 1.0).all()
+    assert fit.status_ is Status.SOLVED
+    assert RobustGraph(0.3, ambiguity="pair").fit(samples).ambiguity_.scales == ()
+    for radius in ("bootstrap", "prediction"):
+        assert RobustGraph(radius, ambiguity="pair").fit(gappy).status_ is Status.SOLVED
+
+
 def test_rules_that_need_complete_signals_say_so():
     for rule in ("cv", "reliability"):
         with pytest.raises(ProblemError, match=r"needs complete signals.*use radius='bootstrap'"):

@@ -233,6 +233,7 @@ def test_a_radius_far_worse_ends_the_search(monkeypatch):
     class Answer:
         status = Status.SOLVED
         adjacency = np.zeros((5, 5))
+        iterations = 1
 
     def spy(problem, tol, start=None):
         tried.append(problem.ambiguity.radius)
@@ -254,3 +255,30 @@ def test_a_radius_far_worse_ends_the_search(monkeypatch):
     tried.clear()
     assert best_prediction(samples, both, list(errors), [0.3], 1e-4) == (1.0, 0.3)
     assert max(tried) == 2.0
+    errors.update({0.0: 0.5, 1.0: 0.5, 2.0: 0.5, 3.0: 0.5, 4.0: 0.3})
+    assert best_prediction(samples, both, list(errors), [0.3], 1e-4) == (4.0, 0.3)
+
+
+def test_only_an_easy_answer_is_a_start_for_the_next(monkeypatch):
+    iterations, given = {0.0: 1, 1.0: 40, 2.0: 3}, []
+
+    class Answer:
+        status = Status.SOLVED
+        adjacency = np.zeros((5, 5))
+
+        def __init__(self, iterations):
+            self.iterations = iterations
+
+    def spy(problem, tol, start=None):
+        given.append((problem.ambiguity.radius, start is not None))
+        return Answer(iterations[problem.ambiguity.radius])
+
+    monkeypatch.setattr("solvers.estimation.prediction.solve", spy)
+    monkeypatch.setattr(Signals, "prediction", lambda self, adjacency: 0.5)
+    samples = Signals(np.random.default_rng(0).standard_normal((20, 5)))
+
+    def both(nominal, radius, eta):
+        return GraphProblem(nominal, GaussianBall(radius), eta)
+
+    best_prediction(samples, both, list(iterations), [0.3], 1e-4)
+    assert set(given) == {(0.0, False), (1.0, True), (2.0, False)}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from instances import random_laplacian
+from instances import random_laplacian, random_nominal
 from scipy.optimize import minimize_scalar
 
 from wdro_cvx import (
@@ -15,6 +15,7 @@ from wdro_cvx import (
     MomentBall,
     MomentUncertainty,
     Nominal,
+    PairBall,
     Singleton,
     WassersteinBall,
 )
@@ -99,6 +100,20 @@ def test_norm_of_the_moment(seed, radius, p):
     )
     shift = radius * np.sign(laplacian) * np.abs(laplacian) ** (q - 1) / norm ** (q - 1)
     assert worst.second_moment - nominal.second_moment == pytest.approx(shift, abs=1e-10)
+
+
+@given(seed=SEEDS, radius=st.floats(0.05, 5.0))
+def test_a_radius_for_every_pair(seed, radius):
+    rng = np.random.default_rng(seed)
+    nominal, laplacian = random_nominal(rng, 5, 8), random_laplacian(rng, 5)
+    scales = rng.uniform(0.1, 2.0, (5, 5))
+    scales = np.triu(scales, 1) + np.triu(scales, 1).T
+    pairs = np.triu_indices(5, 1)
+    worst = PairBall(radius, scales[pairs]).worst_case(nominal, laplacian)
+    theta, weights = nominal.second_moment, -laplacian
+    expected = np.vdot(theta, laplacian) + radius * np.sum(scales[pairs] * weights[pairs])
+    assert worst.risk == pytest.approx(expected, rel=1e-10)
+    np.testing.assert_allclose(worst.second_moment, theta - radius * scales / 2)
 
 
 @given(seed=SEEDS, radius=st.floats(0.1, 3.0))

@@ -17,6 +17,7 @@ from wdro_cvx.ambiguity.mahalanobis import MahalanobisBall
 from wdro_cvx.ambiguity.moment import MomentBall
 from wdro_cvx.ambiguity.moment_uncertainty import MomentUncertainty
 from wdro_cvx.ambiguity.names import ambiguity_names, named_ambiguity
+from wdro_cvx.ambiguity.pairs import PairBall
 from wdro_cvx.ambiguity.reweighting import ReweightingBall
 from wdro_cvx.ambiguity.singleton import Singleton
 from wdro_cvx.ambiguity.transport_form import TransportForm
@@ -34,6 +35,7 @@ __all__ = [
     "MahalanobisBall",
     "MomentBall",
     "MomentUncertainty",
+    "PairBall",
     "ReweightingBall",
     "Singleton",
     "TransportForm",

@@ -203,6 +203,13 @@ class AmbiguitySet(ABC):
         """
         return cls(radius)
 
+    def for_overlaps(self, counts: Array) -> Self:
+        """Return the set for a table with holes, whose columns i and j share ``counts[i, j]`` rows.
+
+        A set that distrusts what few rows tell more than what many do overrides this.
+        """
+        return self
+
     def scaled(self, factor: float) -> Self:
         """Return the set that corresponds to this one after the data are multiplied by factor."""
         return replace(self, radius=self.radius * factor**self.radius_degree)

@@ -5,6 +5,7 @@ import numpy as np
 from solvers.certified.transport.admm import run_admm
 from solvers.certified.transport.edges import FreeEdges
 from solvers.certified.transport.interior import follow_path
+from solvers.certified.transport.working_set import MAX_EDGES
 from solvers.running.incumbent import Incumbent
 from wdro_cvx.ambiguity import TransportForm
 
@@ -27,9 +28,16 @@ def solve_transport(incumbent: Incumbent, tol: float, max_iterations: int) -> No
         return
     end = incumbent.iterations + max_iterations
     if _suits_admm(FreeEdges.of(problem), form):
-        run_admm(incumbent, form, tol, max_iterations, on_trial=True)
+        # On trial only where the interior point can take over.
+        run_admm(incumbent, form, tol, max_iterations, on_trial=not _crowded(incumbent))
     follow_path(incumbent, form, tol, end - incumbent.iterations)
     run_admm(incumbent, form, tol, end - incumbent.iterations)
+
+
+def _crowded(incumbent: Incumbent) -> bool:
+    """Return whether the graph has more edges than the interior point takes."""
+    laplacian = incumbent.laplacian
+    return laplacian is not None and int(np.count_nonzero(laplacian < 0.0)) > 2 * MAX_EDGES
 
 
 def _suits_admm(edges: FreeEdges, form: TransportForm) -> bool:

@@ -1,0 +1,148 @@
+"""A ball with a radius for every pair: what two vertices differ by is known more or less well.
+
+A Laplacian sees no more of the data than ``D_ij = E(x_i - x_j)²``, one number per pair. With
+missing values some of them rest on few rows, and a ball that is as wide for all of them distrusts
+the good ones too much or the bad ones too little.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy as np
+from scipy.spatial.distance import squareform
+
+from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
+from wdro_cvx.ambiguity.smoothness import nominal_risk
+from wdro_cvx.errors import ProblemError
+from wdro_cvx.graphs.laplacian import (
+    edge_index,
+    laplacian_from_weights,
+    vertex_count,
+    weights_from_laplacian,
+)
+from wdro_cvx.moment import Moment, TransportedMoment
+from wdro_cvx.nominal import Nominal
+from wdro_cvx.validation import Array, finite_array
+
+_EPS = float(np.finfo(float).eps)
+_WIDEST = 1e20  # of the scales: beyond, the least of them is rounding of the largest
+
+
+@register_ambiguity
+@dataclass(frozen=True)
+class PairBall(AmbiguitySet):
+    """All second moments with ``|E(x_i - x_j)² - D_ij| ≤ radius·scale_ij`` for every pair.
+
+    The worst of them adds ``radius·scale_ij`` to what an edge costs, so that the problem is as easy
+    as the sample average.
+
+    Parameters
+    ----------
+    radius : float ≥ 0
+    scales : sequence of d(d-1)/2 floats > 0, optional
+        One per pair, in the order of ``scipy.spatial.distance.squareform``; all one if not given.
+        With ``1/√n_ij`` for pairs that share ``n_ij`` rows a radius is so many standard errors.
+    """
+
+    scales: tuple[float, ...] = ()
+
+    radius_degree: ClassVar[int] = 2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(self.scales) == 0:
+            return
+        scales = finite_array("scales", self.scales, 1, ProblemError)
+        d = vertex_count(scales)
+        if scales.min() <= 0.0:
+            heads, tails = edge_index(d)
+            pair = int(scales.argmin())
+            raise ProblemError(
+                f"scales must be positive; that of the pair {heads[pair]}, {tails[pair]} is "
+                f"{scales[pair]:g}. A small one says that the pair is known well."
+            )
+        if scales.max() > _WIDEST * scales.min():
+            raise ProblemError(
+                f"scales must lie within a factor of {_WIDEST:g} of each other; they go from "
+                f"{scales.min():g} to {scales.max():g}."
+            )
+        object.__setattr__(self, "scales", tuple(float(scale) for scale in scales))
+
+    @classmethod
+    def example(cls, radius: float, d: int) -> Self:
+        """Return a set whose pairs are known more and less well."""
+        return cls(radius, scales=tuple(np.linspace(0.5, 1.5, d * (d - 1) // 2)))
+
+    def for_overlaps(self, counts: Array) -> Self:
+        """Return the set with scales ``√(max n / n_ij)``, unless it has scales of its own."""
+        if self.scales:
+            return self
+        shared = squareform(counts, checks=False)
+        return replace(self, scales=tuple(np.sqrt(shared.max() / shared)))
+
+    def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
+        """Return the risk, and the moment whose pairs differ as much as they may."""
+        scales = self._scales(nominal.d)
+        premium = float(scales @ weights_from_laplacian(laplacian))
+        # Half of it off the diagonal, twice.
+        shift = laplacian_from_weights(self.radius / 2 * scales)
+        np.fill_diagonal(shift, 0.0)
+        average, rounding = nominal_risk(nominal, laplacian)
+        return WorstCase(
+            average + self.radius * premium,
+            nominal.second_moment + shift,
+            premium,
+            build_moment=lambda: TransportedMoment(nominal.rows, shift=shift),
+            rounding=rounding + 64 * _EPS * self.radius * abs(premium),
+        )
+
+    def centre(self, nominal: Nominal) -> TransportedMoment:
+        """Return the nominal rows, without a shift."""
+        return TransportedMoment(nominal.rows)
+
+    def explain(self, nominal: Nominal, second_moment: Array) -> TransportedMoment:
+        """Return the nominal rows with the shift to a moment."""
+        return TransportedMoment(nominal.rows, shift=second_moment - nominal.second_moment)
+
+    def accepts(self, nominal: Nominal, moment: Moment) -> bool:
+        """Accept the nominal rows with a shift."""
+        if type(moment) is not TransportedMoment or moment.spread is not None:
+            return False
+        return np.array_equal(moment.moved, nominal.rows)
+
+    def proved_distance(self, nominal: Nominal, moment: Moment) -> float:
+        """Return the largest change of a pair that the shift makes."""
+        if not self.accepts(nominal, moment):
+            return np.inf
+        return 0.0 if moment.rest is None else self._size(moment.rest)
+
+    def distance(self, nominal: Nominal, second_moment: Array) -> float:
+        """Return the largest change of a pair, relative to its scale."""
+        return self._size(second_moment - nominal.second_moment)
+
+    def constant_risk(self, d: int, trace: float) -> float:
+        """Return what the pair that is known best pays, which all pairs pay."""
+        return self.radius * float(self._scales(d).min()) * trace / 2
+
+    def _size(self, shift: Array) -> float:
+        """Return ``max |[𝒯*Δ]_ij| / scale_ij``, never less."""
+        heads, tails = edge_index(shift.shape[0])
+        ends = np.diagonal(shift)
+        both = shift[heads, tails] + shift[tails, heads]
+        # What the sums may have lost, and the difference that the shift may be.
+        lost = 8 * _EPS * (np.abs(ends[heads]) + np.abs(ends[tails]) + np.abs(both))
+        change = np.abs(ends[heads] + ends[tails] - both) + lost
+        return float(np.max(change / self._scales(shift.shape[0]))) * (1.0 + 4 * _EPS)
+
+    def _scales(self, d: int) -> Array:
+        edges = d * (d - 1) // 2
+        if not self.scales:
+            return np.ones(edges)
+        if len(self.scales) != edges:
+            raise ProblemError(
+                f"scales must have one entry per pair of the {d} vertices, {edges} in all; there "
+                f"are {len(self.scales)}."
+            )
+        return np.array(self.scales)
