@@ -1,7 +1,20 @@
-"""``python -m experiments`` is the ``wdro`` command."""
+"""The ``wdro`` command as a program: it loads what it needs, and can be stopped while it does."""
 
+from __future__ import annotations
+
+import signal
 import sys
 
-from experiments.cli import main
 
-sys.exit(main())
+def main() -> int:
+    """Run the command line; return its exit code."""
+    try:
+        from experiments.cli import main as run
+    except KeyboardInterrupt:  # libraries take a second to load
+        print("\nwdro: stopped before it began.", file=sys.stderr)
+        return 128 + signal.SIGINT
+    return run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
