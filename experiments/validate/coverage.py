@@ -21,7 +21,7 @@ from wdro_cvx.validation import Array
 VERTICES, SIGNALS = (5, 20, 50), (10, 20, 50, 200)
 SETS = ("wasserstein", "moment", "mahalanobis")
 TAILS = ("gaussian", "student-5")
-BATCHES, BATCH = 2, 100  # 95 % of two hundred is known to 1.5 points
+BATCHES, BATCH = 10, 100  # 95 % of a thousand is known to 0.7 points
 _NOISE = 0.1
 _FREEDOM = 5
 

@@ -8,10 +8,11 @@ resample is half of the rows counted twice. Rows drawn with replacement are draw
 with many vertices that alone makes a resample far: ``(count - 1)²`` has mean 1 and variance 3, and
 the squared distance varies with it, while no row of the sample is there twice.
 
-For sets of moved signals and for balls of a norm, tables are drawn of a law that has mass in all
-directions (:mod:`solvers.estimation.likely_law`), and halves are only asked as well where the tails
-are heavy, the larger radius being taken. Runs of rows, rows with holes, and tables that are too
-large for it have halves alone.
+With fewer signals than vertices no half shows the directions that no signal has. For sets of moved
+signals and for balls of a norm, tables are then drawn of a law with mass in all directions
+(:mod:`solvers.estimation.likely_law`), and halves are only asked as well where the tails are heavy,
+the larger radius being taken. Runs of rows, rows with holes, and very many vertices have halves
+alone.
 """
 
 from __future__ import annotations
@@ -36,8 +37,7 @@ RESAMPLES = 199
 #: Which of the sorted distances the radius is.
 PLACE = int(np.ceil(CONFIDENCE * (RESAMPLES + 1)))
 _DENSE = 5000  # matrices of more vertices are not made
-# Beyond these a law takes minutes: a distance is a decomposition, a table is drawn cell by cell.
-_LAW_VERTICES, _LAW_CELLS = 500, 10**6
+_LAW_VERTICES = 500  # of more a law takes minutes: every distance to it is a decomposition
 
 
 def bootstrap_radius(
@@ -82,11 +82,12 @@ def has_law(signals: Signals, ambiguity: AmbiguitySet, block: int = 1) -> bool:
     """Say whether the radius comes from tables drawn of a law, rather than from halves alone.
 
     A set of reweighed signals has no distance to a law with mass elsewhere, and runs and holes are
-    no independent rows of it.
+    no independent rows of it. With as many signals as vertices the rows have all directions, and
+    what a law assumes of the spectrum would do more harm than good.
     """
     whole = ambiguity.row_scales is not None or ambiguity.norm_order is not None
-    small = signals.d <= _LAW_VERTICES and signals.table.size <= _LAW_CELLS
-    return whole and small and signals.complete and block == 1
+    few = len(signals) < signals.d <= _LAW_VERTICES
+    return whole and few and signals.complete and block == 1
 
 
 def resampled_distances(

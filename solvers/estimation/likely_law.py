@@ -61,8 +61,6 @@ class LikelyLaw:
             rows = rng.standard_normal((len(self.shares), len(self.axes))) * roots
             if self.heavy:
                 rows *= np.sqrt(rng.choice(self.factors, size=(len(rows), 1)))
-            if len(rows) > len(self.axes):
-                rows = linalg.qr(rows, mode="r", check_finite=False)[0][: len(self.axes)]
             drawn = rows @ self.axes
             nominal = Nominal.from_rows(np.zeros(drawn.shape[1]), drawn)
             pivot = (size / float(np.sum(drawn**2))) ** (ambiguity.radius_degree / 2)

@@ -110,7 +110,7 @@ def test_the_comparison_is_as_it_was_fixed():
     tasks = rule_tasks()
     assert len({(t.source, t.ambiguity, t.eta) for t in tasks}) == 42
     assert {t.rule for t in tasks} == set(RULES)
-    assert len(coverage_tasks()) == 2 * 3 * 12 * 2
+    assert len(coverage_tasks()) == 2 * 3 * 12 * 10
     row = learn_by_rule(RuleTask("rbf-20", 0, "moment", 0.3, "bootstrap"))
     assert 0.0 < row["average_precision"] <= 1.0
 
