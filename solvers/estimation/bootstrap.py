@@ -8,8 +8,9 @@ resample is half of the rows counted twice. Rows drawn with replacement are draw
 with many vertices that alone makes a resample far: ``(count - 1)²`` has mean 1 and variance 3, and
 the squared distance varies with it, while no row of the sample is there twice.
 
-With fewer signals than vertices no half shows the directions that no signal has. For sets of moved
-signals and for balls of a norm, tables are then drawn of a law with mass in all directions
+With fewer signals than vertices no half shows the directions that no signal has, and transport has
+to make all that the truth has there. For sets of moved signals tables are then drawn of a law with
+mass in all directions
 (:mod:`solvers.estimation.likely_law`), and halves are only asked as well where the tails are heavy,
 the larger radius being taken. Runs of rows, rows with holes, and very many vertices have halves
 alone.
@@ -81,13 +82,12 @@ def checked_block(block: int, n: int) -> int:
 def has_law(signals: Signals, ambiguity: AmbiguitySet, block: int = 1) -> bool:
     """Say whether the radius comes from tables drawn of a law, rather than from halves alone.
 
-    A set of reweighed signals has no distance to a law with mass elsewhere, and runs and holes are
-    no independent rows of it. With as many signals as vertices the rows have all directions, and
-    what a law assumes of the spectrum would do more harm than good.
+    It does where signals are moved and are fewer than vertices; a ball of a norm does not mind what
+    is missing, and with as many signals as vertices what a law assumes of the spectrum would do
+    more harm than good. Runs and rows with holes are no independent rows of a law.
     """
-    whole = ambiguity.row_scales is not None or ambiguity.norm_order is not None
     few = len(signals) < signals.d <= _LAW_VERTICES
-    return whole and few and signals.complete and block == 1
+    return ambiguity.row_scales is not None and few and signals.complete and block == 1
 
 
 def resampled_distances(

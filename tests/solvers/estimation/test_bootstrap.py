@@ -59,11 +59,10 @@ def test_halves_are_measured_by_the_sets_own_distance(ball):
 
 @pytest.mark.parametrize("ball", EVERY, ids=lambda ball: repr(ball)[:30])
 def test_who_has_a_law(ball):
-    """A set that reweighs signals has no distance to mass elsewhere; runs and holes have halves."""
+    """Sets of moved signals that are fewer than vertices; runs and holes have halves."""
     table = signals(4)
-    whole = ball.row_scales is not None or ball.norm_order is not None
-    assert has_law(Signals(table), ball) == whole
-    assert whole == (not isinstance(ball, KLBall | ChiSquareBall | MomentUncertainty))
+    moved = isinstance(ball, WassersteinBall | MahalanobisBall)
+    assert has_law(Signals(table), ball) == moved
     assert not has_law(Signals(table), ball, block=2)
     assert not has_law(Signals(signals(5)), ball)
     table[0, 0] = np.nan
