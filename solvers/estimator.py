@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from solvers.estimation.bootstrap import has_law
 from solvers.estimation.learned import LearnedGraph
 from solvers.estimation.signals import Signals
 from solvers.estimation.target_degree import (
@@ -167,9 +168,11 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
             signals, kind, self._rule(), self.eta, build,
             block=self.block, seed=self.random_state, progress=self.progress,
         )  # fmt: skip
-        if self.radius == "bootstrap" and kind.row_scales is not None and len(signals) < signals.d:
+        few = kind.row_scales is not None and len(signals) < signals.d
+        if self.radius == "bootstrap" and few and not has_law(signals, kind, self.block):
             warnings.warn(
                 f"{len(signals)} signals of {signals.d} vertices: with fewer signals than vertices "
+                "and holes, blocks or very many vertices "
                 f"a {type(kind).__name__} of the bootstrap's radius does not contain the truth "
                 "with its 95 % (docs/validation.md); ambiguity='moment' does.",
                 ChoiceWarning,

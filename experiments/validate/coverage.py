@@ -6,6 +6,7 @@ same with the tails of Student's t.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,8 +74,12 @@ def contains(signals: Signals, ball: AmbiguitySet, truth: Array, seed: np.random
     """
     rows = signals.centred
     distance = ball.distance(Nominal(rows.mean(axis=0), None, rows), truth)
+    return any(_reached(way, distance) for way in resampled_distances(signals, ball, seed=seed))
+
+
+def _reached(way: Iterator[float], distance: float) -> bool:
     needed, left = RESAMPLES - PLACE + 1, RESAMPLES
-    for found in resampled_distances(signals, ball, seed=seed):
+    for found in way:
         needed, left = needed - int(found >= distance), left - 1
         if needed == 0 or needed > left:
             break

@@ -1,4 +1,4 @@
-"""A radius from the data alone: how far resampled second moments are from that of the sample.
+"""A radius from the data alone: how far second moments of tables like this are from their law's.
 
 The set that has this radius contains the true second moment with the given confidence, as far as
 resampling tells (docs/validation.md has a simulation of it). After Cisneros-Velarde, Petersen and
@@ -7,6 +7,13 @@ of whatever set is used, moments that came out small are made as large as the sa
 resample is half of the rows counted twice. Rows drawn with replacement are drawn several times, and
 with many vertices that alone makes a resample far: ``(count - 1)²`` has mean 1 and variance 3, and
 the squared distance varies with it, while no row of the sample is there twice.
+
+With fewer signals than vertices no half shows the directions that no signal has, and transport has
+to make all that the truth has there. For sets of moved signals tables are then drawn of a law with
+mass in all directions
+(:mod:`solvers.estimation.likely_law`), and halves are only asked as well where the tails are heavy,
+the larger radius being taken. Runs of rows, rows with holes, and very many vertices have halves
+alone.
 """
 
 from __future__ import annotations
@@ -16,6 +23,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.estimation.likely_law import likely_law
 from solvers.estimation.signals import Signals
 from solvers.running.threads import right_threads
 from wdro_cvx import AmbiguitySet, DataError, Nominal, ProblemError
@@ -30,6 +38,7 @@ RESAMPLES = 199
 #: Which of the sorted distances the radius is.
 PLACE = int(np.ceil(CONFIDENCE * (RESAMPLES + 1)))
 _DENSE = 5000  # matrices of more vertices are not made
+_LAW_VERTICES = 500  # of more a law takes minutes: every distance to it is a decomposition
 
 
 def bootstrap_radius(
@@ -39,7 +48,7 @@ def bootstrap_radius(
     block: int = 1,
     seed: Seed = 0,
 ) -> float:
-    """Return the 95 % quantile of the set's distance over resampled tables.
+    """Return the 95 % quantile of the set's distance over tables that are like this one.
 
     Parameters
     ----------
@@ -55,8 +64,8 @@ def bootstrap_radius(
         raise DataError("1 sample cannot be resampled; give the radius as a number.")
     block = checked_block(block, len(signals))
     with right_threads(signals.d):
-        found = np.sort(list(resampled_distances(signals, ambiguity, block, seed)))
-    return float(found[PLACE - 1])
+        ways = resampled_distances(signals, ambiguity, block, seed)
+        return max(float(np.sort(list(way))[PLACE - 1]) for way in ways)
 
 
 def checked_block(block: int, n: int) -> int:
@@ -70,13 +79,34 @@ def checked_block(block: int, n: int) -> int:
     return block
 
 
+def has_law(signals: Signals, ambiguity: AmbiguitySet, block: int = 1) -> bool:
+    """Say whether the radius comes from tables drawn of a law, rather than from halves alone.
+
+    It does where signals are moved and are fewer than vertices; a ball of a norm does not mind what
+    is missing, and with as many signals as vertices what a law assumes of the spectrum would do
+    more harm than good. Runs and rows with holes are no independent rows of a law.
+    """
+    few = len(signals) < signals.d <= _LAW_VERTICES
+    return ambiguity.row_scales is not None and few and signals.complete and block == 1
+
+
 def resampled_distances(
     signals: Signals, ambiguity: AmbiguitySet, block: int = 1, seed: Seed = 0
-) -> Iterator[float]:
-    """Yield how far resampled second moments are, as if they had the size of the sample's."""
-    weights = draw_halves(len(signals), block, generator(seed))
-    nominal, resampled = _centred(signals, ambiguity)
-    return _distances(nominal, ambiguity, resampled, weights)
+) -> list[Iterator[float]]:
+    """Return one or two ways to find how far a table is, as if all had the size of this one.
+
+    The truth is in the set if it is near enough by one of them.
+    """
+    rng = generator(seed)
+    law = None
+    if has_law(signals, ambiguity, block):
+        law = likely_law(signals.centred, signals.shares, rng, RESAMPLES)
+    ways = [] if law is None else [law.distances(ambiguity, rng, RESAMPLES)]
+    if law is None or law.heavy:
+        weights = draw_halves(len(signals), block, rng)
+        nominal, resampled = _centred(signals, ambiguity)
+        ways.append(_distances(nominal, ambiguity, resampled, weights))
+    return ways
 
 
 def draw_halves(n: int, block: int, rng: np.random.Generator, resamples: int = RESAMPLES) -> Array:

@@ -134,7 +134,7 @@ def test_coverage_counts_tables(monkeypatch):
     assert 3 <= cover(CoverageTask("gaussian", "moment", 5, 30, 0))["covered"] <= 5
     assert cover(CoverageTask("student-5", "moment", 5, 30, 0))["covered"] <= 5
     monkeypatch.setattr(
-        "experiments.validate.coverage.resampled_distances", lambda *_, **__: iter([0.0] * 199)
+        "experiments.validate.coverage.resampled_distances", lambda *_, **__: [iter([0.0] * 199)]
     )
     assert cover(CoverageTask("gaussian", "wasserstein", 5, 30, 0))["covered"] == 0
 

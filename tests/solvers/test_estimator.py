@@ -95,9 +95,10 @@ def test_a_bootstrap_that_cannot_keep_its_promise_says_so():
     few = signals()[:4]
     assert len(few) < few.shape[1]
     with pytest.warns(ChoiceWarning, match=r"4 signals of .* fewer signals than vertices"):
-        RobustGraph("bootstrap").fit(few)
+        RobustGraph("bootstrap", block=2).fit(few)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        RobustGraph("bootstrap").fit(few)
         RobustGraph("bootstrap", ambiguity="moment").fit(few)
         RobustGraph("bootstrap").fit(signals())
 

@@ -6,7 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers import RobustGraph
-from solvers.estimation.bootstrap import RESAMPLES, bootstrap_radius, draw_counts, draw_halves
+from solvers.estimation.bootstrap import (
+    RESAMPLES,
+    bootstrap_radius,
+    draw_counts,
+    draw_halves,
+    has_law,
+)
 from solvers.estimation.signals import Signals
 from wdro_cvx import (
     ChiSquareBall,
@@ -35,19 +41,48 @@ def signals(n=30, d=5, seed=0):
 
 
 @pytest.mark.parametrize("ball", EVERY, ids=lambda ball: repr(ball)[:30])
-def test_it_is_a_quantile_of_the_sets_own_distance(ball):
+def test_halves_are_measured_by_the_sets_own_distance(ball):
+    """Runs of two rows have halves alone, for every set."""
     table = signals()
     centred = table - table.mean(axis=1, keepdims=True)
     nominal = Nominal(centred.mean(axis=0), None, centred)
     size = np.trace(nominal.second_moment)
     found = []
-    for weights in draw_halves(30, 1, np.random.default_rng(0)):
-        moment = np.einsum("n,ni,nj->ij", weights / 30, centred, centred)
+    for weights in draw_halves(30, 2, np.random.default_rng(0)):
+        moment = np.einsum("n,ni,nj->ij", weights / weights.sum(), centred, centred)
         pivot = (size / np.trace(moment)) ** (ball.radius_degree / 2)
         found.append(pivot * ball.distance(nominal, moment))
-    radius = bootstrap_radius(Signals(table), ball, seed=0)
+    radius = bootstrap_radius(Signals(table), ball, block=2, seed=0)
     assert 0.0 < radius < np.inf
     assert np.count_nonzero(np.array(found) <= radius * (1 + 1e-6)) == 190
+
+
+@pytest.mark.parametrize("ball", EVERY, ids=lambda ball: repr(ball)[:30])
+def test_who_has_a_law(ball):
+    """Sets of moved signals that are fewer than vertices; runs and holes have halves."""
+    table = signals(4)
+    moved = isinstance(ball, WassersteinBall | MahalanobisBall)
+    assert has_law(Signals(table), ball) == moved
+    assert not has_law(Signals(table), ball, block=2)
+    assert not has_law(Signals(signals(5)), ball)
+    table[0, 0] = np.nan
+    assert not has_law(Signals(table), ball)
+    assert not has_law(Signals(np.zeros((4, 501))), ball)
+
+
+@pytest.mark.parametrize("ball", [WassersteinBall(0.0), MahalanobisBall.example(0.0, 20)])
+def test_transport_sets_hold_the_truth_with_fewer_signals_than_vertices(ball):
+    """Where halves, which have no mass but that of the rows, are too near for nearly all tables."""
+    rng = np.random.default_rng(7)
+    covariance = np.linalg.pinv(rbf_graph(20, rng), hermitian=True) + 0.01 * np.eye(20)
+    root, centre = np.linalg.cholesky(covariance), np.eye(20) - 1 / 20
+    hits = 0
+    for _ in range(60):
+        drawn = Signals(rng.standard_normal((6, 20)) @ root.T)
+        nominal = Nominal(np.zeros(20), None, drawn.centred)
+        radius = bootstrap_radius(drawn, ball, seed=rng)
+        hits += ball.distance(nominal, centre @ covariance @ centre) <= radius
+    assert hits >= 51  # of 57; three standard errors are five
 
 
 @settings(deadline=None, max_examples=30)
@@ -76,10 +111,10 @@ def test_a_distance_that_claims_it_is_the_same_in_all_axes(seed, ball):
 @pytest.mark.parametrize("ball", [WassersteinBall(0.0), MomentBall(0.0)])
 def test_few_rows_of_many_vertices(ball, monkeypatch):
     table = Signals(signals(8, 30))
-    fast = bootstrap_radius(table, ball)
+    fast = bootstrap_radius(table, ball, block=2)
     monkeypatch.setattr(type(ball), "isotropic", False)
     # Roots of moments of less than full rank keep half of the digits.
-    assert fast == pytest.approx(bootstrap_radius(table, ball), rel=1e-6)
+    assert fast == pytest.approx(bootstrap_radius(table, ball, block=2), rel=1e-6)
 
 
 @pytest.mark.parametrize("ball", EVERY[:3])
