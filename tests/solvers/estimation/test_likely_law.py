@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solvers.estimation.likely_law import likely_law, spread_spectrum
-from wdro_cvx import MomentBall
+from wdro_cvx import MomentBall, Nominal, WassersteinBall
 
 
 def centred(n, d, seed=0):
@@ -86,3 +86,19 @@ def test_rows_that_do_not_count_change_nothing():
 def test_one_row_has_no_law():
     assert law_of(centred(2, 4), np.array([1.0, 0.0])) is None
     assert law_of(np.zeros((5, 4))) is None
+
+
+def test_a_table_counts_as_if_it_had_the_size_of_the_law():
+    law = law_of(centred(7, 12))
+    ball, rng = WassersteinBall(0.0), np.random.default_rng(3)
+    (found,) = law.distances(ball, np.random.default_rng(3), 1)
+    drawn = rng.standard_normal((7, 11)) @ law.axes / np.sqrt(7)
+    covariance = law.axes.T @ law.axes
+    larger = drawn * np.sqrt(np.trace(covariance) / np.sum(drawn**2))
+    # Both made larger alike, until the table has the law's size.
+    far = ball.distance(
+        Nominal.from_rows(np.zeros(12), larger),
+        covariance * (np.sum(larger**2) / np.sum(drawn**2)),
+    )
+    assert not law.heavy
+    assert found == pytest.approx(far, rel=1e-6)  # roots of differences
