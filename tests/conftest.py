@@ -21,6 +21,19 @@ settings.load_profile("suite")
 
 
 @pytest.fixture
+def unpainted(monkeypatch):
+    """Figures are made and not painted, for runs in which something else is looked at.
+
+    Painting takes most of the time of a small run.
+    """
+
+    def blank(figure, file, **options):
+        file.write(b"not painted")
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", blank)
+
+
+@pytest.fixture
 def own_registries():
     """What a test registers is forgotten when it ends."""
     registries = [module._REGISTRY for module in (base, formulations.base, solvers.base)]
@@ -28,6 +41,17 @@ def own_registries():
     yield
     for registry, before in zip(registries, known, strict=True):
         registry._known = before
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Each worker has tests that follow one another, so that most files are started once only.
+
+    What a file shares (a browser, a cluster, learned graphs) is then not made in every worker.
+    """
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
 
 
 def pytest_addoption(parser):
