@@ -21,19 +21,6 @@ settings.load_profile("suite")
 
 
 @pytest.fixture
-def unpainted(monkeypatch):
-    """Figures are made and not painted, for runs in which something else is looked at.
-
-    Painting takes most of the time of a small run.
-    """
-
-    def blank(figure, file, **options):
-        file.write(b"not painted")
-
-    monkeypatch.setattr("matplotlib.figure.Figure.savefig", blank)
-
-
-@pytest.fixture
 def own_registries():
     """What a test registers is forgotten when it ends."""
     registries = [module._REGISTRY for module in (base, formulations.base, solvers.base)]

@@ -225,8 +225,11 @@ def test_nothing_in_the_working_directory_is_imported(tmp_path):
 
 
 def test_a_process_dies_with_the_one_that_asked_however_that_one_ends(tmp_path):
-    """Killed while the libraries are still being imported, too; what left its group as well."""
-    for method, pause in (("Sleeper", 0.3), ("Sleeper", 5.0), ("Deserter", 5.0)):
+    """Killed while the libraries are still being imported, too; what left its group as well.
+
+    The second method sleeps like the first, and so does what it has started.
+    """
+    for method, pause in (("Sleeper", 0.3), ("Deserter", 5.0)):
         mark = f"orphan-{os.getpid()}-{method}-{pause}"
         options = ["--dimensions", "5", "--methods", method, "--with", *DOUBLES]
         parent = subprocess.Popen(
