@@ -6,11 +6,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import pytest
 from hypothesis import HealthCheck, settings
 
-import formulations
-import solvers
-from experiments.running.extensions import load_extension
-from wdro_cvx.ambiguity import base
-
 settings.register_profile(
     "suite",
     deadline=None,  # a loaded machine is not a failure
@@ -23,6 +18,11 @@ settings.load_profile("suite")
 @pytest.fixture
 def own_registries():
     """What a test registers is forgotten when it ends."""
+    # Imported here: the process that only hands out tests needs none of it.
+    import formulations
+    import solvers
+    from wdro_cvx.ambiguity import base
+
     registries = [module._REGISTRY for module in (base, formulations.base, solvers.base)]
     known = [dict(registry._known) for registry in registries]
     yield
@@ -52,4 +52,6 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     for path in config.getoption("--with"):
+        from experiments.running.extensions import load_extension
+
         load_extension(path)
