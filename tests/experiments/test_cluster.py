@@ -7,7 +7,6 @@ from contextlib import nullcontext
 from dataclasses import asdict
 from types import SimpleNamespace
 
-import dask
 import numpy as np
 import pandas as pd
 import pytest
@@ -102,12 +101,14 @@ def test_an_answer_that_dies_with_its_worker_is_asked_for_again(cluster, tmp_pat
     assert gone
 
 
-def test_a_local_cluster_gives_the_same_numbers(tmp_path, unpainted):
+def test_a_local_cluster_gives_the_same_numbers(tmp_path, monkeypatch, unpainted):
     chosen = chosen_experiments(["gamma"])
     run_figures(tmp_path / "serial", chosen, 3, 0, False)
     forking()
-    with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}):
-        run_figures(tmp_path / "dask", chosen, 3, 0, False, "local")
+    from distributed import config
+
+    monkeypatch.setitem(config["distributed"]["worker"], "multiprocessing-method", "forkserver")
+    run_figures(tmp_path / "dask", chosen, 3, 0, False, "local")
     assert (tmp_path / "serial/gamma.csv").read_text() == (tmp_path / "dask/gamma.csv").read_text()
 
 
