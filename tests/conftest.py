@@ -1,13 +1,15 @@
 import os
 
-# Two test workers share two cores; more BLAS threads than that only get in each other's way.
+# Two test workers share two cores; more threads than that only get in each other's way.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
     "suite",
+    max_examples=int(os.environ.get("FUZZ_EXAMPLES", 50)),  # `make fuzz` sets it
     deadline=None,  # a loaded machine is not a failure
     derandomize=True,  # the same examples on every run
     suppress_health_check=[HealthCheck.too_slow],
