@@ -11,13 +11,13 @@ from experiments.learn.run import run_learn
 from wdro_cvx.generators import rbf_graph, smooth_signals
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
     with started_browser() as found:
         yield found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def learned(tmp_path_factory):
     folder = tmp_path_factory.mktemp("learned")
     rng = np.random.default_rng(2)
