@@ -1,18 +1,15 @@
 import os
 
-# Two test workers share two cores; more BLAS threads than that only get in each other's way.
+# Two test workers share two cores; more threads than that only get in each other's way.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-import formulations
-import solvers
-from experiments.running.extensions import load_extension
-from wdro_cvx.ambiguity import base
-
 settings.register_profile(
     "suite",
+    max_examples=int(os.environ.get("FUZZ_EXAMPLES", 50)),  # `make fuzz` sets it
     deadline=None,  # a loaded machine is not a failure
     derandomize=True,  # the same examples on every run
     suppress_health_check=[HealthCheck.too_slow],
@@ -23,11 +20,27 @@ settings.load_profile("suite")
 @pytest.fixture
 def own_registries():
     """What a test registers is forgotten when it ends."""
+    # Imported here: the process that only hands out tests needs none of it.
+    import formulations
+    import solvers
+    from wdro_cvx.ambiguity import base
+
     registries = [module._REGISTRY for module in (base, formulations.base, solvers.base)]
     known = [dict(registry._known) for registry in registries]
     yield
     for registry, before in zip(registries, known, strict=True):
         registry._known = before
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Each worker has tests that follow one another, so that most files are started once only.
+
+    What a file shares (a browser, a cluster, learned graphs) is then not made in every worker.
+    """
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
 
 
 def pytest_addoption(parser):
@@ -41,4 +54,6 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     for path in config.getoption("--with"):
+        from experiments.running.extensions import load_extension
+
         load_extension(path)

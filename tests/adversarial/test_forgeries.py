@@ -69,7 +69,7 @@ def test_what_is_measured_is_what_is_charged(ambiguity):
     samples[:, 0] = 2.0**27
     nominal = Nominal.from_samples(samples)
     problem = GraphProblem(nominal, ambiguity, eta=0.1)
-    best = solve(problem, 1e-6)
+    best = solve(problem, 1e-4)  # the optimum, long before that is proved to the last digits
     spread = np.zeros((100, 5))
     spread[:, 0], spread[:, 1] = 0.7, -0.7
     for shift in (None, np.zeros((5, 5))):

@@ -1,20 +1,16 @@
 """Trials on a real Dask scheduler with real workers on the loopback, some of them killed."""
 
-import os
 import signal
-import socket
-import subprocess
-import sys
 import threading
 import time
 from contextlib import nullcontext
 from dataclasses import asdict
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from dask_processes import forking, started_cluster
 from trials import Task, slow
 
 from experiments import cli
@@ -31,33 +27,18 @@ from solvers.large.blocks import ambient_executor
 from wdro_cvx import GraphProblem, Nominal, Status, WassersteinBall, WdroError
 from wdro_cvx.large.generators import neighbour_graph, smooth_table
 
-TRIALS = 10
+TRIALS = 6
 
 
 @pytest.fixture
 def cluster():
-    """A scheduler and two workers, each a process of its own; yields address and processes."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    address = f"tcp://127.0.0.1:{port}"
-    dask = [sys.executable, "-m", "dask"]
-    quiet = {
-        "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL,
-        "env": {
-            **os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "helpers"),
-            "OPENBLAS_NUM_THREADS": "1",
-        },
-    }  # fmt: skip
-    scheduler = subprocess.Popen(
-        [*dask, "scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"], **quiet
-    )
-    worker = [*dask, "worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard"]
-    workers = [subprocess.Popen(worker, **quiet) for _ in range(2)]
-    yield address, workers, scheduler
-    for process in (*workers, scheduler):
-        process.kill()
-        process.wait()
+    with started_cluster() as found:
+        yield found
+
+
+def ended(process):
+    process.join()
+    return process.exitcode
 
 
 def after_the_first_row(folder, act):
@@ -74,14 +55,14 @@ def after_the_first_row(folder, act):
     return thread
 
 
-def test_a_killed_worker_loses_nothing(cluster, tmp_path):
-    address, workers, _ = cluster
+def test_a_killed_worker_loses_nothing(cluster, tmp_path, unpainted):
+    address, workers = cluster.address, cluster.workers
     chosen = chosen_experiments(["reliability"])
     run_figures(tmp_path / "serial", chosen, TRIALS, 0, False)
-    killer = after_the_first_row(tmp_path / "dask", lambda: workers[0].send_signal(signal.SIGKILL))
+    killer = after_the_first_row(tmp_path / "dask", workers[0].kill)
     run_figures(tmp_path / "dask", chosen, TRIALS, 0, False, address)
     killer.join()
-    assert workers[0].wait() == -signal.SIGKILL
+    assert ended(workers[0]) == -signal.SIGKILL
     assert len(list((tmp_path / "dask").rglob("*.json"))) == TRIALS + 1  # and the provenance
     serial, parallel = (
         pd.read_csv(tmp_path / run / "reliability.csv") for run in ("serial", "dask")
@@ -91,14 +72,13 @@ def test_a_killed_worker_loses_nothing(cluster, tmp_path):
 
 @pytest.mark.parametrize("lost", ["workers", "scheduler"])
 def test_the_loss_of_a_cluster_is_told_with_what_was_saved(lost, cluster, tmp_path, monkeypatch):
-    address, workers, scheduler = cluster
     monkeypatch.setattr(running, "_PATIENCE_S", 1.0)
-    victims = workers if lost == "workers" else [scheduler]
+    victims = cluster.workers if lost == "workers" else [cluster.scheduler]
     killer = after_the_first_row(tmp_path, lambda: [victim.kill() for victim in victims])
     store = Store(tmp_path, "code")
     tasks = [Task(seed) for seed in range(200)]
     with pytest.raises(WdroError, match=r"gone. \d+ of 200 trials came back and are saved in"):
-        run_trials(tasks, slow, store, "test", scheduler=address)
+        run_trials(tasks, slow, store, "test", scheduler=cluster.address)
     killer.join()
     saved = len(list(store.folder.glob("*.json")))
     assert 1 <= saved < 200
@@ -106,7 +86,6 @@ def test_the_loss_of_a_cluster_is_told_with_what_was_saved(lost, cluster, tmp_pa
 
 def test_an_answer_that_dies_with_its_worker_is_asked_for_again(cluster, tmp_path, monkeypatch):
     """It was there when it was announced, and gone when it was fetched."""
-    address, _, _ = cluster
     fetch, gone = running._answer, []
 
     def answer(future):
@@ -117,13 +96,18 @@ def test_an_answer_that_dies_with_its_worker_is_asked_for_again(cluster, tmp_pat
 
     monkeypatch.setattr(running, "_answer", answer)
     tasks = [Task(seed) for seed in range(6)]
-    assert len(run_trials(tasks, slow, Store(tmp_path, "code"), "test", scheduler=address)) == 6
+    store = Store(tmp_path, "code")
+    assert len(run_trials(tasks, slow, store, "test", scheduler=cluster.address)) == 6
     assert gone
 
 
-def test_a_local_cluster_gives_the_same_numbers(tmp_path):
+def test_a_local_cluster_gives_the_same_numbers(tmp_path, monkeypatch, unpainted):
     chosen = chosen_experiments(["gamma"])
     run_figures(tmp_path / "serial", chosen, 3, 0, False)
+    forking()
+    from distributed import config
+
+    monkeypatch.setitem(config["distributed"]["worker"], "multiprocessing-method", "forkserver")
     run_figures(tmp_path / "dask", chosen, 3, 0, False, "local")
     assert (tmp_path / "serial/gamma.csv").read_text() == (tmp_path / "dask/gamma.csv").read_text()
 
@@ -167,20 +151,20 @@ def same_bits(one, other):
 @pytest.mark.parametrize("lost", ["one worker", "all workers", "scheduler"])
 def test_pricing_survives_what_a_cluster_loses(lost, cluster, monkeypatch):
     """The answer has the same bits whoever computed, and whoever was killed meanwhile."""
-    address, workers, scheduler = cluster
+    workers = cluster.workers
     monkeypatch.setattr("solvers.large.pricing._BLOCK", 64)
     monkeypatch.setattr("solvers.large.blocks._LOOK_S", 1.0)
     _, problem = large_problem()
     alone = SparseSolver().solve(problem)
     victims = {
-        "one worker": workers[:1], "all workers": workers, "scheduler": [scheduler],
+        "one worker": workers[:1], "all workers": workers, "scheduler": [cluster.scheduler],
     }[lost]  # fmt: skip
-    with connected(address) as client:
+    with connected(cluster.address) as client:
         client.wait_for_workers(2, timeout=60)
         watched = Watched(client, 30, lambda: [victim.kill() for victim in victims])
         together = SparseSolver(executor=watched).solve(problem)
     assert watched.blocks >= (66 if lost == "one worker" else 30)
-    assert all(victim.wait() == -signal.SIGKILL for victim in victims)
+    assert all(ended(victim) == -signal.SIGKILL for victim in victims)
     assert together.status is Status.SOLVED
     assert same_bits(together, alone)
 
@@ -188,7 +172,7 @@ def test_pricing_survives_what_a_cluster_loses(lost, cluster, monkeypatch):
 def test_an_estimator_prices_where_it_is_told_to(cluster):
     samples, _ = large_problem()
     alone = RobustGraph(radius=0.1).fit(samples)
-    with connected(cluster[0]) as client:
+    with connected(cluster.address) as client:
         watched = Watched(client, 1, lambda: None)
         with price_on(watched):
             together = RobustGraph(radius=0.1).fit(samples)
@@ -212,11 +196,11 @@ def test_learn_prices_on_the_cluster_that_it_is_told(tmp_path, monkeypatch):
 
 def test_the_bench_of_scale_takes_a_cluster(cluster, capsys):
     cell = ScaleCell(SPARSE, 400, 20, 2)
-    here, there = measure(cell), measure_on((cell, cluster[0]))
+    here, there = measure(cell), measure_on((cell, cluster.address))
     assert there["is_solved"]
     assert there["value"] == here["value"]
     table = pd.DataFrame([asdict(cell) | there | {"outcome": "ok", "message": ""}])
-    assert "Dask cluster" in describe(table, 400, cluster[0])
+    assert "Dask cluster" in describe(table, 400, cluster.address)
     assert "Dask cluster" not in describe(table, 400)
-    assert cli.main(["bench", "--dask", cluster[0]]) == 2
+    assert cli.main(["bench", "--dask", cluster.address]) == 2
     assert "--dask is for --scale" in capsys.readouterr().err

@@ -42,6 +42,15 @@ PRINTED = {
 }
 
 
+#: Of which the command is tried; the search goes through all of them.
+SOME = all_settings()[::9]
+
+
+@pytest.fixture
+def few_settings(monkeypatch):
+    monkeypatch.setattr("experiments.explain.settings.all_settings", lambda: SOME)
+
+
 @pytest.fixture(autouse=True)
 def few_resamples(monkeypatch):
     monkeypatch.setattr("experiments.explain.settings._RESAMPLES", 3)
@@ -300,7 +309,7 @@ def test_printed_tables_hold_at_the_planted_setting():
 # --- The command ---------------------------------------------------------------------------------
 
 
-def test_command_reports_three_columns(monkeypatch, tmp_path, capsys):
+def test_command_reports_three_columns(monkeypatch, tmp_path, capsys, few_settings):
     made = {
         kind: rows(kind, peaked(0.2, 2.0), graphs=1)[0] for kind in (SIMILARITY, BLOCKS)
     }  # fmt: skip
@@ -315,7 +324,7 @@ def test_command_reports_three_columns(monkeypatch, tmp_path, capsys):
     verdicts = pd.read_csv(tmp_path / "verdicts.csv")
     assert set(verdicts["choice"]) == {"fitted setting", "tuned on other graphs", "without truth"}
     assert len(verdicts) == 3 * len(sentences())
-    assert len(pd.read_csv(tmp_path / "settings.csv")) == len(all_settings())
+    assert len(pd.read_csv(tmp_path / "settings.csv")) == len(SOME)
     report = (tmp_path / "report.md").read_text()
     assert "--search 3 --graphs 4 --seed 0" in report
     assert "Larger p is better" in report
@@ -323,7 +332,9 @@ def test_command_reports_three_columns(monkeypatch, tmp_path, capsys):
     assert "fitted: η = " in capsys.readouterr().out
 
 
-def test_an_answer_that_is_not_certified_fails_the_command(monkeypatch, tmp_path, capsys):
+def test_an_answer_that_is_not_certified_fails_the_command(
+    monkeypatch, tmp_path, capsys, few_settings, unpainted
+):
     made = {kind: rows(kind, peaked(0.2, 2.0), graphs=1)[0] | {"unsolved": 1}
             for kind in (SIMILARITY, BLOCKS)}  # fmt: skip
     monkeypatch.setattr(run, "run_trials", lambda jobs, *rest, **more: [made[j.kind] for j in jobs])

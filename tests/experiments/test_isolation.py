@@ -55,9 +55,17 @@ def test_a_good_method_is_measured_and_judged():
     assert laplacian.shape == (6, 6)
 
 
+@pytest.fixture
+def own_servers(monkeypatch):
+    """The test starts its own; those that others have are left running."""
+    monkeypatch.setattr("experiments.running.server._SERVERS", {})
+    yield
+    stop_servers()
+
+
 @pytest.mark.parametrize("method", ["Sleeper", "Deserter"])
-def test_a_sleeper_is_a_time_out_and_nothing_is_left_running(method, monkeypatch):
-    stop_servers()  # a new one, and all below it, inherit the environment of its start
+def test_a_sleeper_is_a_time_out_and_nothing_is_left_running(method, monkeypatch, own_servers):
+    # The server, and all below it, inherit the environment of its start.
     monkeypatch.setenv("WDRO_TEST_MARK", f"{method}-{os.getpid()}")
     answer = run(method, Limits(1.0, 4096.0))
     assert answer.outcome is Outcome.TIME_OUT
@@ -119,12 +127,10 @@ def test_a_measurement_dies_with_its_server():
     assert run("CertifiedSolver").outcome is Outcome.OK
 
 
-def test_a_server_that_cannot_start_is_an_error_and_no_hang(monkeypatch):
-    stop_servers()
+def test_a_server_that_cannot_start_is_an_error_and_no_hang(monkeypatch, own_servers):
     monkeypatch.setattr("experiments.running.server._BOOT", "raise SystemExit(1)")
     with pytest.raises(WdroError, match="ended by itself"):
         run("CertifiedSolver")
-    stop_servers()
 
 
 def test_a_refusal_says_why():
@@ -225,8 +231,11 @@ def test_nothing_in_the_working_directory_is_imported(tmp_path):
 
 
 def test_a_process_dies_with_the_one_that_asked_however_that_one_ends(tmp_path):
-    """Killed while the libraries are still being imported, too; what left its group as well."""
-    for method, pause in (("Sleeper", 0.3), ("Sleeper", 5.0), ("Deserter", 5.0)):
+    """Killed while the libraries are still being imported, too; what left its group as well.
+
+    The second method sleeps like the first, and so does what it has started.
+    """
+    for method, pause in (("Sleeper", 0.3), ("Deserter", 5.0)):
         mark = f"orphan-{os.getpid()}-{method}-{pause}"
         options = ["--dimensions", "5", "--methods", method, "--with", *DOUBLES]
         parent = subprocess.Popen(

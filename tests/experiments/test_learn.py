@@ -249,7 +249,7 @@ def test_signals_that_tell_nothing(signals):
 # --- The command ---------------------------------------------------------------------------------
 
 
-def test_command_writes_everything(table, tmp_path, capsys):
+def test_command_writes_everything(table, tmp_path, capsys, small_page):
     places = "name,lat,lon\n" + "".join(f"{n},{60 + i},{10 + i}\n" for i, n in enumerate(NAMES))
     coordinates = written(tmp_path / "places.csv", places)
     output = tmp_path / "out"
@@ -314,7 +314,7 @@ def test_outlines_cross_the_box():
 
 
 @pytest.mark.parametrize("prior", ["frobenius", "log-degree"])
-def test_about_so_many_neighbours(tmp_path, prior):
+def test_about_so_many_neighbours(tmp_path, prior, unpainted, small_page):
     table = tmp_path / "signals.csv"
     rng = np.random.default_rng(0)
     signals = smooth_signals(rbf_graph(12, rng), 50, rng, noise=0.1)

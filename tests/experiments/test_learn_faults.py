@@ -34,7 +34,7 @@ def table(tmp_path):
 
 
 @pytest.fixture(autouse=True)
-def coarse(monkeypatch):
+def quick(monkeypatch, small_page):
     monkeypatch.setattr("experiments.drawing.style._DPI", 20)
 
 

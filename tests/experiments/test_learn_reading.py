@@ -37,7 +37,7 @@ def frame(signals):
 
 
 @pytest.fixture(autouse=True)
-def coarse(monkeypatch):
+def quick(monkeypatch, small_page):
     monkeypatch.setattr("experiments.drawing.style._DPI", 20)
 
 
@@ -135,7 +135,7 @@ def test_a_column_of_names_brings_the_hint(tmp_path):
         load_signals(path)
 
 
-def test_the_index_of_a_transposed_table_brings_the_hint(frame, tmp_path, capsys):
+def test_the_index_of_a_transposed_table_brings_the_hint(frame, tmp_path, capsys, unpainted):
     """What pandas writes of a transposed table can be learned as it is; only the words tell."""
     path = tmp_path / "t.csv"
     frame.T.to_csv(path)
@@ -164,7 +164,7 @@ def test_dressed_numbers_bring_the_hint(tmp_path, cell):
 
 @pytest.mark.filterwarnings("ignore::solvers.selection.ChoiceWarning")
 @pytest.mark.parametrize("share", [0.0, 0.1])
-def test_one_file_has_one_answer(frame, tmp_path, share):
+def test_one_file_has_one_answer(frame, tmp_path, share, unpainted):
     """From the shell, and with pandas and RobustGraph."""
     path, output = tmp_path / "t.csv", tmp_path / "out"
     frame.mask(np.random.default_rng(0).random(frame.shape) < share).to_csv(path)
@@ -184,7 +184,7 @@ def test_places_in_a_plane(tmp_path):
     np.testing.assert_array_equal(places.arrays, [[3000, 20], [-5.5, 1000]])
 
 
-def test_a_table_with_holes_is_learned_and_says_so(frame, tmp_path, capsys):
+def test_a_table_with_holes_is_learned_and_says_so(frame, tmp_path, capsys, unpainted):
     frame = frame.mask(np.random.default_rng(0).random(frame.shape) < 0.1)
     path, output = tmp_path / "t.csv", tmp_path / "out"
     frame.to_csv(path, index=False)
@@ -195,7 +195,7 @@ def test_a_table_with_holes_is_learned_and_says_so(frame, tmp_path, capsys):
     assert cli.main(["learn", str(path), "--output", str(output), "--missing", "error"]) == 2
 
 
-def test_several_tables_each_in_its_folder(frame, tmp_path, capsys):
+def test_several_tables_each_in_its_folder(frame, tmp_path, capsys, unpainted):
     paths = [tmp_path / name for name in ("one.csv", "two.csv")]
     for path in paths:
         frame.to_csv(path, index=False)
@@ -210,7 +210,7 @@ def test_several_tables_each_in_its_folder(frame, tmp_path, capsys):
     assert "same name" in capsys.readouterr().err
 
 
-def test_every_set_by_name_with_its_parameters(signals, tmp_path, frame, capsys):
+def test_every_set_by_name_with_its_parameters(signals, tmp_path, frame, capsys, unpainted):
     table = SignalTable(tuple(NAMES), signals)
     graph = learn_graph(table, LearnOptions("moment", (("p", 1.0),), radius=0.2))
     assert graph.estimator.ambiguity_ == MomentBall(0.2, p=1.0)
@@ -239,7 +239,9 @@ def test_stability_is_a_column_of_the_edges(signals):
         learn_graph(SignalTable(tuple(NAMES), signals), long)
 
 
-def test_a_choice_at_the_end_of_its_candidates_is_in_the_summary(frame, tmp_path, capsys):
+def test_a_choice_at_the_end_of_its_candidates_is_in_the_summary(
+    frame, tmp_path, capsys, unpainted
+):
     path = tmp_path / "t.csv"
     frame.to_csv(path, index=False)
     arguments = ["learn", str(path), "--radius", "reliability", "--ambiguity", "moment"]

@@ -184,6 +184,7 @@ def test_command_writes_maps_and_report(tmp_path, monkeypatch):
         return type(stations)(table, places, height)
 
     monkeypatch.setattr(run, "load_map", few)
+    monkeypatch.setattr("experiments.temperature.bands._SEEDS", 3)
     assert cli.main(["temperature", "--output", str(tmp_path)]) == 0
     for name in ("states", "us", "australia", "directions", "story"):
         assert (tmp_path / f"{name}.png").stat().st_size > 10_000

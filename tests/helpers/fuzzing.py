@@ -12,11 +12,12 @@ from experiments.cli import main
 from wdro_cvx import WdroError
 
 _EXAMPLES = os.environ.get("FUZZ_EXAMPLES")  # `make fuzz` sets it
+LONG = _EXAMPLES is not None
 
 #: A short run with the other tests, the same every time; a long one that looks for what is new.
 FUZZ = settings(
     max_examples=int(_EXAMPLES or 25),
-    derandomize=_EXAMPLES is None,
+    derandomize=not LONG,
     deadline=None,
     database=None,
     print_blob=True,

@@ -66,7 +66,8 @@ def test_tables_with_holes_are_learned_and_judged(settings):
 def test_holes_cost_little_where_signals_are_many(ambiguity):
     """10 % of the cells missing, N = 200: the paper's graphs are found about as well."""
     differences = []
-    for seed in range(8):
+    # Choosing a radius takes a second where the set is this one.
+    for seed in range(6 if ambiguity == "wasserstein" else 8):
         rng = np.random.default_rng(seed)
         truth = rbf_graph(20, rng)
         samples = smooth_signals(truth, 200, rng, noise=0.1)

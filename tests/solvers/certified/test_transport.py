@@ -1,207 +1,30 @@
-"""The interior point and the ADMM of transport sets: their parts, and both before the judge."""
+"""The interior point and the ADMM of transport sets before the judge."""
 
 from dataclasses import replace
 
-import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from instances import dimensions, random_laplacian, random_nominal, seeds
+from transports import CONIC, FORMS, form_of, make, started, transport_set
 
-from formulations import MahalanobisPremium, MomentPremium, RobustPremium
+from formulations import MomentPremium, RobustPremium
 from solvers.certified import CertifiedSolver
-from solvers.certified.transport import admm, interior, solve_transport
+from solvers.certified.transport import solve_transport
 from solvers.certified.transport.admm import run_admm
-from solvers.certified.transport.anderson import Anderson
 from solvers.certified.transport.coupling import coupling
-from solvers.certified.transport.edges import FreeEdges
 from solvers.certified.transport.interior import follow_path
-from solvers.certified.transport.lmi import TransportLMI
-from solvers.certified.transport.quadratic import StepPoint, StepQP
-from solvers.certified.transport.step import LaplacianStep
-from solvers.certified.transport.system import Iterate, NewtonSystem
-from solvers.laplacian_qp.ascent import maximise
-from solvers.running.incumbent import Incumbent
 from wdro_cvx import (
-    EdgeBounds,
     GaussianBall,
     GraphProblem,
-    MahalanobisBall,
     MomentBall,
     MomentUncertainty,
     Nominal,
     Status,
-    WassersteinBall,
     judge,
 )
 from wdro_cvx.generators import rbf_graph, smooth_signals
-from wdro_cvx.graphs.laplacian import edge_index, weights_from_laplacian
-
-CONIC = 2e-6  # 1e-6 of the certified solver, and what Clarabel leaves
-FORMS = {
-    "wasserstein": RobustPremium,
-    "gaussian": RobustPremium,
-    "mahalanobis": MahalanobisPremium,
-    "moments": MomentPremium,
-}
-
-
-def transport_set(kind, d, radius, rng, spread=1.0):
-    if kind == "wasserstein":
-        return WassersteinBall(radius)
-    if kind == "gaussian":
-        return GaussianBall(radius)
-    if kind == "mahalanobis":
-        return MahalanobisBall(radius, scales=tuple(10 ** rng.uniform(-spread, spread, d)))
-    return MomentUncertainty(1.0, mean_radius=radius, covariance_radius=0.3 * radius)
-
-
-def random_bounds(kind, d, trace, rng):
-    m = d * (d - 1) // 2
-    lower, upper = np.zeros(m), np.full(m, np.inf)
-    some = rng.permutation(m)[: m // 3]
-    if kind == "mask":
-        upper[some] = 0.0
-    elif kind == "pins":
-        lower[some] = upper[some] = 0.3 * trace / m
-    elif kind == "caps":
-        upper[:] = 1.5 * trace / (2 * m)
-    else:
-        return None
-    return EdgeBounds(lower, upper)
-
-
-def make(kind, d=7, n=3, radius=2.0, eta=0.05, seed=0, *, trace=None, penalty=None, bounds=""):
-    rng = np.random.default_rng(seed)
-    nominal = random_nominal(rng, d, n)
-    limits = random_bounds(bounds, d, d if trace is None else trace, rng)
-    ambiguity = transport_set(kind, d, radius, rng)
-    return GraphProblem(nominal, ambiguity, eta, trace, penalty, limits)
-
-
-def started(problem):
-    """An incumbent as the proximal phase might leave it: anything feasible."""
-    incumbent = Incumbent(problem)
-    incumbent.evaluate(incumbent.bound_by(problem.nominal.second_moment, None).laplacian)
-    return incumbent
-
-
-def form_of(problem):
-    return problem.ambiguity.transport_form(problem.nominal)
-
-
-def interior_start(problem):
-    lmi = TransportLMI.of(problem, form_of(problem), problem.prior.start(problem.d))
-    edges = FreeEdges.of(problem)
-    return lmi, edges, interior._start(lmi, edges)
-
-
-# The conditions of optimality, from the docstring of solvers/certified/transport/system.py.
-
-
-def conditions(problem, edges, at, target):
-    form = form_of(problem)
-    lmi = TransportLMI.of(problem, form, problem.prior.start(problem.d))
-    laplacian = edges.base + edges.combined(at.excess)
-    scaled = np.diag(lmi.scales) @ laplacian @ np.diag(lmi.scales)
-    slack = at.gamma * np.eye(problem.d) - scaled
-    centred = form.factor - form.factor.mean(axis=1, keepdims=True)
-    factor = centred / form.radius / lmi.scales
-    rows = (factor + at.moves) * lmi.scales
-    matrix = rows.T @ rows
-    if form.rest is not None:
-        matrix = matrix + form.rest / form.radius**2
-    matrix = matrix + at.spread * np.outer(lmi.scales, lmi.scales)
-    bend = 2 * problem.eta + form.reach / np.linalg.norm(laplacian)
-    matrix = matrix + bend / form.radius**2 * laplacian
-    slope = 0.0
-    if problem.trace_penalty is not None:
-        slope = form.radius**2 / (8 * problem.trace_penalty)
-    capped = np.isfinite(edges.room)
-    return [
-        edges.adjoint(matrix) - at.tau - at.lower + at.upper,
-        np.array([1.0 - np.sum(at.moves**2) - np.trace(at.spread)]),
-        np.array([edges.total - at.excess.sum() - slope * at.tau]),
-        at.moves @ slack - factor @ scaled,
-        at.excess * at.lower - target,
-        (edges.room - at.excess)[capped] * at.upper[capped] - target,
-    ]
-
-
-@pytest.mark.parametrize("bounds", ["", "mask", "pins", "caps"])
-@pytest.mark.parametrize("penalty", [None, 0.7])
-@pytest.mark.parametrize("kind", ["wasserstein", "mahalanobis", "moments"])
-def test_the_direction_is_newtons(kind, penalty, bounds):
-    """Along it every condition shrinks by the share of the way, up to the square of that share."""
-    problem = make(kind, d=5, n=3, penalty=penalty, bounds=bounds, trace=4.0)
-    lmi, edges, at = interior_start(problem)
-    rng = np.random.default_rng(1)
-    at = replace(at, moves=at.moves + 0.1 * rng.standard_normal(at.moves.shape), tau=0.3)
-    noise = rng.standard_normal((5, 5))
-    at = replace(at, spread=at.spread + 0.01 * noise @ noise.T)
-    at = replace(at, lower=at.lower * rng.uniform(0.5, 2, at.lower.size))
-    system = NewtonSystem(lmi, edges, at)
-    target = 0.3 * system.complementarity() / system.count
-    step = system.direction(target)
-    share = 1e-6
-    before = conditions(problem, edges, at, target)
-    after = conditions(problem, edges, at.moved(step, share), target)
-    for old, new in zip(before, after, strict=True):
-        change = (new - old) / share
-        np.testing.assert_allclose(change, -old, atol=1e-4 * max(1.0, np.abs(old).max(initial=0.0)))
-    # W: linearised around the inverse of the slack that is fixed.
-    slack = at.gamma * np.eye(5) - lmi.scaled(edges.base + edges.combined(at.excess))
-    turn = step.gamma * np.eye(5) - lmi.scaled(edges.combined(step.excess))
-    linear = np.linalg.solve(slack, turn @ at.spread)
-    expected = target * np.linalg.inv(slack) - at.spread - (linear + linear.T) / 2
-    np.testing.assert_allclose(step.spread, expected, atol=1e-9 * np.abs(expected).max())
-
-
-def test_the_second_direction_has_the_second_order_of_the_first():
-    """What a full first step leaves of the conditions that are products is put into the second."""
-    problem = make("mahalanobis", d=5, n=3, bounds="caps", trace=4.0)
-    lmi, edges, at = interior_start(problem)
-    system = NewtonSystem(lmi, edges, at)
-    first = system.direction(0.0)
-    plain, second = system.direction(0.1), system.direction(0.1, first)
-    whole = conditions(problem, edges, at.moved(first, 1.0), 0.0)
-    change = [
-        (new - old) / 1e-6
-        for old, new in zip(
-            conditions(problem, edges, at.moved(plain, 1e-6), 0.1),
-            conditions(problem, edges, at.moved(second, 1e-6), 0.1),
-            strict=True,
-        )
-    ]
-    for left, turned in zip(whole, change, strict=True):
-        np.testing.assert_allclose(turned, -left, atol=1e-4 * max(1.0, np.abs(left).max()))
-
-
-def test_the_longest_step_ends_where_something_vanishes():
-    problem = make("wasserstein", d=5, bounds="caps", trace=4.0)
-    lmi, edges, at = interior_start(problem)
-    system = NewtonSystem(lmi, edges, at)
-    rng = np.random.default_rng(0)
-    for part in ("excess", "lower", "upper", "spread", "gamma"):
-        zero = Iterate(*(0.0 * np.asarray(value) for value in vars(at).values()))
-        if part == "spread":
-            noise = rng.standard_normal((5, 5))
-            change = noise + noise.T
-        else:
-            change = -rng.random(np.shape(getattr(at, part)))
-        length = system.longest(replace(zero, **{part: change}))
-        moved = at.moved(replace(zero, **{part: change}), length)
-        slack = moved.gamma * np.eye(5) - lmi.scaled(edges.base + edges.combined(moved.excess))
-        least = [
-            np.linalg.eigvalsh(slack)[0],
-            np.linalg.eigvalsh(moved.spread)[0],
-            moved.excess.min(),
-            moved.lower.min(),
-            moved.upper.min(),
-            (edges.room - moved.excess).min(),
-        ]
-        assert min(least) == pytest.approx(0.0, abs=1e-9)
 
 
 @settings(max_examples=60)
@@ -335,109 +158,6 @@ def test_sets_without_the_form_are_left_alone():
     assert (incumbent.value, incumbent.bound, incumbent.iterations) == (*before, 0)
 
 
-def test_many_edges_go_to_the_admm(monkeypatch):
-    problem = make("wasserstein", d=12, n=3)
-    monkeypatch.setattr(interior, "MAX_EDGES", 20)
-    incumbent = started(problem)
-    solve_transport(incumbent, 1e-6, 2000)
-    assert incumbent.gap <= 1e-6
-    assert incumbent.iterations % 20 == 0  # certificates of the ADMM
-    assert judge(problem, incumbent.laplacian, incumbent.certificate).solved(1.1e-6)
-
-
-def test_many_edges_that_an_interior_point_can_bear_are_the_admms_if_it_is_fast():
-    problem = make("wasserstein", d=60, n=5, radius=10.0, eta=0.3)
-    incumbent = started(problem)
-    solve_transport(incumbent, 1e-6, 2000)
-    assert incumbent.gap <= 1e-6
-    assert incumbent.iterations % 20 == 0  # certificates of the ADMM, no step of the other
-
-
-def test_on_trial_the_admm_gives_up_where_it_crawls():
-    problem = make("mahalanobis", d=12, n=1, radius=30.0, eta=1e-3)
-    incumbent = started(problem)
-    run_admm(incumbent, form_of(problem), 1e-6, 5000, on_trial=True)
-    assert incumbent.gap > 1e-6
-    assert 0 < incumbent.iterations <= 500
-
-
-def test_clusters_of_eigenvalues_on_which_lapack_gives_up(monkeypatch):
-    problem = make("wasserstein", d=12, n=3)
-    eigh = admm.linalg.eigh
-
-    def unwilling(matrix, driver=None, **options):
-        if driver == "evr":
-            raise np.linalg.LinAlgError("Internal Error.")
-        return eigh(matrix, driver=driver, **options)
-
-    monkeypatch.setattr(admm.linalg, "eigh", unwilling)
-    incumbent = started(problem)
-    run_admm(incumbent, form_of(problem), 1e-6, 2000)
-    assert incumbent.gap <= 1e-6
-
-
-@pytest.mark.parametrize("edges", [False, True], ids=["equal weights", "weighted"])
-@pytest.mark.parametrize("bounds", ["", "mask", "pins", "caps"])
-@pytest.mark.parametrize("penalty", [None, 0.3])
-def test_the_qp_of_a_step_is_solved_exactly(penalty, bounds, edges):
-    d, rng = 6, np.random.default_rng(2)
-    limits = random_bounds(bounds, d, 5.0, rng)
-    moment = rng.standard_normal((d, d))
-    moment = moment @ moment.T
-    scales = 10 ** rng.uniform(-1, 1, d) if edges else np.ones(d)
-    weights = 0.1 + 0.5 * np.outer(scales**2, scales**2)
-    vertices = 0.1 + 0.5 * scales**4
-    coupled = 0.4 / d
-    lower, upper = (0.0, np.inf) if limits is None else limits.matrices()
-    diagonal = np.diagonal(moment)
-    costs = np.add.outer(diagonal, diagonal) - 2 * moment
-    room = 1.0 - coupled * float(np.sum(scales**4 / vertices))
-    qp = StepQP(
-        costs, weights, vertices, coupled, scales**2, room, 5.0, penalty, lower, upper, limits
-    )
-    found = maximise(StepPoint(qp, np.zeros(d), 1.0), 1e-14, 200)
-    assert found.steps <= 20
-    heads, tails = edge_index(d)
-    w = cp.Variable(heads.size)
-    incidence = np.zeros((d, heads.size))
-    incidence[heads, np.arange(heads.size)] = incidence[tails, np.arange(heads.size)] = 1.0
-    form = incidence.T @ (np.diag(vertices) - coupled * np.outer(scales**2, scales**2)) @ incidence
-    form = form + np.diag(2 * weights[heads, tails])
-    objective = costs[heads, tails] @ w + cp.quad_form(w, cp.psd_wrap((form + form.T) / 2))
-    constraints = [w >= 0] if limits is None else [w >= limits.lower]
-    if limits is not None:
-        finite = np.isfinite(limits.upper)
-        if finite.any():
-            constraints.append(w[finite] <= limits.upper[finite])
-    if penalty is None:
-        constraints.append(cp.sum(w) == 2.5)
-    else:
-        objective = objective + penalty * cp.square(2 * cp.sum(w) - 5.0)
-    optimum = cp.Problem(cp.Minimize(objective), constraints).solve(solver=cp.CLARABEL)
-    assert found.value == pytest.approx(found.last.value, rel=1e-11)
-    assert found.value == pytest.approx(optimum, rel=1e-7, abs=1e-7)
-    weight = weights_from_laplacian(found.best.laplacian())
-    np.testing.assert_allclose(weight, w.value, atol=1e-4)
-
-
-def test_anderson_solves_a_linear_iteration_of_few_modes_at_once():
-    """Five rates, five differences: the combination whose residual vanishes is the fixed point."""
-    rng = np.random.default_rng(0)
-    basis = np.linalg.qr(rng.standard_normal((30, 30)))[0]
-    rates = np.where(np.arange(30) < 4, [0.95, 0.8, 0.5, 0.2] + [0.0] * 26, 0.0)
-    matrix, goal = (basis * rates) @ basis.T, rng.standard_normal(30)
-    point, anderson = np.zeros(30), Anderson(5)
-    assert anderson.extrapolate() is None
-    for _ in range(6):
-        image = matrix @ point + goal - matrix @ goal
-        anderson.add(image, image - point)
-        point = image
-    plain = np.linalg.norm(point - goal)
-    assert np.linalg.norm(anderson.extrapolate() - goal) <= 1e-8 * plain
-    anderson.forget()
-    assert anderson.extrapolate() is None
-
-
 # The hard case of the paper's sets: few samples and a large radius.
 
 
@@ -466,17 +186,3 @@ def test_one_sample_and_hardly_any_regularisation(radius):
     assert solution.status is Status.SOLVED
     assert solution.iterations <= 60 + 40
     assert judge(problem, solution.laplacian, solution.certificate).solved(1.1e-6)
-
-
-@pytest.mark.parametrize("level", [-1e9, None])
-def test_a_level_at_which_no_edge_pays_is_not_gone_on_with(level):
-    """A step of the ADMM begins with the trace's multiplier of the last one; it may be useless."""
-    problem = make("moments", d=9)
-    form = form_of(problem)
-    near = problem.prior.start(9)
-    lmi = TransportLMI.of(problem, form, near)
-    primal, dual = lmi.start(near)
-    laplacian, _, _ = LaplacianStep(lmi, near, tau=level).take(primal - dual, 1.0, 1e-6)
-    assert np.trace(laplacian) == pytest.approx(9.0)
-    expected, _, _ = LaplacianStep(lmi, near).take(primal - dual, 1.0, 1e-6)
-    np.testing.assert_allclose(laplacian, expected, atol=1e-5)

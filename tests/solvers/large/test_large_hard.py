@@ -30,7 +30,7 @@ def test_next_to_the_hard_case_it_closes_the_gap(share):
 
 
 def test_in_the_hard_case_a_mixture_of_worst_cases_is_the_proof():
-    problem = smooth_problem(100, 8, WassersteinBall(10.0))
+    problem = smooth_problem(60, 8, WassersteinBall(5.0))
     answer = SparseSolver().solve(problem)
     assert answer.status is Status.SOLVED
     # λmax is multiple, and the budget is spread over its eigenvectors.
