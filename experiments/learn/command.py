@@ -43,8 +43,9 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--ambiguity", default="wasserstein", metavar="SET",
         help="around which the worst case is taken: wasserstein, gaussian (the same graph), moment "
-        "(the paper's Theorem 3), mahalanobis, kl, chi-square, moment-uncertainty, singleton "
-        "(trust the data), or an installed one (default: wasserstein)",
+        "(the paper's Theorem 3), pair (by how many rows columns share), mahalanobis, kl, "
+        "chi-square, moment-uncertainty, singleton (trust the data), or an installed one "
+        "(default: wasserstein)",
     )  # fmt: skip
     parser.add_argument(
         "--parameter", action="append", default=[], metavar="NAME=VALUE",
@@ -53,7 +54,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--radius", type=_number_or_word, default=DEFAULT_RADIUS, metavar="R",
         help="how far the truth may be from the data: a number; bootstrap: as far as 95 %% of "
-        "resampled tables; prediction: where neighbours predict held-out signals best; "
+        "tables like it are; prediction: where neighbours predict held-out signals best; "
         "reliability: the least whose worst case covers 95 %% of held-out signals; cv: the least "
         "risk on them, which tends to choose little; auto: prediction, or bootstrap with "
         f"--neighbours (default: {DEFAULT_RADIUS})",
