@@ -233,10 +233,11 @@ def test_nothing_in_the_working_directory_is_imported(tmp_path):
 def test_a_process_dies_with_the_one_that_asked_however_that_one_ends(tmp_path):
     """Killed while the libraries are still being imported, too; what left its group as well.
 
-    The second method sleeps like the first, and so does what it has started.
+    The second method sleeps like the first, and so does what it has started: with the command, its
+    server and the measurement they are four.
     """
-    for method, pause in (("Sleeper", 0.3), ("Deserter", 5.0)):
-        mark = f"orphan-{os.getpid()}-{method}-{pause}"
+    for method, members in (("Sleeper", 2), ("Deserter", 4)):
+        mark = f"orphan-{os.getpid()}-{method}"
         options = ["--dimensions", "5", "--methods", method, "--with", *DOUBLES]
         parent = subprocess.Popen(
             [sys.executable, "-m", "experiments", "compare", *options, "--output", tmp_path / mark],
@@ -244,11 +245,11 @@ def test_a_process_dies_with_the_one_that_asked_however_that_one_ends(tmp_path):
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         deadline = time.monotonic() + 60
-        while len(marked(mark)) < 2 and time.monotonic() < deadline:
+        while len(marked(mark)) < members and time.monotonic() < deadline:
             time.sleep(0.02)
-        time.sleep(pause)
+        time.sleep(0.3)
         family = marked(mark)
-        assert len(family) >= 2
+        assert len(family) >= members
         parent.kill()
         parent.wait()
         _, alive = psutil.wait_procs([p for p in family if p.pid != parent.pid], timeout=10)
