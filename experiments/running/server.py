@@ -163,19 +163,34 @@ def _installed() -> bool:
 # --- The other side: what follows runs in the server and in its children. -----------------------
 
 
-def serve(control: int, preload: Sequence[str]) -> None:
-    """Fork a worker for every request until the other side is gone."""
-    workers: set[int] = set()
+class _End:
+    """Ends the server with all that it started; called when the other side is gone.
 
-    def end(*_: object) -> None:
+    The line closes and the signal comes at the same time. Who comes second finds workers that are
+    dead and nothing below them, and must not end what the first is still about.
+    """
+
+    def __init__(self, workers: set[int]) -> None:
+        self.workers = workers
+        self.begun = False
+
+    def __call__(self, *_: object) -> None:
+        if self.begun:
+            return
+        self.begun = True
         # Looked up first: what has left its worker's group is found through the worker only.
         below = psutil.Process().children(recursive=True)
-        kill_groups(workers)
+        kill_groups(self.workers)
         for process in below:
             with contextlib.suppress(psutil.Error):
                 process.kill()
         os._exit(0)
 
+
+def serve(control: int, preload: Sequence[str]) -> None:
+    """Fork a worker for every request until the other side is gone."""
+    workers: set[int] = set()
+    end = _End(workers)
     signal.signal(signal.SIGTERM, end)
     for name in preload:
         # Not importable here (a script, a test): the worker will say so, with the reason.

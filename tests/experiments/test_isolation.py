@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from experiments.running import server
 from experiments.running.campaign import Planned, run_campaign
 from experiments.running.instances import Instance
 from experiments.running.isolated import Worker, run_isolated
@@ -228,6 +229,19 @@ def test_nothing_in_the_working_directory_is_imported(tmp_path):
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "1 runs: 1 solved" in done.stdout
+
+
+def test_what_left_its_group_dies_also_where_the_end_is_called_for_twice(monkeypatch):
+    """The line closes and the signal comes while workers are being killed."""
+    deserter, exits = subprocess.Popen(["sleep", "60"]), []
+    end = server._End({1, 2})
+    found = iter([[psutil.Process(deserter.pid)], []])
+    monkeypatch.setattr(psutil.Process, "children", lambda *_, **__: next(found))
+    monkeypatch.setattr(server, "kill_groups", lambda workers: end())
+    monkeypatch.setattr(os, "_exit", exits.append)
+    end()
+    assert exits == [0]
+    assert deserter.wait(10) == -signal.SIGKILL
 
 
 def test_a_process_dies_with_the_one_that_asked_however_that_one_ends(tmp_path):
