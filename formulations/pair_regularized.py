@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from formulations.base import Formulation, Risk, register
 from formulations.variables import LaplacianVariable, smoothness
 from wdro_cvx import PairBall
@@ -19,6 +17,6 @@ class PairRegularized(Formulation):
         """State what every edge costs more."""
         ambiguity = self.normalised.ambiguity
         assert isinstance(ambiguity, PairBall)
-        scales = np.array(ambiguity.scales or np.ones(laplacian.weights.size))
+        scales = ambiguity.scales_of(self.normalised.d)
         expression = smoothness(self.normalised.nominal.second_moment, laplacian)
         return Risk(expression + self.radius * (scales @ laplacian.weights))

@@ -143,11 +143,12 @@ def choose(
     ambiguity : AmbiguitySet
         The kind of set; its radius does not matter.
     radius : float or str
-        A number, or a rule. ``"bootstrap"``: the 95 % quantile of the distance to resampled
-        moments. ``"prediction"``: how well neighbours predict each other on held-out signals.
-        ``"reliability"``: the smallest radius whose worst-case value covers 95 % of the held-out
-        signals, the largest if none does. ``"cv"``: the smallest risk ``⟨Θ, L⟩ + η‖L‖²`` on
-        held-out signals; it is the objective of radius 0, and tends to choose little.
+        A number, or a rule. ``"bootstrap"``: the 95 % quantile of the distance between tables like
+        this one and their law. ``"prediction"``: how well neighbours predict each other on held-out
+        signals. ``"reliability"``: the smallest radius whose worst-case value covers 95 % of the
+        held-out signals, the largest if none does. ``"cv"``: the smallest risk
+        ``⟨Θ, L⟩ + η‖L‖²`` on held-out signals; it is the objective of radius 0, and tends to
+        choose little.
     eta : float or str
         A number, or ``"auto"``: by prediction, together with the radius if that is chosen so too.
     build : callable, optional

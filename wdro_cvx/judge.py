@@ -136,14 +136,12 @@ def judge(
     if sparse.issparse(laplacian):
         return _judge_sparse(problem, sparse.csr_array(laplacian), certificate)
     matrix = square_matrix("laplacian", laplacian, problem.d, ProblemError)
-    moment, nu = _offered(problem, certificate)
-    normalised, square = problem.normalised, problem.unit**2
+    certificate = _checked(problem, certificate)
+    normalised, unit = problem.normalised, problem.unit
     verdict = _judge(
-        normalised,
-        matrix,
-        None if moment is None else moment.scaled(1.0 / problem.unit),
-        None if nu is None else nu / square,
+        normalised, matrix, None if certificate is None else certificate.scaled(1.0 / unit)
     )
+    square = unit**2
     return replace(
         verdict,
         value=verdict.value * square,
@@ -172,9 +170,7 @@ def _judge_sparse(
     )  # fmt: skip
 
 
-def _judge(
-    problem: GraphProblem, matrix: Array, offered: Moment | None, nu: Array | None
-) -> Verdict:
+def _judge(problem: GraphProblem, matrix: Array, certificate: Certificate | None) -> Verdict:
     found = problem.prior.infeasibility(matrix)
     feasible = problem.prior.repaired(matrix)
     worst = problem.ambiguity.worst_case(problem.nominal, feasible)
@@ -190,12 +186,14 @@ def _judge(
     multipliers = [problem.prior.slope(np.maximum(degrees, least))]
     # The worst case is built only if the certificate leaves something to be wished for.
     moments: list[tuple[str, Callable[[], Moment]]] = [("the worst case", lambda: worst.moment)]
-    if offered is not None:
+    if certificate is not None:
+        offered = certificate.moment
         moments.insert(0, ("the certificate", lambda: offered))
-    if nu is not None and float(np.abs(nu).max()) <= _RANGE:
-        multipliers.insert(0, nu)
-    elif nu is not None:
-        notes.append("the certificate's multipliers are out of range and were not used")
+        nu = certificate.degree_multipliers
+        if nu is not None and float(np.abs(nu).max()) <= _RANGE:
+            multipliers.insert(0, nu)
+        elif nu is not None:
+            notes.append("the certificate's multipliers are out of range and were not used")
     best: DualBound | None = None
     enough = value - _ENOUGH * max(abs(value - problem.constant), problem.floor)
     for source, moment in moments:
@@ -271,7 +269,7 @@ def _pulled_inside(problem: GraphProblem, moment: Moment) -> tuple[Moment, float
     """
     ambiguity, nominal = problem.ambiguity, problem.nominal
     centre, radius = ambiguity.centre(nominal), ambiguity.radius
-    if ambiguity.single_point:
+    if ambiguity.single_point:  # there is no other
         return centre, 1.0
     if any(piece is not None and np.abs(piece).max() > _RANGE for piece in moment.pieces):
         return centre, 0.0  # in this unit no moment of the set is as large
@@ -298,17 +296,6 @@ def _pulled_inside(problem: GraphProblem, moment: Moment) -> tuple[Moment, float
     return centre, 0.0
 
 
-def _offered(
-    problem: GraphProblem, certificate: Certificate | None
-) -> tuple[Moment | None, Array | None]:
-    """Return what a certificate offers: a moment and multipliers, both copies."""
-    found = _checked(problem, certificate)
-    if found is None:
-        return None, None
-    # Of a set of one point nothing is gained by its only moment, which is as large as the data.
-    return None if problem.ambiguity.single_point else found.moment, found.degree_multipliers
-
-
 def _checked(problem: GraphProblem, certificate: Certificate | None) -> Certificate | None:
     """Return a certificate of which nothing but its numbers is left, or raise ProblemError."""
     if certificate is None:
@@ -318,15 +305,16 @@ def _checked(problem: GraphProblem, certificate: Certificate | None) -> Certific
             f"certificate must be a Certificate; it is {type(certificate).__name__}."
         )
     moment = certificate.moment
-    if not problem.ambiguity.single_point:
+    # The only moment of a set of one point is known, and a copy would be as large as the data.
+    if problem.ambiguity.single_point and moment.d == problem.d:
+        moment = problem.ambiguity.centre(problem.nominal)
+    else:
         moment = checked_copy("certificate.moment", moment)
     if moment.d != problem.d:
         raise ProblemError(
             f"certificate.second_moment must have shape {(problem.d, problem.d)}; "
             f"it has {(moment.d, moment.d)}."
         )
-    if problem.ambiguity.single_point:  # there is no other, and it is known
-        moment = problem.ambiguity.centre(problem.nominal)
     # Made anew before it is looked at, so that what is looked at is what is used.
     copy = Certificate(moment, certificate.degree_multipliers)
     nu = copy.degree_multipliers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -59,10 +60,10 @@ def draw(rows: pd.DataFrame, path: Path) -> None:
         (1e-14, 1e-4),
         strict=True,
     ):
-        for colour, (name, group) in zip(_cycle(), rows.groupby("set", sort=True), strict=False):
+        for look, (name, group) in zip(_looks(), rows.groupby("set", sort=True), strict=False):
             values = np.sort(np.maximum(group[column].to_numpy(float), floor))
             share = np.arange(1, values.size + 1) / values.size
-            axes.step(values, share, where="post", label=str(name), color=colour, linewidth=1.2)
+            axes.step(values, share, where="post", label=str(name), linewidth=1.2, **look)
         axes.set(xscale="log", xlabel=label)
         axes.grid(True, linewidth=0.4, alpha=0.5)
     first, second = figure.axes
@@ -72,8 +73,9 @@ def draw(rows: pd.DataFrame, path: Path) -> None:
     save_figure(figure, path)
 
 
-def _cycle() -> list[str]:
-    return [*COLOURS, *COLOURS]
+def _looks() -> list[dict[str, Any]]:
+    """Return colours, and where they are used up the same once more, dashed."""
+    return [{"color": colour, "linestyle": line} for line in ("-", "--") for colour in COLOURS]
 
 
 def _figures(group: pd.DataFrame) -> list[object]:

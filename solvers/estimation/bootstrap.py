@@ -10,10 +10,9 @@ the squared distance varies with it, while no row of the sample is there twice.
 
 With fewer signals than vertices no half shows the directions that no signal has, and transport has
 to make all that the truth has there. For sets of moved signals tables are then drawn of a law with
-mass in all directions
-(:mod:`solvers.estimation.likely_law`), and halves are only asked as well where the tails are heavy,
-the larger radius being taken. Runs of rows, rows with holes, and very many vertices have halves
-alone.
+mass in all directions (:mod:`solvers.estimation.likely_law`). Halves are only asked as well where
+the tails are heavy, the larger radius being taken. Runs of rows, rows with holes, and very many
+vertices have halves alone.
 """
 
 from __future__ import annotations

@@ -8,20 +8,20 @@ is ``⟨Θ, L⟩ + ε‖vec L‖_q`` with ``1/p + 1/q = 1``, whatever the transp
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
+from wdro_cvx.ambiguity.base import WorstCase, register_ambiguity
+from wdro_cvx.ambiguity.shift import ShiftBall
 from wdro_cvx.ambiguity.smoothness import nominal_risk
-from wdro_cvx.moment import Moment, TransportedMoment
+from wdro_cvx.moment import TransportedMoment
 from wdro_cvx.nominal import Nominal
 from wdro_cvx.validation import Array, real_number
 
 
 @register_ambiguity
 @dataclass(frozen=True)
-class MomentBall(AmbiguitySet):
+class MomentBall(ShiftBall):
     """All second moments within ``radius`` of the nominal one in the entrywise p-norm.
 
     Parameters
@@ -36,8 +36,6 @@ class MomentBall(AmbiguitySet):
 
     p: float = 2.0
     alpha: float = 1.0
-
-    radius_degree: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -65,29 +63,16 @@ class MomentBall(AmbiguitySet):
             rounding=rounding + 64 * float(np.finfo(float).eps) * self.radius * norm,
         )
 
-    def centre(self, nominal: Nominal) -> TransportedMoment:
-        """Return the nominal rows, without a shift."""
-        return TransportedMoment(nominal.rows)
-
-    def explain(self, nominal: Nominal, second_moment: Array) -> TransportedMoment:
-        """Return the nominal rows with the shift to a moment."""
-        return TransportedMoment(nominal.rows, shift=second_moment - nominal.second_moment)
-
-    def accepts(self, nominal: Nominal, moment: Moment) -> bool:
-        """Accept the nominal rows with a shift."""
-        if type(moment) is not TransportedMoment or moment.spread is not None:
-            return False
-        return np.array_equal(moment.moved, nominal.rows)
-
-    def proved_distance(self, nominal: Nominal, moment: Moment) -> float:
-        """Return the norm of the shift."""
-        if not self.accepts(nominal, moment):
-            return np.inf
-        return 0.0 if moment.rest is None else _norm(moment.rest, self.p)
-
-    def distance(self, nominal: Nominal, second_moment: Array) -> float:
-        """Return ``‖vec(M - Θ)‖_p``."""
-        return _norm(second_moment - nominal.second_moment, self.p)
+    def size(self, shift: Array) -> float:
+        """Return ``‖vec Δ‖_p``, never less."""
+        entries = np.abs(shift).ravel()
+        largest = float(entries.max())
+        if largest == 0.0:
+            return 0.0
+        # Powers of small numbers would vanish for large p, and the distance with them.
+        norm = largest * float(np.linalg.norm(entries / largest, self.p))
+        # Pairwise sums, each power with a rounding or two, and the difference that it is taken of.
+        return norm * (1.0 + 32 * np.finfo(float).eps)
 
     def constant_risk(self, d: int, trace: float) -> float:
         """For p = ∞ return the norm: the entries of a Laplacian have the sum 2·trace in size."""
@@ -115,18 +100,6 @@ class MomentBall(AmbiguitySet):
         if self.radius == 0.0:
             return np.inf
         return norm / (self.alpha * self.radius ** (self.alpha - 1.0))
-
-
-def _norm(matrix: Array, p: float) -> float:
-    """Return the entrywise p-norm, never less."""
-    entries = np.abs(matrix).ravel()
-    largest = float(entries.max())
-    if largest == 0.0:
-        return 0.0
-    # Powers of small numbers would vanish for large p, and the distance with them.
-    size = largest * float(np.linalg.norm(entries / largest, p))
-    # Pairwise sums, each power with a rounding or two, and the difference that it is the norm of.
-    return size * (1.0 + 32 * np.finfo(float).eps)
 
 
 def dual_norm(laplacian: Array, q: float) -> tuple[float, Array]:

@@ -8,12 +8,13 @@ the good ones too much or the bad ones too little.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from scipy.spatial.distance import squareform
 
-from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
+from wdro_cvx.ambiguity.base import WorstCase, register_ambiguity
+from wdro_cvx.ambiguity.shift import ShiftBall
 from wdro_cvx.ambiguity.smoothness import nominal_risk
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.graphs.laplacian import (
@@ -22,7 +23,7 @@ from wdro_cvx.graphs.laplacian import (
     vertex_count,
     weights_from_laplacian,
 )
-from wdro_cvx.moment import Moment, TransportedMoment
+from wdro_cvx.moment import TransportedMoment
 from wdro_cvx.nominal import Nominal
 from wdro_cvx.validation import Array, finite_array
 
@@ -32,7 +33,7 @@ _WIDEST = 1e20  # of the scales: beyond, the least of them is rounding of the la
 
 @register_ambiguity
 @dataclass(frozen=True)
-class PairBall(AmbiguitySet):
+class PairBall(ShiftBall):
     """All second moments with ``|E(x_i - x_j)² - D_ij| ≤ radius·scale_ij`` for every pair.
 
     The worst of them adds ``radius·scale_ij`` to what an edge costs, so that the problem is as easy
@@ -47,8 +48,6 @@ class PairBall(AmbiguitySet):
     """
 
     scales: tuple[float, ...] = ()
-
-    radius_degree: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -84,8 +83,9 @@ class PairBall(AmbiguitySet):
 
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         """Return the risk, and the moment whose pairs differ as much as they may."""
-        scales = self._scales(nominal.d)
-        premium = float(scales @ weights_from_laplacian(laplacian))
+        scales = self.scales_of(nominal.d)
+        # Summed pairwise: a product would lose digits with the number of pairs.
+        premium = float(np.sum(scales * weights_from_laplacian(laplacian)))
         # Half of it off the diagonal, twice.
         shift = laplacian_from_weights(self.radius / 2 * scales)
         np.fill_diagonal(shift, 0.0)
@@ -98,35 +98,11 @@ class PairBall(AmbiguitySet):
             rounding=rounding + 64 * _EPS * self.radius * abs(premium),
         )
 
-    def centre(self, nominal: Nominal) -> TransportedMoment:
-        """Return the nominal rows, without a shift."""
-        return TransportedMoment(nominal.rows)
-
-    def explain(self, nominal: Nominal, second_moment: Array) -> TransportedMoment:
-        """Return the nominal rows with the shift to a moment."""
-        return TransportedMoment(nominal.rows, shift=second_moment - nominal.second_moment)
-
-    def accepts(self, nominal: Nominal, moment: Moment) -> bool:
-        """Accept the nominal rows with a shift."""
-        if type(moment) is not TransportedMoment or moment.spread is not None:
-            return False
-        return np.array_equal(moment.moved, nominal.rows)
-
-    def proved_distance(self, nominal: Nominal, moment: Moment) -> float:
-        """Return the largest change of a pair that the shift makes."""
-        if not self.accepts(nominal, moment):
-            return np.inf
-        return 0.0 if moment.rest is None else self._size(moment.rest)
-
-    def distance(self, nominal: Nominal, second_moment: Array) -> float:
-        """Return the largest change of a pair, relative to its scale."""
-        return self._size(second_moment - nominal.second_moment)
-
     def constant_risk(self, d: int, trace: float) -> float:
         """Return what the pair that is known best pays, which all pairs pay."""
-        return self.radius * float(self._scales(d).min()) * trace / 2
+        return self.radius * float(self.scales_of(d).min()) * trace / 2
 
-    def _size(self, shift: Array) -> float:
+    def size(self, shift: Array) -> float:
         """Return ``max |[𝒯*Δ]_ij| / scale_ij``, never less."""
         heads, tails = edge_index(shift.shape[0])
         ends = np.diagonal(shift)
@@ -134,9 +110,10 @@ class PairBall(AmbiguitySet):
         # What the sums may have lost, and the difference that the shift may be.
         lost = 8 * _EPS * (np.abs(ends[heads]) + np.abs(ends[tails]) + np.abs(both))
         change = np.abs(ends[heads] + ends[tails] - both) + lost
-        return float(np.max(change / self._scales(shift.shape[0]))) * (1.0 + 4 * _EPS)
+        return float(np.max(change / self.scales_of(shift.shape[0]))) * (1.0 + 4 * _EPS)
 
-    def _scales(self, d: int) -> Array:
+    def scales_of(self, d: int) -> Array:
+        """Return the scale of every pair of d vertices."""
         edges = d * (d - 1) // 2
         if not self.scales:
             return np.ones(edges)

@@ -48,7 +48,7 @@ def draw_cases(count: int, seed: int = 0) -> list[Case]:
 #: The sets that have an exact risk in experiments/robustness/adversarial/exact.py.
 SHIPPED = (
     "ChiSquareBall", "GaussianBall", "KLBall", "MahalanobisBall", "MomentBall",
-    "MomentUncertainty", "Singleton", "WassersteinBall",
+    "MomentUncertainty", "PairBall", "Singleton", "WassersteinBall",
 )  # fmt: skip
 CONSTRAINTS = ("trace", "other trace", "penalty", "mask", "pins", "caps", "bounds and penalty")
 CONSTRAINT_SHARES = (0.4, 0.1, 0.15, 0.1, 0.1, 0.1, 0.05)
@@ -82,9 +82,10 @@ def _ambiguity(name: str, rng: np.random.Generator, d: int, n: int, size: float)
     if name == "MomentBall":
         p = float(rng.choice([1.0, 1.05, 1.5, 2.0, 4.0, 20.0, np.inf]))
         ambiguity = MomentBall(1.0, p=p)
-    if name == "MahalanobisBall":
+    if name in ("MahalanobisBall", "PairBall"):
+        count = d if name == "MahalanobisBall" else d * (d - 1) // 2
         scales = tuple(
-            10.0 ** rng.uniform(-4, 4, d) if rng.random() < 0.5 else rng.uniform(0.5, 2, d)
+            10.0 ** rng.uniform(-4, 4, count) if rng.random() < 0.5 else rng.uniform(0.5, 2, count)
         )
         ambiguity = replace(ambiguity, scales=scales)  # type: ignore[call-arg]
     ambiguity = ambiguity.scaled(size)  # a radius of the size of the data, where it has a unit

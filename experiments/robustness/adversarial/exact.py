@@ -13,7 +13,7 @@ from decimal import Context, Decimal, localcontext
 
 import numpy as np
 
-from wdro_cvx import AmbiguitySet, GraphProblem, MomentBall, MomentUncertainty
+from wdro_cvx import AmbiguitySet, GraphProblem, MomentBall, MomentUncertainty, PairBall
 from wdro_cvx.graphs.laplacian import edge_index
 from wdro_cvx.validation import Array
 
@@ -195,6 +195,13 @@ def _moment(ambiguity: AmbiguitySet, rows: Matrix, graph: ExactGraph, hint: Deci
     return _average(ambiguity, rows, graph, hint) + Decimal(ambiguity.radius) * norm
 
 
+def _pairs(ambiguity: AmbiguitySet, rows: Matrix, graph: ExactGraph, hint: Decimal) -> Decimal:
+    assert isinstance(ambiguity, PairBall)
+    scaled = zip(ambiguity.scales, graph.weights, strict=True)
+    premium = sum((Decimal(scale) * weight for scale, weight in scaled), Decimal(0))
+    return _average(ambiguity, rows, graph, hint) + Decimal(ambiguity.radius) * premium
+
+
 def _conjugate(p: Decimal) -> Decimal:
     return p / (p - 1)
 
@@ -237,6 +244,7 @@ _RISKS: dict[str, _Risk] = {
     "MahalanobisBall": _mahalanobis,
     "MomentUncertainty": _uncertain,
     "MomentBall": _moment,
+    "PairBall": _pairs,
     "KLBall": _entropic,
     "ChiSquareBall": _pearson,
 }
