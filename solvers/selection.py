@@ -158,7 +158,7 @@ def choose(
     seed : int or generator
         For the bootstrap.
     progress : bool
-        Show which candidate is tried, on standard error.
+        Show which candidate is tried, or how many tables were drawn, on standard error.
     """
     build = build or _plain(ambiguity)
     if isinstance(radius, str) and radius not in RULES:
@@ -176,7 +176,7 @@ def choose(
     if ambiguity.single_point and isinstance(radius, str):
         radius = 0.0  # one point has nothing to choose
     if radius == "bootstrap":
-        radius = bootstrap_radius(signals, ambiguity, block=block, seed=seed)
+        radius = bootstrap_radius(signals, ambiguity, block=block, seed=seed, progress=progress)
     if isinstance(eta, str) or radius == "prediction":
         radii = (
             candidate_radii(signals, ambiguity, PREDICTION_RADII)

@@ -3,16 +3,23 @@
 The set that has this radius contains the true second moment with the given confidence, as far as
 resampling tells (docs/validation.md has a simulation of it). After Cisneros-Velarde, Petersen and
 Oh (AISTATS 2020), who choose the radius of a robust graphical lasso so; here the distance is that
-of whatever set is used, moments that came out small are made as large as the sample's, and a
-resample is half of the rows counted twice. Rows drawn with replacement are drawn several times, and
-with many vertices that alone makes a resample far: ``(count - 1)²`` has mean 1 and variance 3, and
-the squared distance varies with it, while no row of the sample is there twice.
+of whatever set is used.
 
-With fewer signals than vertices no half shows the directions that no signal has, and transport has
-to make all that the truth has there. For sets of moved signals tables are then drawn of a law with
-mass in all directions (:mod:`solvers.estimation.likely_law`). Halves are only asked as well where
-the tails are heavy, the larger radius being taken. Runs of rows, rows with holes, and very many
-vertices have halves alone.
+A resample is half of the rows counted twice. Rows drawn with replacement are drawn several times,
+and with many vertices that alone makes a resample far: ``(count - 1)²`` has mean 1 and variance 3,
+and the squared distance varies with it, while no row of the sample is there twice.
+
+How far halves are from their table is no more than a yardstick of how far the table is from the
+truth: with many vertices it is too long, and for sets that move signals far too short where signals
+are fewer than vertices, since no half has mass in directions that no signal has. So the yardstick
+is gauged where the truth is known, on tables drawn of a law that the data may come from
+(:mod:`solvers.estimation.likely_law`): the radius is the yardstick of the data times the quantile,
+over those tables, of the distance to the law in their own yardsticks (prepivoting, Beran,
+Biometrika 1987). An error of the law is in both and nearly cancels.
+
+Runs of rows, rows with holes, very many signals or vertices, and sets that have no distance to the
+law have the quantile of the halves itself, each made as large as the sample. It is asked as well
+where tails are heavy, which a law sees poorly, the larger radius being taken.
 """
 
 from __future__ import annotations
@@ -22,7 +29,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.estimation.likely_law import likely_law
+from solvers.estimation.likely_law import LikelyLaw, likely_law
 from solvers.estimation.signals import Signals
 from solvers.running.threads import right_threads
 from wdro_cvx import AmbiguitySet, DataError, Nominal, ProblemError
@@ -38,6 +45,9 @@ RESAMPLES = 199
 PLACE = int(np.ceil(CONFIDENCE * (RESAMPLES + 1)))
 _DENSE = 5000  # matrices of more vertices are not made
 _LAW_VERTICES = 500  # of more a law takes minutes: every distance to it is a decomposition
+_MANY = 10  # signals for every vertex; then halves are right, and a law's tables are large
+# Halves of how many columns are compared for a yardstick. With many vertices all are about as far.
+_COLUMNS = 160
 
 
 def bootstrap_radius(
@@ -46,8 +56,9 @@ def bootstrap_radius(
     *,
     block: int = 1,
     seed: Seed = 0,
+    progress: bool = False,
 ) -> float:
-    """Return the 95 % quantile of the set's distance over tables that are like this one.
+    """Return the 95 % quantile of the set's distance between tables like this one and their law.
 
     Parameters
     ----------
@@ -58,13 +69,20 @@ def bootstrap_radius(
         Rows are drawn in runs of this length: signals that follow each other in time are alike, and
         drawn one by one they would seem to tell more than they do.
     seed : int or generator
+    progress : bool
+        Show how many tables were drawn, on standard error.
     """
     if len(signals) < 2:
         raise DataError("1 sample cannot be resampled; give the radius as a number.")
     block = checked_block(block, len(signals))
+    from tqdm import tqdm
+
     with right_threads(signals.d):
-        ways = resampled_distances(signals, ambiguity, block, seed)
-        return max(float(np.sort(list(way))[PLACE - 1]) for way in ways)
+        radii = []
+        for way in resampled_distances(signals, ambiguity, block, seed):
+            found = tqdm(way, "radius", RESAMPLES, leave=False, disable=not progress)
+            radii.append(float(np.sort(list(found))[PLACE - 1]))
+        return max(radii)
 
 
 def checked_block(block: int, n: int) -> int:
@@ -79,20 +97,19 @@ def checked_block(block: int, n: int) -> int:
 
 
 def has_law(signals: Signals, ambiguity: AmbiguitySet, block: int = 1) -> bool:
-    """Say whether the radius comes from tables drawn of a law, rather than from halves alone.
+    """Say whether the radius is gauged on tables drawn of a law, rather than that of halves alone.
 
-    It does where signals are moved and are fewer than vertices; a ball of a norm does not mind what
-    is missing, and with as many signals as vertices what a law assumes of the spectrum would do
-    more harm than good. Runs and rows with holes are no independent rows of a law.
+    Runs and rows with holes are no independent rows of a law.
     """
-    few = len(signals) < signals.d <= _LAW_VERTICES
-    return ambiguity.row_scales is not None and few and signals.complete and block == 1
+    n, d = len(signals), signals.d
+    small = d <= _LAW_VERTICES and n <= _MANY * d
+    return ambiguity.reaches_all_moments and small and signals.complete and block == 1
 
 
 def resampled_distances(
     signals: Signals, ambiguity: AmbiguitySet, block: int = 1, seed: Seed = 0
 ) -> list[Iterator[float]]:
-    """Return one or two ways to find how far a table is, as if all had the size of this one.
+    """Return one or two ways to find how far a table is, as if all were like this one.
 
     The truth is in the set if it is near enough by one of them.
     """
@@ -100,12 +117,32 @@ def resampled_distances(
     law = None
     if has_law(signals, ambiguity, block):
         law = likely_law(signals.centred, signals.shares, rng, RESAMPLES)
-    ways = [] if law is None else [law.distances(ambiguity, rng, RESAMPLES)]
+    ways = [] if law is None else [_gauged(signals, ambiguity, law, rng)]
     if law is None or law.heavy:
         weights = draw_halves(len(signals), block, rng)
-        nominal, resampled = _centred(signals, ambiguity)
-        ways.append(_distances(nominal, ambiguity, resampled, weights))
+        ways.append(_distances(*_centred(signals, ambiguity), ambiguity, weights))
     return ways
+
+
+def _gauged(
+    signals: Signals, ambiguity: AmbiguitySet, law: LikelyLaw, rng: np.random.Generator
+) -> Iterator[float]:
+    """Yield how far the law is from its tables in yardsticks of the table, in that of the signals.
+
+    Both yardsticks have equally many halves: then the quantile is exact if the law is.
+    """
+
+    def yardstick(rows: Array) -> float:
+        nominal, resampled = _from_rows(rows, law.shares, ambiguity)
+        weights = draw_halves(len(rows), 1, rng, max(2, _COLUMNS // signals.d))
+        return float(np.mean([ambiguity.distance(nominal, resampled(line)) for line in weights]))
+
+    own = yardstick(signals.centred)
+    for _ in range(RESAMPLES):
+        table = law.draw(rng)
+        distance = ambiguity.distance(_nominal(table, law.shares), law.covariance)
+        unit = yardstick(table)
+        yield own * distance / unit if unit > 0.0 else np.inf
 
 
 def draw_halves(n: int, block: int, rng: np.random.Generator, resamples: int = RESAMPLES) -> Array:
@@ -138,7 +175,7 @@ Resample = Callable[[Array], Array]
 
 
 def _distances(
-    nominal: Nominal, ambiguity: AmbiguitySet, resampled: Resample, weights: Array
+    nominal: Nominal, resampled: Resample, ambiguity: AmbiguitySet, weights: Array
 ) -> Iterator[float]:
     size = float(np.trace(nominal.second_moment))
     for line in weights:
@@ -154,33 +191,39 @@ def _distances(
 
 
 def _centred(signals: Signals, ambiguity: AmbiguitySet) -> tuple[Nominal, Resample]:
-    """Return the nominal distribution without levels, which no Laplacian sees, and its resamples.
+    """Return the distribution without levels, which no Laplacian sees, and its resamples."""
+    if not signals.complete:
+        return _with_holes(signals)
+    return _from_rows(signals.centred, signals.shares, ambiguity)
+
+
+def _from_rows(rows: Array, shares: Array, ambiguity: AmbiguitySet) -> tuple[Nominal, Resample]:
+    """Return the distribution of rows and its resamples.
 
     Where the set's distance does not change with the axes, fewer rows than vertices are taken to
     as many axes: then nothing has the size of the graph.
     """
-    if not signals.complete:
-        return _with_holes(signals)
-    rows = signals.centred
-    if ambiguity.isotropic and len(rows) < signals.d:
+    n, d = rows.shape
+    if ambiguity.isotropic and n < d:
         rows = rows @ np.linalg.qr(rows.T)[0]
-    elif signals.d > _DENSE:
+    elif d > _DENSE:
         raise ProblemError(
             f"the bootstrap of {type(ambiguity).__name__} makes arrays of d × d numbers, and "
-            f"{signals.d} vertices are too many for that; give the radius as a number."
+            f"{d} vertices are too many for that; give the radius as a number."
         )
-    if signals.weights is None:
-        nominal = Nominal(rows.mean(axis=0), None, rows)
-    else:
-        weighted = rows * np.sqrt(signals.shares)[:, np.newaxis]
-        nominal = Nominal.from_rows(signals.shares @ rows, weighted)
 
     def resampled(weights: Array) -> Array:
-        shares = weights * signals.shares
-        total = float(shares.sum())
-        return np.asarray((rows * (shares / (total or 1.0))[:, np.newaxis]).T @ rows)
+        counted = weights * shares
+        total = float(counted.sum())
+        return np.asarray((rows * (counted / (total or 1.0))[:, np.newaxis]).T @ rows)
 
-    return nominal, resampled
+    return _nominal(rows, shares), resampled
+
+
+def _nominal(rows: Array, shares: Array) -> Nominal:
+    if (shares == shares[0]).all():
+        return Nominal(rows.mean(axis=0), None, rows)  # sets that reweigh signals need them
+    return Nominal.from_rows(shares @ rows, rows * np.sqrt(shares)[:, np.newaxis])
 
 
 def _with_holes(signals: Signals) -> tuple[Nominal, Resample]:

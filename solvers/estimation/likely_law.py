@@ -10,13 +10,12 @@ of the square is the unbiased estimate of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import linalg, optimize
 
-from wdro_cvx import AmbiguitySet, Nominal
 from wdro_cvx.validation import Array
 
 _LEAST = 1e-9  # of the largest eigenvalue: logarithms need more than zero
@@ -47,24 +46,17 @@ class LikelyLaw:
     factors: Array
     heavy: bool
 
-    def distances(
-        self, ambiguity: AmbiguitySet, rng: np.random.Generator, count: int
-    ) -> Iterator[float]:
-        """Yield how far the law is from tables drawn of it, as if they had its size.
+    @cached_property
+    def covariance(self) -> Array:
+        """The second moment of the law."""
+        return self.axes.T @ self.axes
 
-        Signals are Gaussian; where the tails are heavy, each times the factor of a signal.
-        """
-        covariance = self.axes.T @ self.axes
-        size = float(np.trace(covariance))
-        roots = np.sqrt(self.shares)[:, np.newaxis]
-        for _ in range(count):
-            rows = rng.standard_normal((len(self.shares), len(self.axes))) * roots
-            if self.heavy:
-                rows *= np.sqrt(rng.choice(self.factors, size=(len(rows), 1)))
-            drawn = rows @ self.axes
-            nominal = Nominal.from_rows(np.zeros(drawn.shape[1]), drawn)
-            pivot = (size / float(np.sum(drawn**2))) ** (ambiguity.radius_degree / 2)
-            yield ambiguity.distance(nominal, covariance) * pivot
+    def draw(self, rng: np.random.Generator) -> Array:
+        """Return a table: Gaussian signals; where tails are heavy, each times the factor of one."""
+        table = rng.standard_normal((len(self.shares), len(self.axes))) @ self.axes
+        if self.heavy:
+            table *= np.sqrt(rng.choice(self.factors, size=(len(table), 1)))
+        return table
 
 
 def likely_law(

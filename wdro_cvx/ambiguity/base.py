@@ -176,6 +176,14 @@ class AmbiguitySet(ABC):
         return None
 
     @property
+    def reaches_all_moments(self) -> bool:
+        """Whether every second moment is in the set of some radius, which the nominal one decides.
+
+        The distance is then finite, whatever signals and mean the nominal moment comes from.
+        """
+        return self.row_scales is not None
+
+    @property
     def single_point(self) -> bool:
         """Whether the set is the nominal moment alone, and has no radius to choose."""
         return False

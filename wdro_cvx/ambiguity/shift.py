@@ -24,6 +24,11 @@ class ShiftBall(AmbiguitySet):
     def size(self, shift: Array) -> float:
         """Return the size of a symmetric matrix, never less."""
 
+    @property
+    def reaches_all_moments(self) -> bool:
+        """Any shift has a size."""
+        return True
+
     def centre(self, nominal: Nominal) -> TransportedMoment:
         """Return the nominal rows, without a shift."""
         return TransportedMoment(nominal.rows)

@@ -211,6 +211,16 @@ def _row_scales(case: _Case) -> float | None:
     return abs(form.risk(case.laplacian) - case.risk(case.laplacian)) / case.size
 
 
+def _reaches(case: _Case) -> float | None:
+    """Where a set says that it has every moment: the distance is finite and looks at no signals."""
+    if not case.ambiguity.reaches_all_moments:
+        return None
+    moment = case.other @ case.other
+    bare = Nominal.from_rows(np.zeros(case.nominal.d), case.nominal.factor)
+    here, there = (case.ambiguity.distance(seen, moment) for seen in (case.nominal, bare))
+    return abs(here - there) / here if np.isfinite(here) else np.inf
+
+
 def _atoms(case: _Case) -> float | None:
     """Where a set declares atoms: f′ and f″ belong to f, and what f allows the risk covers."""
     atoms = case.ambiguity.atoms(case.nominal)
@@ -256,6 +266,7 @@ _CHECKS: dict[str, _Check] = {
     "transport form": _transport_form,
     "norm order": _norm_order,
     "row scales": _row_scales,
+    "reaches all moments": _reaches,
     "atoms": _atoms,
 }
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments.validate.coverage import contains
 from solvers import RobustGraph
 from solvers.estimation.bootstrap import (
     RESAMPLES,
@@ -59,30 +60,70 @@ def test_halves_are_measured_by_the_sets_own_distance(ball):
 
 @pytest.mark.parametrize("ball", EVERY, ids=lambda ball: repr(ball)[:30])
 def test_who_has_a_law(ball):
-    """Sets of moved signals that are fewer than vertices; runs and holes have halves."""
+    """Sets that have every moment at some radius; runs, holes and very many have halves."""
     table = signals(4)
-    moved = isinstance(ball, WassersteinBall | MahalanobisBall)
-    assert has_law(Signals(table), ball) == moved
+    everywhere = isinstance(ball, WassersteinBall | MahalanobisBall | MomentBall)
+    assert has_law(Signals(table), ball) == everywhere
+    assert has_law(Signals(signals(50)), ball) == everywhere
+    assert not has_law(Signals(signals(51)), ball)
     assert not has_law(Signals(table), ball, block=2)
-    assert not has_law(Signals(signals(5)), ball)
     table[0, 0] = np.nan
     assert not has_law(Signals(table), ball)
     assert not has_law(Signals(np.zeros((4, 501))), ball)
 
 
-@pytest.mark.parametrize("ball", [WassersteinBall(0.0), MahalanobisBall.example(0.0, 20)])
-def test_transport_sets_hold_the_truth_with_fewer_signals_than_vertices(ball):
-    """Where halves, which have no mass but that of the rows, are too near for nearly all tables."""
-    rng = np.random.default_rng(7)
-    covariance = np.linalg.pinv(rbf_graph(20, rng), hermitian=True) + 0.01 * np.eye(20)
-    root, centre = np.linalg.cholesky(covariance), np.eye(20) - 1 / 20
-    hits = 0
-    for _ in range(60):
-        drawn = Signals(rng.standard_normal((6, 20)) @ root.T)
-        nominal = Nominal(np.zeros(20), None, drawn.centred)
-        radius = bootstrap_radius(drawn, ball, seed=rng)
-        hits += ball.distance(nominal, centre @ covariance @ centre) <= radius
-    assert hits >= 51  # of 57; three standard errors are five
+def share_of_tables_with_the_truth(covariance, n, ball, tables, seed):
+    d, rng = len(covariance), np.random.default_rng(seed)
+    root, centre = np.linalg.cholesky(covariance), np.eye(d) - 1 / d
+    truth = centre @ covariance @ centre
+    drawn = (Signals(rng.standard_normal((n, d)) @ root.T) for _ in range(tables))
+    return np.mean([contains(table, ball, truth, rng) for table in drawn])
+
+
+@pytest.mark.parametrize(
+    ("ball", "d", "n", "tables"),
+    [
+        (MomentBall(0.0), 6, 40, 300),
+        (MomentBall(0.0), 6, 120, 300),  # halves alone
+        (WassersteinBall(0.0), 20, 6, 60),  # halves have the truth hardly ever
+        (MahalanobisBall.example(0.0, 20), 20, 6, 60),
+        (MomentBall(0.0), 50, 10, 300),  # halves have it nearly always
+    ],
+)
+def test_the_truth_is_in_the_set_nineteen_times_of_twenty(ball, d, n, tables):
+    """Within three standard errors and two points; `wdro validate` has more tables."""
+    laplacian = rbf_graph(d, np.random.default_rng(5))
+    covariance = np.linalg.pinv(laplacian, hermitian=True) + 0.01 * np.eye(d)
+    found = share_of_tables_with_the_truth(covariance, n, ball, tables, 7)
+    assert abs(found - 0.95) <= 3 * np.sqrt(0.95 * 0.05 / tables) + 0.02
+
+
+def test_an_error_of_the_law_nearly_cancels(monkeypatch):
+    """A law of equal variances, which these signals have not, puts the yardstick out by little.
+
+    The distance of that law's tables itself is a third longer than the radius.
+    """
+    table = Signals(signals(30, 20))
+    ball = WassersteinBall(0.0)
+    radius = bootstrap_radius(table, ball)
+    monkeypatch.setattr(
+        "solvers.estimation.likely_law.spread_spectrum", lambda values, _: np.ones_like(values)
+    )
+    assert bootstrap_radius(table, ball) == pytest.approx(radius, rel=0.15)
+
+
+def test_the_gauge_does_not_depend_on_the_length_of_the_yardstick(monkeypatch):
+    """Twice the distance in both yardsticks is twice the radius, whatever a law's distance is."""
+    table, ball = Signals(signals(30, 5)), MomentBall(0.0)
+    radius = bootstrap_radius(table, ball)
+    size = MomentBall.size
+    monkeypatch.setattr(MomentBall, "size", lambda self, shift: 2.0 * size(self, shift))
+    assert bootstrap_radius(table, ball) == pytest.approx(2.0 * radius, rel=1e-12)
+
+
+def test_rows_that_are_all_alike_leave_nothing_to_distrust():
+    row = np.array([1.0, -2.0, 0.5, 0.5])
+    assert bootstrap_radius(Signals(np.outer([1, -1, 1, 1, -1], row)), WassersteinBall(0.0)) < 1e-6
 
 
 @settings(deadline=None, max_examples=30)
@@ -127,7 +168,11 @@ def test_it_has_the_unit_of_the_data(ball, factor):
 
 
 def test_more_signals_make_it_smaller():
-    radii = [bootstrap_radius(Signals(signals(n)), WassersteinBall(0.0)) for n in (20, 80, 320)]
+    """By the root of their number, on average over tables and through the end of the law."""
+    radii = [
+        np.mean([bootstrap_radius(Signals(signals(n, 5, k)), MomentBall(0.0)) for k in range(20)])
+        for n in (20, 80, 320)
+    ]
     assert radii[0] > 1.5 * radii[1] > 2.25 * radii[2]
 
 
@@ -190,40 +235,6 @@ def test_holes_and_weights():
     assert weighted == pytest.approx(
         bootstrap_radius(Signals(table[:30]), WassersteinBall(0.0)), rel=0.25
     )
-
-
-def test_the_truth_is_in_the_set_nineteen_times_of_twenty():
-    """300 Gaussian tables: 95 ± 3.8 % at three standard errors; `wdro validate` has more."""
-    rng = np.random.default_rng(5)
-    laplacian = rbf_graph(6, rng)
-    covariance = np.linalg.pinv(laplacian, hermitian=True) + 0.01 * np.eye(6)
-    root, centre = np.linalg.cholesky(covariance), np.eye(6) - 1 / 6
-    hits = 0
-    for _ in range(300):
-        drawn = Signals(rng.standard_normal((60, 6)) @ root.T)
-        radius = bootstrap_radius(drawn, MomentBall(0.0), seed=rng)
-        rows = drawn.centred
-        nominal = Nominal(rows.mean(axis=0), None, rows)
-        hits += MomentBall(0.0).distance(nominal, centre @ covariance @ centre) <= radius
-    assert abs(hits / 300 - 0.95) <= 0.038
-
-
-def test_many_vertices_do_not_make_the_set_too_large():
-    """30 vertices that vary alike, 30 signals: drawn with replacement, no table is left out.
-
-    The distance to the truth hardly varies then, and the set should end a little beyond it: it is
-    1.1 times as far, and 1.2 times where rows are drawn with replacement.
-    """
-    rng = np.random.default_rng(2)
-    truth = np.eye(30) - 1 / 30
-    shares = []
-    for _ in range(20):
-        drawn = Signals(rng.standard_normal((30, 30)))
-        radius = bootstrap_radius(drawn, MomentBall(0.0), seed=rng)
-        rows = drawn.centred
-        nominal = Nominal(rows.mean(axis=0), None, rows)
-        shares.append(radius / MomentBall(0.0).distance(nominal, truth))
-    assert 1.0 < np.mean(shares) < 1.15
 
 
 def test_bad_input_is_named():

@@ -172,6 +172,15 @@ def test_offers_that_are_not_kept_are_caught():
     assert check_ambiguity(WrongRows(0.5)).failures == ("row scales",)
 
 
+def test_a_set_that_claims_all_moments_has_a_distance_to_them():
+    class Claims(MomentBall):
+        def distance(self, nominal, second_moment):
+            inside = np.linalg.norm(second_moment - nominal.second_moment) <= 1.0
+            return super().distance(nominal, second_moment) if inside else np.inf
+
+    assert check_ambiguity(Claims(0.5)).failures == ("reaches all moments",)
+
+
 def test_a_point_that_does_worse_is_caught():
     @dataclass(frozen=True)
     class Understated(GaussianBall):
