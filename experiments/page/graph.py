@@ -85,12 +85,11 @@ def graph_data(page: GraphPage) -> dict[str, Any]:
     room = _EVIDENCE
     points = []
     for point in page.path.points:
-        size = (
-            0 if point.moment is None else sum(p.size for p in point.moment.pieces if p is not None)
-        )
-        fits = checked["set"] is not None and size <= room
-        room -= size if fits else 0
-        points.append(_point(point, page.threshold, checked["set"] is not None, fits))
+        moment = None if checked["set"] is None else _moment(point)
+        size = 0 if moment is None else sum(p.size for p in moment.values() if p is not None)
+        moment = moment if size <= room else None
+        room -= 0 if moment is None else size
+        points.append(_point(point, page.threshold, checked["set"] is not None, moment))
     return {
         "title": page.title,
         "names": list(page.names),
@@ -145,7 +144,9 @@ def _check(problem: GraphProblem) -> dict[str, Any]:
     }
 
 
-def _point(point: PathPoint, threshold: float, judged: bool, fits: bool) -> dict[str, Any]:
+def _point(
+    point: PathPoint, threshold: float, judged: bool, moment: Mapping[str, Array | None] | None
+) -> dict[str, Any]:
     edges, verdict = EdgeList.from_laplacian(point.laplacian), point.verdict
     ends = "u2" if edges.d <= 2**16 else "u4"
     found: dict[str, Any] = {
@@ -163,8 +164,10 @@ def _point(point: PathPoint, threshold: float, judged: bool, fits: bool) -> dict
     }
     if judged:
         found["nu"] = None if point.nu is None else packed(point.nu, "f8")
-        found["moment"] = _moment(point) if fits else None
-        found["lacks"] = point.moment is not None and found["moment"] is None
+        found["moment"] = None if moment is None else {
+            name: None if part is None else packed(part, "f8") for name, part in moment.items()
+        }  # fmt: skip
+        found["lacks"] = point.moment is not None and moment is None
     return found
 
 
@@ -186,16 +189,22 @@ def _undecided(point: PathPoint, edges: EdgeList, threshold: float) -> Array:
     return np.where(hit, flags[order][at], rest) if listed.size else np.full(i.size, rest)
 
 
-def _moment(point: PathPoint) -> dict[str, Any] | None:
-    moment = point.moment
+def _moment(point: PathPoint) -> dict[str, Array | None] | None:
+    """Return the parts of a moment that its set is measured by, and None for the others.
+
+    Of a moment ball that is the shift: the data stay where they are, and the page has them.
+    """
+    moment, problem = point.moment, point.problem
     if type(moment) is not TransportedMoment:
         return None
+    if isinstance(problem.ambiguity, MomentBall):
+        if moment.shift is None or not problem.ambiguity.accepts(problem.nominal, moment):
+            return None
+        return {"moved": None, "spread": None, "shift": moment.shift}
+    if moment.shift is not None or moment.moved.shape != problem.nominal.factor.shape:
+        return None
     spread = np.zeros((0, moment.d)) if moment.spread is None else moment.spread
-    return {
-        "moved": packed(moment.moved, "f8"),
-        "spread": packed(spread, "f8"),
-        "shift": None if moment.shift is None else packed(moment.shift, "f8"),
-    }
+    return {"moved": moment.moved, "spread": spread, "shift": None}
 
 
 def _thinned(signals: Array) -> Array:

@@ -1,9 +1,12 @@
 """Graphs as pages: what the tests of ``graph.html`` share."""
 
+import base64
+
 import numpy as np
 
 from experiments.page import path
-from experiments.page.graph import GraphPage, graph_page
+from experiments.page.document import document, packed
+from experiments.page.graph import GraphPage, graph_data, graph_page
 from wdro_cvx.generators import rbf_graph, smooth_signals
 
 HOSTILE = [
@@ -33,6 +36,37 @@ def written(page, folder):
     target = folder / "graph.html"
     target.write_text(graph_page(page), encoding="utf-8")
     return target
+
+
+def forged(page, change):
+    """Return what a page is given, after a change of it; arrays are changed as arrays of NumPy."""
+    data = _open(graph_data(page))
+    change(data)
+    return _closed(data)
+
+
+def written_data(data, folder):
+    target = folder / "graph.html"
+    target.write_text(document("graph", "t", data, judge=True), encoding="utf-8")
+    return target
+
+
+def _open(node):
+    if isinstance(node, list):
+        return [_open(value) for value in node]
+    if not isinstance(node, dict):
+        return node
+    if "base64" in node:
+        return np.frombuffer(base64.b64decode(node["base64"]), node["type"]).copy()
+    return {name: _open(value) for name, value in node.items()}
+
+
+def _closed(node):
+    if isinstance(node, np.ndarray):
+        return packed(node, node.dtype.str[1:])
+    if isinstance(node, list):
+        return [_closed(value) for value in node]
+    return {k: _closed(v) for k, v in node.items()} if isinstance(node, dict) else node
 
 
 def verified(page):

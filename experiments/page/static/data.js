@@ -12,7 +12,7 @@ function unpacked({ type, base64 }) {
 export function decode(node) {
   if (Array.isArray(node)) return node.map(decode);
   if (node === null || typeof node !== "object") return node;
-  if (typeof node.base64 === "string" && node.type in TYPES) return unpacked(node);
+  if (typeof node.base64 === "string" && Object.hasOwn(TYPES, node.type)) return unpacked(node);
   return Object.fromEntries(Object.entries(node).map(([name, value]) => [name, decode(value)]));
 }
 

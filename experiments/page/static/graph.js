@@ -11,6 +11,11 @@ import { createTable } from "./table.js";
 import { byId, definitions, element, figures } from "./text.js";
 import { degrees } from "./worst.js";
 
+// Whatever stops this script says so: a page that is half drawn must not look like one that is whole.
+addEventListener("error", ({ message }) => {
+  if (document.documentElement.dataset.ready === undefined) byId("subtitle").textContent = `The data of this page cannot be shown: ${message}`;
+});
+
 const data = readData();
 const d = data.names.length;
 const TOLERANCE = 1e-6;
@@ -77,6 +82,7 @@ function draw() {
     return;
   }
   view = next;
+  showCertificate(view); // first: it says what is wrong with data that cannot be drawn
   const { shown, point } = view;
   const undecided = shown.filter((e) => point.undecided[e] === 1).length;
   const alone = view.neighbours.filter((count) => count === 0).length;
@@ -88,8 +94,14 @@ function draw() {
   const clear = byId("clear");
   clear.hidden = view.picked === null;
   if (view.picked) clear.textContent = `Only edges at ${view.picked.filter((v) => v !== null).map((v) => data.names[v]).join(" or ")} ×`;
-  showCertificate(view);
   remember();
+}
+
+// The problem that was judged, from the fields that the judge reads: facts are only text.
+function stated(point) {
+  const { set, p, trace } = data.problem;
+  const sets = { transport: "the ball of transport", moment: `the ball of moments (p = ${p === null ? "∞" : figures(p)})`, single: "the sample average" };
+  return `${sets[set]}, radius ${figures(data.radii[point.radius])}, eta ${figures(data.etas[point.eta])}, trace ${figures(trace)}`;
 }
 
 function showCertificate({ key, point }) {
@@ -111,14 +123,22 @@ function showCertificate({ key, point }) {
   verified.textContent = "Checking …";
   judged(key).then((verdict) => {
     if (view.key !== key) return; // a later graph is shown by now
-    const good = verdict.gap >= 0 - 1e-12 && verdict.gap <= TOLERANCE && verdict.repair <= TOLERANCE;
+    // Both numbers are rounded outwards: a bound above the value would be a contradiction, not a proof.
+    const optimal = verdict.gap >= 0 && verdict.gap <= TOLERANCE, feasible = verdict.repair <= TOLERANCE;
+    const good = optimal && feasible;
     bracket(verdict.bound, verdict.value);
     Object.assign(verified.dataset, { gap: verdict.gap, value: verdict.value, bound: verdict.bound, point: key });
     verified.className = `verdict ${good ? "good" : "bad"}`;
-    verified.textContent = good ? `✓ Verified here: within ${verdict.gap.toExponential(1)} of the optimum` : `✗ Not proved here: gap ${verdict.gap.toExponential(1)}`;
-    byId("judged").textContent = `Computed by this page from its own data in ${Math.max(1, Math.round(verdict.milliseconds))} ms. ${said}`;
+    if (good) verified.textContent = `✓ Verified here: within ${verdict.gap.toExponential(1)} of the optimum`;
+    else if (optimal) verified.textContent = `✗ Not proved here: the graph had to be changed by ${verdict.repair.toExponential(1)} of its trace to be feasible`;
+    else verified.textContent = `✗ Not proved here: gap ${verdict.gap.toExponential(1)}`;
+    byId("judged").textContent = `Computed by this page from its own data in ${Math.max(1, Math.round(verdict.milliseconds))} ms, for ${stated(point)}. ${said}`;
   }).catch((error) => {
-    if (view.key === key) verified.textContent = `Not checked here: ${error.message}.`;
+    if (view.key !== key) return;
+    bracket(null, null); // what the file says of data that are not in order is worth nothing
+    verified.className = "verdict bad";
+    verified.textContent = `✗ Refused: ${error.message}.`;
+    byId("judged").textContent = "This page judges data only in the form in which they are written. Nothing here was checked.";
   });
 }
 

@@ -5,14 +5,21 @@ export function startJudge(data) {
   const code = document.getElementById("judge-code").textContent;
   const answer = `onmessage = ({ data: { key, task } }) => {
     const started = performance.now();
-    const verdict = $judge.judge(task);
-    postMessage({ key, verdict: { ...verdict, milliseconds: performance.now() - started } });
+    try {
+      const verdict = $judge.judge(task);
+      postMessage({ key, verdict: { ...verdict, milliseconds: performance.now() - started } });
+    } catch ({ message }) {
+      postMessage({ key, refused: message });
+    }
   };`;
   const address = URL.createObjectURL(new Blob([code, "\n", answer], { type: "text/javascript" }));
   const worker = new Worker(address);
   const asked = new Map();
   const waiting = new Map();
-  worker.onmessage = ({ data: { key, verdict } }) => waiting.get(key).resolve(verdict);
+  worker.onmessage = ({ data: { key, verdict, refused } }) => {
+    if (verdict) waiting.get(key).resolve(verdict);
+    else waiting.get(key).reject(new Error(refused));
+  };
   worker.onerror = (event) => {
     event.preventDefault();
     for (const { reject } of waiting.values()) reject(new Error(event.message));

@@ -1,6 +1,11 @@
 // Cholesky's factorisation and its solves, in place, on flat arrays. A factorisation that succeeds
 // is the proof that a matrix is positive definite; no eigenvalue is ever computed.
 
+// A sum of so many numbers, each rounded a few times, is right to this share of their sizes.
+export function rounding(terms) {
+  return (terms + 64) * Number.EPSILON;
+}
+
 // Overwrites the lower triangle of the symmetric n × n matrix; returns false unless every pivot is
 // above what rounding could have made of zero.
 export function cholesky(a, n, floor) {

@@ -1,7 +1,7 @@
 // The worst case over the paper's sets, as an upper bound of the risk that holds for every γ:
 //   R(L) ≤ ⟨Θ, L⟩ + γε² + Tr(F L (γI - L)⁻¹ L Fᵀ)   whenever γI - L is positive definite.
 // The γ that comes with the data is only a hint; a poor one gives a poor bound, never a wrong one.
-import { cholesky, choleskySolve } from "./linalg.js";
+import { cholesky, choleskySolve, rounding } from "./linalg.js";
 
 export function degrees(graph, d) {
   const found = new Float64Array(d);
@@ -27,7 +27,8 @@ export function applyLaplacian(graph, x, y) {
 export function factorAbove(graph, d, hint) {
   const degree = degrees(graph, d);
   const top = 2 * degree.reduce((a, b) => Math.max(a, b), 0);
-  let gamma = Number.isFinite(hint) && hint > 0 ? Math.min(hint, top * 1e6) : top * 1.5;
+  // The largest eigenvalue is between the largest degree and twice that.
+  let gamma = Number.isFinite(hint) && hint > 0 ? Math.min(Math.max(hint, top / 2), top * 1e6) : top * 1.5;
   for (let lift = 1e-12; lift < 1e3; lift *= 8) {
     const a = new Float64Array(d * d);
     for (let i = 0; i < d; i++) a[i * d + i] = gamma - degree[i];
@@ -36,7 +37,7 @@ export function factorAbove(graph, d, hint) {
       a[graph.tails[e] * d + graph.heads[e]] += graph.weights[e];
     }
     if (cholesky(a, d, 4 * d * Number.EPSILON * gamma)) return { a, gamma };
-    gamma = Math.max(gamma, top * 1e-3) * (1 + lift);
+    gamma *= 1 + lift;
   }
   throw new Error("no γ above the eigenvalues was found");
 }
@@ -63,23 +64,32 @@ export function conjugateSolve(graph, d, gamma, x) {
   return square <= goal;
 }
 
-// Where the worst case takes the rows, what it pays for that, and how much of ε² is left over.
+// Where the worst case takes the rows, what it pays for that, and how much of ε² is left over. The
+// premium is rounded upwards. Rounding makes the factor that of γI - L + E with ‖E‖ ≤ margin; with
+// twice the margin added to γ, γI - L ≥ margin·I for certain. And for any x, however computed,
+//   bᵀ(γI - L)⁻¹b ≤ bᵀx + xᵀr + ‖r‖²/margin,   r = b - (γI - L)x.
+// Rounding in b = Lf and in r counts in proportion to γ‖x‖² and ⟨f, Lf⟩; the value has both.
 export function worstTransport(graph, rows, count, d, radius, hint) {
-  if (radius === 0 || graph.weights.length === 0) {
-    return { premium: 0, moved: rows, left: 0, factor: null };
-  }
+  if (radius === 0) return { premium: 0, moved: rows, left: 0, factor: null };
   const factor = factorAbove(graph, d, hint);
+  const margin = (factor.gamma * (d + 2) ** 2 * Number.EPSILON) / 2;
+  const gamma = factor.gamma + 2 * margin;
   const moves = new Float64Array(count * d);
-  const pull = new Float64Array(d);
+  const pull = new Float64Array(d), image = new Float64Array(d);
   let quadratic = 0, cost = 0;
   for (let r = 0; r < count; r++) {
     applyLaplacian(graph, rows.subarray(r * d, (r + 1) * d), pull);
     const move = moves.subarray(r * d, (r + 1) * d);
     move.set(pull);
     choleskySolve(factor.a, d, move);
-    let dot = 0, square = 0;
-    for (let i = 0; i < d; i++) { dot += pull[i] * move[i]; square += move[i] * move[i]; }
-    quadratic += dot;
+    applyLaplacian(graph, move, image);
+    let form = 0, square = 0;
+    for (let i = 0; i < d; i++) {
+      const rest = pull[i] - gamma * move[i] + image[i];
+      form += pull[i] * move[i] + move[i] * rest + (rest * rest) / margin;
+      square += move[i] * move[i];
+    }
+    quadratic += form;
     cost += square;
   }
   // Rounding, or a γ off its place, may leave the ball by a little: shorter moves are inside.
@@ -87,7 +97,8 @@ export function worstTransport(graph, rows, count, d, radius, hint) {
   const moved = new Float64Array(count * d);
   for (let k = 0; k < moved.length; k++) moved[k] = rows[k] + share * moves[k];
   const left = Math.max(radius * radius - share * share * cost, 0);
-  return { premium: factor.gamma * radius * radius + quadratic, moved, left, factor };
+  const size = gamma * (radius * radius + cost) + Math.abs(quadratic);
+  return { premium: gamma * radius * radius + quadratic + rounding(4 * d + count) * size, moved, left, factor };
 }
 
 // In the hard case the rest of the budget spreads the signals along a top eigenvector of L, which
