@@ -3,11 +3,18 @@
 For **any** costs ``c`` below ``𝒯*M``, M in the ambiguity set, and **any** multipliers ``(ν, τ)``,
 
     Σ min { 2βw² - p_ij w : l_ij ≤ w ≤ u_ij } - Σ φ*(ν_i) + τT/2 - τ²/16s  ≤  optimum,
-    p_ij = τ - c_ij - ν_i - ν_j
+    p_ij = τ - level_ij,    level_ij = c_ij + ν_i + ν_j
 
 with ``T`` the trace, the last term only where it is penalised by s, and τ = 0 where it is free;
 ``φ*(ν) = max νu - κu² + α log u`` is the conjugate of what a degree costs. It is exact at the
-optimum. Prices are rounded up and the sum down, so that the inequality holds in floating point.
+optimum. Levels are rounded down, which lowers it, and the sum as well.
+
+With bounds τ may be as large as the dearest edge costs, for the sake of the last crumb of the
+trace, and ``Σ -τw + τT/2`` would cancel. There the dual is computed at ``w = clip(p/4β)`` as
+
+    Σ (2βw² + level·w) + τ(T/2 - Σw)
+
+with the difference added up exactly before it is multiplied by τ.
 """
 
 from __future__ import annotations
@@ -15,7 +22,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from wdro_cvx.graphs.bounds import missing
 from wdro_cvx.graphs.laplacian import edge_index
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.problem import GraphProblem
@@ -23,9 +32,8 @@ from wdro_cvx.validation import Array
 
 _EPS = float(np.finfo(float).eps)
 _SUM = 64 * _EPS  # of pairwise sums of any length, and the few roundings of each term
-_BISECTIONS = 200
+_STEPS = 400  # for τ; every other halves its bracket
 _MANY, _STRIDE = 20_000, 8
-_DOUBLINGS = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,37 +46,85 @@ class DualBound:
     prices: Array
 
 
+@dataclass(frozen=True, eq=False)
+class DualPoint:
+    """The dual, rounded downwards, at some τ, and the prices of the edges there."""
+
+    value: float
+    tau: float
+    prices: Array
+
+
 def dual_bound(problem: GraphProblem, costs: Array, nu: Array) -> DualBound:
     """Return the bound at ν and nearly the best τ."""
-    heads, tails = edge_index(problem.d)
-    prior = problem.prior
-    levels = costs + nu[heads] + nu[tails]
-    tau = 0.0
-    if not prior.trace.free:
-        bounds = prior.bounds
-        tau = (
-            best_tau(prior, levels)
-            if bounds is None
-            else bounded_tau(prior, levels, bounds.lower, bounds.upper)
-        )
-    beta, half_trace, curvature = prior.beta, prior.trace.target / 2, prior.trace.curvature
-    rounded = np.abs(nu) + abs(tau) / 2
-    prices = np.abs(costs) + rounded[heads] + rounded[tails]
-    prices *= 4 * _EPS
-    prices += tau - levels
-    if prior.bounds is None:
-        used = prices[prices > 0.0]  # the others have no weight, and none of what follows
-        weights = used / (4 * beta)
+    prior, bounds = problem.prior, problem.prior.bounds
+    levels = safe_levels(costs, nu, *edge_index(problem.d))
+    box = None if bounds is None else (bounds.lower, bounds.upper)
+    found = best_dual(prior, levels, nu, box)
+    return DualBound(found.value, nu, found.tau, found.prices)
+
+
+def safe_levels(
+    costs: Array, nu: Array, heads: NDArray[np.integer], tails: NDArray[np.integer]
+) -> Array:
+    """Return ``c_ij + ν_i + ν_j``, rounded downwards."""
+    sizes = np.abs(nu)
+    levels = np.abs(costs)
+    levels += sizes[heads]
+    levels += sizes[tails]
+    levels *= -4 * _EPS
+    levels += costs + nu[heads] + nu[tails]
+    return np.asarray(levels)
+
+
+def best_dual(
+    prior: DegreePrior,
+    levels: Array,
+    nu: Array,
+    box: tuple[Array, Array] | None,
+    most: float = np.inf,
+) -> DualPoint:
+    """Return the dual at ν and nearly the best τ up to ``most``.
+
+    Parameters
+    ----------
+    prior : DegreePrior
+    levels : array (m,)
+        Those of the edges that may have weight, never above the exact ones.
+    nu : array (d,)
+    box : pair of arrays (m,) or None
+        The bounds of their weights.
+    most : float
+        Above it other edges would pay.
+    """
+    if prior.trace.free:
+        tau = 0.0
+    elif box is not None:
+        tau = bounded_tau(prior, levels, *box)
     else:
-        used = prices
-        weights = np.clip(prices / (4 * beta), prior.bounds.lower, prior.bounds.upper)
-    squares, earned = 2 * beta * np.square(weights), used * weights
+        tau = min(best_tau(prior, levels), most) if levels.size else most
+    prices = tau - levels  # rounded once: right to half a unit of its own last digit
+    terms = [-prior.trace.curvature * tau**2]
+    if box is None:
+        # The others have no weight, and none of what follows.
+        earned = float(np.sum(np.square(prices[prices > 0.0]))) / (8 * prior.beta)
+        terms += [-earned, tau * prior.trace.target / 2]
+        size = earned
+    else:
+        # These weights are right to a few units of their last digits, and none has crossed a bound:
+        # they miss the minimum by some ε²·2βw², far less than what is taken off below.
+        weights = _weights(prior.beta, prices, *box)
+        squares, costs = 2 * prior.beta * np.square(weights), levels * weights
+        crumb = missing(weights, prior.trace.target / 2) if tau != 0.0 else 0.0
+        terms += [float(np.sum(squares + costs)), tau * crumb]
+        size = float(np.sum(squares) + np.sum(np.abs(costs)))
     kept, kept_size = conjugate(prior, nu)
-    terms = [tau * half_trace, curvature * tau**2]
-    value = float(np.sum(squares - earned)) - kept + terms[0] - terms[1]
-    rounding = float(np.sum(squares) + np.sum(np.abs(earned))) + kept_size
-    rounding += sum(abs(term) for term in terms)
-    return DualBound(value - _SUM * rounding, nu, tau, prices)
+    size += kept_size + sum(abs(term) for term in terms)
+    return DualPoint(float(sum(terms) - kept - _SUM * size), float(tau), prices)
+
+
+def _weights(beta: float, prices: Array, lower: Array, upper: Array) -> Array:
+    return np.asarray(np.clip(prices / (4 * beta), lower, upper))
 
 
 def conjugate(prior: DegreePrior, nu: Array) -> tuple[float, float]:
@@ -123,26 +179,40 @@ def _level_of(used: Array, target: float, slope: float) -> float:
 
 
 def bounded_tau(prior: DegreePrior, levels: Array, lower: Array, upper: Array) -> float:
-    """Find τ where weights are bounded, by bisection on the dual's slope, which falls with τ."""
+    """Return the best τ where weights are bounded, or the number below it.
+
+    There the dual is less by at most the slope times the distance, a rounding of ``τ·slope``.
+
+    The dual's slope falls with τ, piecewise linearly, and its sign is exact: where the caps nearly
+    fill the trace, the slope stays next to zero from one τ to another that is many times as large.
+    Newton steps, kept in a bracket by bisection, end on the right piece.
+    """
     beta, half_trace, curvature = prior.beta, prior.trace.target / 2, prior.trace.curvature
-
-    def slope(tau: float) -> float:
-        weights = np.clip((tau - levels) / (4 * beta), lower, upper)
-        return half_trace - 2 * curvature * tau - float(weights.sum())
-
-    low = high = float(np.median(levels))
-    reach = 4 * beta * half_trace + float(np.ptp(levels)) + _EPS * abs(low)
-    for _ in range(_DOUBLINGS):  # a slope that stays at zero, where all weights are pinned, ends it
-        if slope(high) <= 0.0:
-            break
-        high, reach = high + reach, 2 * reach
-    for _ in range(_DOUBLINGS):
-        if slope(low) >= 0.0:
-            break
-        low, reach = low - reach, 2 * reach
-    for _ in range(_BISECTIONS):
+    some = lower < upper
+    low = high = 0.0  # any τ will do where all weights are pinned
+    if some.any():
+        low = float(np.min((levels + 4 * beta * lower)[some]))
+        high = float(np.max((levels + 4 * beta * np.minimum(upper, half_trace))[some]))
+    if curvature > 0.0:
+        high = (half_trace - float(lower.sum())) / (2 * curvature)
+        low = min(low, high)
+    tau = (low + high) / 2
+    for step in range(_STEPS):
+        weights = _weights(beta, tau - levels, lower, upper)
+        slope = half_trace - float(weights.sum())
+        if abs(slope) <= _SUM * half_trace:
+            slope = missing(weights, half_trace)
+        slope -= 2 * curvature * tau
+        if slope == 0.0:
+            return tau
+        low, high = (tau, high) if slope > 0.0 else (low, tau)
+        free = np.count_nonzero((weights > lower) & (weights < upper))
+        bend = free / (4 * beta) + 2 * curvature
+        newton = tau + slope / bend if bend > 0.0 else np.inf
+        if newton == tau:
+            return tau
         middle = (low + high) / 2
-        if not low < middle < high:
+        tau = newton if low < newton < high and step % 2 == 0 else middle
+        if not low < tau < high:
             break
-        low, high = (middle, high) if slope(middle) > 0.0 else (low, middle)
-    return (low + high) / 2
+    return low

@@ -17,6 +17,7 @@ from solvers.laplacian_qp.ascent import Curvature
 from solvers.laplacian_qp.qp import LaplacianQP, edge_gains
 from solvers.laplacian_qp.start import first_multipliers
 from wdro_cvx import EdgeBounds
+from wdro_cvx.graphs.bounds import shortfall
 from wdro_cvx.graphs.laplacian import edge_index, laplacian_from_weights
 from wdro_cvx.validation import Array
 
@@ -65,11 +66,18 @@ class BoundedPoint:
         return self.edges.weights(self._prices)
 
     @cached_property
+    def _short(self) -> float:
+        return shortfall(self._weights, self.edges.qp.prior.trace.target / 2)
+
+    @cached_property
     def value(self) -> float:
         """The dual, a lower bound of the optimum."""
-        prior = self.edges.qp.prior
-        edges = float(np.sum((2 * prior.beta * self._weights - self._prices) * self._weights))
-        rest = self.level * prior.trace.target / 2 - prior.trace.curvature * self.tau**2
+        prior, weights = self.edges.qp.prior, self._weights
+        levels = self.edges.costs + self.nu[self.edges.heads] + self.nu[self.edges.tails]
+        edges = float(np.sum((2 * prior.beta * weights + levels) * weights))
+        # A large τ is multiplied by what the weights lack, so that nothing large cancels.
+        rest = self.tau * self._short if self.tau != 0.0 else 0.0
+        rest += self.edges.base * prior.trace.target / 2 - prior.trace.curvature * self.tau**2
         return edges - prior.conjugate(self.nu) + rest
 
     @property
@@ -79,7 +87,9 @@ class BoundedPoint:
 
     @cached_property
     def _feasible(self) -> Array:
-        return self.edges.qp.prior.clipped(self._weights)
+        # Prices outside of the bounds tell which edges are dear.
+        prior = self.edges.qp.prior
+        return prior.clipped(self._prices / (4 * prior.beta))
 
     def primal_value(self) -> float:
         """Return the objective at the feasible weights that belong to the point."""
@@ -92,8 +102,7 @@ class BoundedPoint:
         prior = self.edges.qp.prior
         rule, grad_tau = prior.trace, 0.0
         if not rule.free:
-            total = float(self._weights.sum())
-            grad_tau = rule.target / 2 - 2 * rule.curvature * self.tau - total
+            grad_tau = self._short - 2 * rule.curvature * self.tau
         return self.edges.degrees(self._weights) - prior.degrees(self.nu), grad_tau
 
     def curvature(self) -> Curvature:
@@ -173,7 +182,7 @@ def _best_tau(edges: _Edges, nu: Array) -> float:
     tau = (low + high) / 2
     for _ in range(_MAX_STEPS):
         weights = edges.weights(tau - levels)
-        slope = rule.target / 2 - 2 * rule.curvature * tau - float(weights.sum())
+        slope = shortfall(weights, rule.target / 2) - 2 * rule.curvature * tau
         low, high = (tau, high) if slope > 0.0 else (low, tau)
         free = np.count_nonzero((weights > bounds.lower) & (weights < bounds.upper))
         bend = free / (4 * prior.beta) + 2 * rule.curvature

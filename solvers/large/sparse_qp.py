@@ -19,7 +19,7 @@ from scipy import sparse
 
 from solvers.large.start import easier_priors, first_multipliers
 from solvers.large.structure import Candidates
-from wdro_cvx.graphs.bounds import project_interval
+from wdro_cvx.graphs.bounds import project_interval, shortfall
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.solution import relative_gap
 from wdro_cvx.validation import Array
@@ -84,8 +84,8 @@ class SparseQP:
         rule = self.prior.trace
 
         def slope(tau: float) -> float:
-            total = float(self.weights(tau - levels).sum())
-            return rule.target / 2 - 2 * rule.curvature * tau - total
+            short = shortfall(self.weights(tau - levels), rule.target / 2)
+            return short - 2 * rule.curvature * tau
 
         low = high = float(levels.min())
         reach = 2 * self.prior.beta * rule.target + float(np.ptp(levels)) + _EPS * abs(low)
@@ -139,10 +139,13 @@ class Point:
         """The dual, a lower bound of the optimum over the candidates."""
         prior, weights = self.qp.prior, self.weights
         rule, square = prior.trace, 2 * prior.beta * float(weights @ weights)
-        # Without bounds what a pair earns is twice what its square costs.
-        earned = 2 * square if self.qp.box is None else float(self._prices @ weights)
-        level = self.tau * rule.target / 2 - rule.curvature * self.tau**2
-        return square - earned - prior.conjugate(self.nu) + level
+        rest = -prior.conjugate(self.nu) - rule.curvature * self.tau**2
+        if self.qp.box is None:  # what a pair earns is twice what its square costs
+            return rest - square + self.tau * rule.target / 2
+        # A large τ is multiplied by what the weights lack, so that nothing large cancels.
+        short = shortfall(weights, rule.target / 2)
+        paid = float(self.qp.costs @ weights) + float(self.nu @ self.degrees)
+        return rest + square + paid + (self.tau * short if self.tau != 0.0 else 0.0)
 
     @property
     def feasible(self) -> Array:
@@ -150,7 +153,9 @@ class Point:
         qp, weights, total = self.qp, self.weights, float(self.weights.sum())
         prior, rule = qp.prior, qp.prior.trace
         if qp.box is not None:
-            return project_interval(weights, *qp.box, rule.target / 2) if rule.fixed else weights
+            # Prices outside of the bounds tell which pairs are dear.
+            point = self._prices / (4 * prior.beta)
+            return project_interval(point, *qp.box, rule.target / 2) if rule.fixed else weights
         if total == 0.0 or not (rule.fixed or rule.free):
             return weights
         if rule.fixed:
@@ -193,7 +198,7 @@ class Point:
             sides = unit * grad_nu[:, np.newaxis]
             d_nu = _solved(adjacency, counts + springs, sides, accuracy)[:, 0]
             return d_nu, 0.0, float(grad_nu @ d_nu)
-        grad_tau = rule.target / 2 - 2 * rule.curvature * self.tau - float(self.weights.sum())
+        grad_tau = shortfall(self.weights, rule.target / 2) - 2 * rule.curvature * self.tau
         sides = np.column_stack([unit * grad_nu, springs / 2])
         free, even = _solved(adjacency, counts + springs, sides, accuracy).T
         pivot = float(counts @ even) + 2 * unit * rule.curvature

@@ -133,10 +133,13 @@ def test_loose_bounds_change_nothing_and_tight_ones_decide():
         plain.nominal, plain.ambiguity, plain.eta, bounds=EdgeBounds(np.zeros(15), np.full(15, 99))
     )
     np.testing.assert_allclose(solve(free, 1e-9).laplacian, solve(loose, 1e-9).laplacian, atol=1e-3)
-    weights = np.arange(15.0)
-    weights *= 3 / weights.sum()
+    weights = np.arange(15.0) / 32  # sums of these are exact
     tight = GraphProblem(
-        plain.nominal, plain.ambiguity, plain.eta, bounds=EdgeBounds(weights, weights)
+        plain.nominal,
+        plain.ambiguity,
+        plain.eta,
+        trace=2 * float(weights.sum()),
+        bounds=EdgeBounds(weights, weights),
     )
     np.testing.assert_allclose(solve(tight).laplacian, laplacian_from_weights(weights), atol=1e-9)
 

@@ -5,8 +5,12 @@ the prior alone gives, for the optimal graph,
 
     2β‖w - w*‖² + κ‖A(w - w*)‖² ≤ g     and so, edge by edge,     |w - w*|² ≤ edge_reach·g
 
-The dual adds that ``2βw*² - pw* + (p₊)²/8β ≤ g`` at the price p of every edge, which holds edges
-out whose price is far below zero.
+The dual adds, at the price p of every edge and with ``m = clip(p/4β)`` to its bounds,
+
+    2β(w* - m)² + s|w* - m| ≤ g,    s = |4βm - p|
+
+since ``(4βm - p)(w* - m)`` is not negative. It holds edges out whose price is far below zero, and
+those at a cap whose price is far above it.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ from wdro_cvx.validation import Array, real_number
 #: Edges with less weight than this count as absent, as in the paper.
 EDGE_THRESHOLD = 1e-4
 
+_EPS = float(np.finfo(float).eps)
 _OUTWARD = 1e-12  # what rounding may do to a bracket, relative to the terms that it is made of
 
 
@@ -76,26 +81,47 @@ def edge_brackets(
     excess : float
         The value of the Laplacian less that of the dual point.
     """
-    weights = weights_from_laplacian(laplacian)
-    if not np.isfinite(excess):  # an isolated vertex under logarithms: nothing is known
-        return EdgeBrackets(np.zeros_like(weights), np.full_like(weights, np.inf))
-    prior, beta = problem.prior, problem.prior.beta
-    reach = np.sqrt(prior.edge_reach(problem.d) * excess)
-    middle = np.maximum(prices, 0.0) / (4 * beta)
-    around = np.sqrt(excess / (2 * beta))
-    below = np.maximum(-prices, 0.0)
-    least = 2 * excess / (below + np.sqrt(below**2 + 8 * beta * excess) + np.finfo(float).tiny)
-    lower, upper = weights - reach, weights + reach
-    if prior.bounds is None:
-        lower = np.maximum(lower, middle - around)
-        upper = np.minimum(upper, np.where(prices > 0.0, middle + around, least))
-    else:
-        # A price below zero pulls a weight to zero only where its lower bound lets it.
-        pulled = (prices <= 0.0) & (prior.bounds.lower == 0.0)
-        upper = np.minimum(upper, np.where(pulled, least, prior.bounds.upper))
-        lower = np.maximum(lower, prior.bounds.lower)
-    outward = _OUTWARD * (weights + middle + float(weights.mean()))
-    return EdgeBrackets(np.maximum(lower - outward, 0.0), upper + outward)
+    prior, weights = problem.prior, weights_from_laplacian(laplacian)
+    least: Array | float = 0.0
+    most: Array | float = np.inf
+    if prior.bounds is not None:
+        least, most = prior.bounds.lower, prior.bounds.upper
+    lower, upper = dual_brackets(prior.beta, prices, least, most, excess)
+    if np.isfinite(excess):
+        reach = np.sqrt(prior.edge_reach(problem.d) * excess)
+        outward = reach + _OUTWARD * (weights + reach + float(weights.mean()))
+        lower = np.maximum(lower, weights - outward)
+        upper = np.minimum(upper, weights + outward)
+    return EdgeBrackets(lower, upper)
+
+
+def dual_brackets(
+    beta: float, prices: Array, lower: Array | float, upper: Array | float, excess: float
+) -> tuple[Array, Array]:
+    """Return between which weights optimal edges lie, as their prices and bounds prove.
+
+    Parameters
+    ----------
+    beta : float
+    prices : array (m,)
+        Those of a dual point, right to the last of their own digits.
+    lower, upper : arrays (m,) or floats
+        The bounds of the weights.
+    excess : float
+        The value of a feasible graph less that of the dual point; infinite where nothing is known.
+    """
+    middle = np.clip(prices / (4 * beta), lower, upper)
+    if np.isfinite(excess):
+        at_rest = 4 * beta * middle
+        slope = np.abs(at_rest - prices) - 4 * _EPS * (at_rest + np.abs(prices))
+        slope = np.maximum(slope, 0.0)
+        root = np.sqrt(np.square(slope) + 8 * beta * excess)
+        around = 2 * excess / (slope + root + np.finfo(float).tiny)
+        around = around + _OUTWARD * (around + middle)
+    else:  # an isolated vertex under logarithms, or no bound
+        around = np.full_like(middle, np.inf)
+    # The bounds themselves are exact.
+    return np.maximum(middle - around, lower), np.minimum(middle + around, upper)
 
 
 def _positive(threshold: float) -> float:

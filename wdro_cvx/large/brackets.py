@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wdro_cvx.graphs.edges import EDGE_THRESHOLD, EdgeBrackets
+from wdro_cvx.graphs.edges import EDGE_THRESHOLD, EdgeBrackets, dual_brackets
 from wdro_cvx.graphs.listed_bounds import ListedBounds
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.validation import Array
@@ -52,26 +52,17 @@ def listed_brackets(
 ) -> ListedBrackets:
     """Return what a dual point with this excess proves, by the inequalities of graphs/edges.py.
 
-    A pair of price p has ``2β(w - p₊/4β)² ≤ excess``, and if it does not pay
-    ``2βw² + |p|w ≤ excess``. With bounds the pairs are the possible ones, and a pair that does not
-    pay is pulled to zero only where its lower bound lets it.
+    Without bounds the pairs that are not listed do not pay. With bounds the pairs are the possible
+    ones, or none where there is no dual point.
     """
     beta, bounds = prior.beta, prior.bounds
-    if not np.isfinite(excess):
-        excess = np.finfo(float).max / 1e6
-    around = float(np.sqrt(excess / (2 * beta)))
-    middle = np.maximum(prices, 0.0) / (4 * beta)
-    if isinstance(bounds, ListedBounds) and prices.size:
-        middle = np.clip(middle, bounds.least, bounds.most)
-    below = np.maximum(-prices, 0.0)
-    least = 2 * excess / (below + np.sqrt(below**2 + 8 * beta * excess) + np.finfo(float).tiny)
-    lower, upper = middle - around, np.where(prices > 0.0, middle + around, least)
-    others = around * (1.0 + _OUTWARD)
-    if isinstance(bounds, ListedBounds) and prices.size:
-        pulled = (prices <= 0.0) & (bounds.least == 0.0)
-        upper = np.minimum(np.where(pulled, least, middle + around), bounds.most)
-        lower, others = np.maximum(lower, bounds.least), 0.0
-    outward = _OUTWARD * (middle + 1.0)
-    return ListedBrackets(
-        np.maximum(lower - outward, 0.0), upper + outward, heads, tails, others, d * (d - 1) // 2
-    )
+    least: Array | float = 0.0
+    most: Array | float = np.inf
+    others = np.inf
+    if isinstance(bounds, ListedBounds):
+        if heads.size:
+            least, most, others = bounds.least, bounds.most, 0.0
+    elif np.isfinite(excess):
+        others = float(np.sqrt(excess / (2 * beta))) * (1.0 + _OUTWARD)
+    lower, upper = dual_brackets(beta, prices, least, most, excess)
+    return ListedBrackets(lower, upper, heads, tails, others, d * (d - 1) // 2)

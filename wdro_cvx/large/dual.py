@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from wdro_cvx.dual_bound import best_tau, bounded_tau, conjugate
+from wdro_cvx.dual_bound import best_dual, best_tau, safe_levels
 from wdro_cvx.graphs.listed_bounds import ListedBounds
 from wdro_cvx.large.edge_list import EdgeList
 from wdro_cvx.large.prices import Indices, TooManyError, least_costs, pairs_below, shakes
@@ -20,8 +20,6 @@ from wdro_cvx.nominal import Nominal
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.validation import Array
 
-_EPS = float(np.finfo(float).eps)
-_SUM = 64 * _EPS
 _MOST = 500, 10_000_000  # pairs that may pay, per vertex and in all, whichever is more
 _DOWN = 1.0 - 1e-12
 
@@ -83,42 +81,25 @@ class Setting:
 def large_bound(setting: Setting, nu: Array) -> LargeBound:
     """Return the dual at ν and its best τ, rounded downwards; -∞ where it proves nothing."""
     prior, bounds = setting.prior, setting.prior.bounds
-    kept, kept_size = conjugate(prior, nu)
     none = np.empty(0, dtype=np.int32)
     nothing = LargeBound(-np.inf, none, none, np.empty(0))
-    if not np.isfinite(kept):
+    if not prior.has_degrees(nu):
         return nothing
     if isinstance(bounds, ListedBounds):
-        heads, tails, tau = bounds.heads, bounds.tails, np.inf
+        heads, tails, most = bounds.heads, bounds.tails, np.inf
+        box = bounds.least, bounds.most
     else:
-        tau = _first_tau(setting, nu)
+        most, box = _first_tau(setting, nu), None
         # 2w of the tilt, where there is any, comes later.
         charged = nu + setting.tilt * _DOWN * setting.graph.degrees
-        most = max(_MOST[0] * nu.size, _MOST[1])
+        limit = max(_MOST[0] * nu.size, _MOST[1])
         try:
-            heads, tails = pairs_below(setting.columns, charged, tau, most, setting.moved)
+            heads, tails = pairs_below(setting.columns, charged, most, limit, setting.moved)
         except TooManyError:
             return nothing
-    costs = setting.costs(heads, tails)
-    levels = costs + nu[heads] + nu[tails]
-    rule, beta = prior.trace, prior.beta
-    if not rule.free and levels.size:
-        if isinstance(bounds, ListedBounds):
-            tau = bounded_tau(prior, levels, bounds.least, bounds.most)
-        else:
-            tau = min(best_tau(prior, levels), tau)
-    elif rule.free:
-        tau = 0.0
-    sizes = np.abs(costs) + np.abs(nu)[heads] + np.abs(nu)[tails] + abs(tau)
-    prices = (tau - levels) + 4 * _EPS * sizes
-    weights = np.maximum(prices, 0.0) / (4 * beta)
-    if isinstance(bounds, ListedBounds):
-        weights = np.clip(prices / (4 * beta), bounds.least, bounds.most)
-    squares, earned = 2 * beta * weights**2, prices * weights
-    level, bend = tau * rule.target / 2, rule.curvature * tau**2
-    value = float(np.sum(squares - earned)) - kept + level - bend
-    size = float(np.sum(squares) + np.sum(np.abs(earned))) + kept_size + abs(level) + bend
-    return LargeBound(value - 2 * _SUM * size, heads, tails, prices)
+    levels = safe_levels(setting.costs(heads, tails), nu, heads, tails)
+    found = best_dual(prior, levels, nu, box, most)
+    return LargeBound(found.value, heads, tails, found.prices)
 
 
 def _first_tau(setting: Setting, nu: Array) -> float:
@@ -129,4 +110,4 @@ def _first_tau(setting: Setting, nu: Array) -> float:
     if graph.weights.size == 0:  # under a penalty; with no pair that pays the dual is a parabola
         return prior.trace.target / (4 * prior.trace.curvature)
     costs = setting.costs(graph.heads, graph.tails)
-    return best_tau(prior, costs + nu[graph.heads] + nu[graph.tails])
+    return best_tau(prior, safe_levels(costs, nu, graph.heads, graph.tails))

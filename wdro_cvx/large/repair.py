@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from wdro_cvx.errors import ProblemError
-from wdro_cvx.graphs.bounds import project_interval
+from wdro_cvx.graphs.bounds import nearby_weights
 from wdro_cvx.graphs.laplacian import Residuals, graph_size
 from wdro_cvx.graphs.listed_bounds import ListedBounds
 from wdro_cvx.large.edge_list import EdgeList
@@ -62,14 +62,14 @@ def _positive(graph: EdgeList, total: float | None) -> EdgeList:
 
 
 def _within(graph: EdgeList, bounds: ListedBounds, total: float | None) -> tuple[EdgeList, float]:
-    """Return the nearest weights within the bounds, and by how much the given ones are outside."""
+    """Return weights close by within the bounds, and by how much the given ones are outside."""
     weights, others = _on_list(graph, bounds)
     outside = np.maximum(bounds.least - weights, weights - bounds.most)
     miss = max(float(outside.max(initial=0.0)), float(others.max(initial=0.0)), 0.0)
     if total is None:
         weights = np.clip(weights, bounds.least, bounds.most)
     else:
-        weights = project_interval(weights, bounds.least, bounds.most, total)
+        weights = nearby_weights(weights, bounds.least, bounds.most, total)
     kept = weights > 0.0
     return EdgeList(graph.d, bounds.heads[kept], bounds.tails[kept], weights[kept]), miss
 

@@ -15,7 +15,7 @@ from typing import Self
 
 import numpy as np
 
-from wdro_cvx.graphs.bounds import EdgeBounds, project_box
+from wdro_cvx.graphs.bounds import EdgeBounds, nearby_weights, project_box
 from wdro_cvx.graphs.laplacian import (
     Residuals,
     complete_graph,
@@ -135,15 +135,22 @@ class DegreePrior:
         return replace(found, bounds=max(float(miss.max()), 0.0) / scale)
 
     def repaired(self, laplacian: Array) -> Array:
-        """Return a Laplacian that is feasible to rounding, close to the given matrix."""
+        """Return a Laplacian that is feasible, close to the given matrix.
+
+        Its weights are within the bounds and, where the trace is fixed, have exactly its sum, up to
+        half a rounding of one weight; without bounds up to a common factor that is 1 to rounding.
+        """
         rule = self.trace
         if self.bounds is None:
             return nearest_feasible(laplacian, rule.target if rule.fixed else None)
         weights = symmetric_weights(laplacian)
-        return laplacian_from_weights(self.clipped(weights))
+        if not rule.fixed:
+            return laplacian_from_weights(self.clipped(weights))
+        box = self.bounds.lower, self.bounds.upper
+        return laplacian_from_weights(nearby_weights(weights, *box, rule.target / 2))
 
     def clipped(self, weights: Array) -> Array:
-        """Return the nearest weights within the bounds, of the right sum where that is fixed."""
+        """Return the nearest weights within the bounds, of exactly the sum where that is fixed."""
         if self.bounds is None:
             return np.maximum(weights, 0.0)
         if self.trace.fixed:

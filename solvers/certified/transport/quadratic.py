@@ -120,7 +120,9 @@ class StepPoint:
         if qp.bounds is None:
             return self._weights * (qp.trace / total) if total > 0.0 else self._weights
         d = self.nu.size
-        flat = project_box(self._weights[edge_index(d)], qp.bounds, qp.trace / 2)
+        # Prices outside of the bounds tell which edges are dear.
+        point = (self._prices / (4 * qp.edges))[edge_index(d)]
+        flat = project_box(point, qp.bounds, qp.trace / 2)
         return np.diag(np.diagonal(lap := laplacian_from_weights(flat))) - lap
 
     def primal_value(self) -> float:

@@ -89,7 +89,10 @@ class NewtonSystem:
     @cached_property
     def _left(self) -> Array:
         """How far the edges are from their caps; 1 where they have none."""
-        return np.where(self._capped, self.edges.room - self.at.excess, 1.0)
+        left = np.where(self._capped, self.edges.room - self.at.excess, 1.0)
+        if not left.min() > 0.0:
+            raise linalg.LinAlgError("rounding has left no room below a cap")
+        return left
 
     @property
     def count(self) -> int:

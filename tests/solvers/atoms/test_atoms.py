@@ -197,7 +197,7 @@ def test_the_clock_is_looked_at_between_steps():
 
 def test_where_there_is_nothing_to_do_nothing_is_done():
     rng = np.random.default_rng(0)
-    weights = rng.random(10)
+    weights = rng.integers(1, 1024, 10) / 1024  # sums of these are exact
     pinned = EdgeBounds(weights, weights)
     base = random_problem(1, KLBall(0.5), 5, 6, trace=2 * float(weights.sum()))
     alone = replace(base, nominal=Nominal.from_samples(np.tile(rng.standard_normal(5), (4, 1))))

@@ -54,7 +54,7 @@ def test_prices_that_bend_next_to_nothing(p, penalty, unit):
 def test_bounds_that_decide_everything(p):
     """All weights fixed, or all at their upper bounds: no price changes anything."""
     problem = bounded_problem(0, 6, "none", MomentBall(2.0, p=p))
-    weights = np.linspace(0.1, 0.9, 15)
+    weights = np.arange(2.0, 17.0) / 16  # sums of these are exact
     trace = 2 * float(weights.sum())
     for lower in (weights, np.zeros(15)):
         bounds = EdgeBounds(lower, weights)
