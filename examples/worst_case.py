@@ -87,7 +87,8 @@ for axes, (title, ambiguity) in zip(panels.flat, sets.items(), strict=True):
         if isinstance(ambiguity, GaussianBall):
             mean, covariance = worst.distribution.mean, worst.distribution.covariance
         else:
-            mean, covariance = worst.moment.moved[0], worst.moment.shift
+            mean = nominal.mean + worst.moment.change
+            covariance = nominal.covariance + worst.moment.shift
         ellipse(axes, mean, covariance, VERMILION, linewidth=1.2)
         axes.plot(*(plane @ nominal.mean), "+", color=BLUE)
         axes.plot(*(plane @ mean), "+", color=VERMILION)

@@ -24,10 +24,12 @@ from experiments.robustness import command as robustness
 from experiments.shift import command as shift
 from experiments.temperature import command as temperature
 from experiments.validate import command as validate
+from experiments.verify import command as verify
 from wdro_cvx import WdroError
 
 COMMANDS = (
-    compare, bench, robustness, propositions, figures, explain, shift, learn, temperature, validate,
+    compare, bench, robustness, propositions, figures, explain, shift, learn, verify,
+    temperature, validate,
 )  # fmt: skip
 
 #: Exit codes: something claimed does not hold is 1, an error of the user's or the machine's 2, a

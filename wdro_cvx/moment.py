@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wdro_cvx.errors import ProblemError
+from wdro_cvx.summation import gram
 from wdro_cvx.validation import Array, finite_array
 
 
@@ -166,6 +167,84 @@ class TransportedMoment(Moment):
 
 
 @dataclass(frozen=True, eq=False)
+class MeanMoment(Moment):
+    """Nominal rows that stay, with a mean that moves: ``FᵀF + (mmᵀ - μμᵀ) + SᵀS + Δ``, m = μ + δ.
+
+    The change of the mean is kept rather than the mean that it leads to, and the nominal rows
+    rather than the covariance ``FᵀF - μμᵀ``: where means are large both differences would cancel.
+
+    Attributes
+    ----------
+    kept : array (r, d)
+        ``F``, the rows of the nominal distribution.
+    mean : array (d,)
+        μ, its mean.
+    change : array (d,)
+        δ.
+    spread : array (s, d) or None
+        What was spent on spreading the mean both ways from where it is.
+    shift : array (d, d) or None
+        Δ, the symmetric matrix that is added to the covariance.
+    """
+
+    kept: Array
+    mean: Array
+    change: Array
+    spread: Array | None = None
+    shift: Array | None = None
+
+    def __post_init__(self) -> None:
+        d = self.mean.size
+        if self.mean.shape != (d,) or self.change.shape != (d,):
+            raise ProblemError(f"change must be {d} numbers; its shape is {self.change.shape}.")
+        # The rows, the spread and the shift are those of a transport that moves nothing.
+        pieces = TransportedMoment(self.kept, self.spread, self.shift)
+        if pieces.d != d:
+            raise ProblemError(f"kept must be rows of {d} columns; it is {self.kept.shape}.")
+        object.__setattr__(self, "spread", pieces.spread)
+        object.__setattr__(self, "shift", pieces.shift)
+
+    @property
+    def d(self) -> int:
+        """The number of vertices."""
+        return int(self.mean.size)
+
+    @cached_property
+    def rows(self) -> Array:
+        """The nominal rows, then the spread."""
+        return self.kept if self.spread is None else np.vstack([self.kept, self.spread])
+
+    @cached_property
+    def rest(self) -> Array:
+        """What the change of the mean adds, and the shift."""
+        half = np.outer(self.change, self.mean + self.change / 2)
+        found = half + half.T
+        return found if self.shift is None else found + self.shift
+
+    @cached_property
+    def second_moment(self) -> Array:
+        """The matrix (d, d)."""
+        return np.asarray(self.rows.T @ self.rows + self.rest)
+
+    def pulled(self, centre: Moment, share: float) -> MeanMoment:
+        """Move the mean, its spread and the shift only ``share`` of their way."""
+        assert isinstance(centre, MeanMoment)
+        spread = None if self.spread is None else share * self.spread
+        shift = None if self.shift is None else share * self.shift
+        return MeanMoment(self.kept, self.mean, share * self.change, spread, shift)
+
+    def scaled(self, factor: float) -> MeanMoment:
+        """Return the moment of ``factor·x``."""
+        return MeanMoment(
+            self.kept * factor,
+            self.mean * factor,
+            self.change * factor,
+            None if self.spread is None else self.spread * factor,
+            None if self.shift is None else self.shift * factor**2,
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class ReweighedMoment(Moment):
     """The nominal samples with other weights: ``Σ q_i x_i x_iᵀ``.
 
@@ -207,7 +286,7 @@ class ReweighedMoment(Moment):
     @cached_property
     def second_moment(self) -> Array:
         """The matrix (d, d)."""
-        return np.asarray(self.rows.T @ self.rows)
+        return gram(self.samples, self.weights)
 
     def pulled(self, centre: Moment, share: float) -> ReweighedMoment:
         """Return the convex combination of the weights."""
@@ -239,6 +318,14 @@ def checked_copy(name: str, moment: Moment) -> Moment:
     if type(moment) is TransportedMoment:
         return TransportedMoment(
             piece("moved", moment.moved),
+            None if moment.spread is None else piece("spread", moment.spread),
+            None if moment.shift is None else piece("shift", moment.shift),
+        )
+    if type(moment) is MeanMoment:
+        return MeanMoment(
+            piece("kept", moment.kept),
+            piece("mean", moment.mean, 1),
+            piece("change", moment.change, 1),
             None if moment.spread is None else piece("spread", moment.spread),
             None if moment.shift is None else piece("shift", moment.shift),
         )

@@ -5,18 +5,26 @@ Samples are rows. Covariances are divided by N, not N - 1: only then is the seco
 
 Adding a constant to all entries of a signal changes no model, since ``L1 = 0``, but costs digits
 wherever second moments are formed. So every signal is kept less a level of its own, taken off once,
-here, where it costs no digits at all.
+here, and only where that is exact for all of its entries: the median, the median in units of the
+last digit of the largest entry, or else none. The table that is kept is thus the one that was
+given, without any rounding, up to a constant per signal that no model sees.
+
+What a nominal distribution *is*, exactly, which certificates speak of: of samples the moments of
+the table with the weights as they were given, ``Θ = Σ w xxᵀ / Σ w`` and ``μ = Σ w x / Σ w``; of
+rows, moments and tables with holes ``Θ = FᵀF`` and ``Σ = FᵀF - μμᵀ`` with ``F`` the
+:attr:`Nominal.factor` and μ the :attr:`Nominal.mean` as they are stored.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from wdro_cvx.errors import DataError
+from wdro_cvx.summation import exact_levels, gram, mean_of, roundings, triangular
 from wdro_cvx.validation import Array, covariance_matrix, finite_array, ordinary_size
 
 _EPS = float(np.finfo(float).eps)
@@ -40,15 +48,32 @@ class Nominal:
         The covariance where it was given. Of samples it is computed when first asked for: with
         many vertices no array of d × d numbers should be made that nobody needs.
     samples : array (N, d) or None
-        The samples less the median of each, one per row; None where only moments are known.
+        The :attr:`table` where all signals count alike and none has a hole, for sets that reweigh
+        them; None otherwise.
     known_rows : array (r, d) or None
         ``R`` with ``RᵀR = Θ`` where the second moment was given so.
+    table : array (N, d) or None
+        The signals as they were given, less an exact level each, NaN where a value is missing; None
+        where rows or moments were given.
+    weights : array (N,) or None
+        How much every signal of the table counts, as it was given; None where all count alike.
+    count : int
+        How many rows were added up on the way to the factor, for what rounding may have done.
     """
 
     mean: Array
     known_covariance: Array | None = None
     samples: Array | None = None
     known_rows: Array | None = None
+    table: Array | None = None
+    weights: Array | None = None
+    count: int = 0
+
+    def __post_init__(self) -> None:
+        if self.table is None and self.samples is not None:
+            object.__setattr__(self, "table", self.samples)
+        if self.table is not None:
+            object.__setattr__(self, "count", len(self.table))
 
     @classmethod
     def from_samples(cls, samples: ArrayLike, weights: ArrayLike | None = None) -> Nominal:
@@ -64,16 +89,11 @@ class Nominal:
         table = finite_array("samples", samples, 2)
         _check_vertices("samples", table.shape[1])
         ordinary_size("samples", table)
-        # Numbers close to the median lose nothing when it is taken off (their difference is exact),
-        # and those far from it one rounding of their own size. The mean would be at the mercy of
-        # one large entry.
-        table -= np.median(table, axis=1, keepdims=True)
-        shares = None if weights is None else sample_shares(weights, len(table))
-        if shares is None or np.ptp(shares) == 0.0:
-            return cls(_column_means(table), None, table)._frozen()
-        counted = shares > 0.0
-        rows = table[counted] * np.sqrt(shares[counted])[:, np.newaxis]
-        return cls.from_rows(shares @ table, rows)
+        table -= exact_levels(table)[:, np.newaxis]
+        counts = None if weights is None else checked_weights(weights, len(table))
+        if counts is None or np.ptp(counts) == 0.0:
+            return cls(mean_of(table), None, table)._frozen()
+        return cls(mean_of(table, _shares(counts)), table=table, weights=counts)._frozen()
 
     @classmethod
     def from_rows(cls, mean: ArrayLike, rows: ArrayLike) -> Nominal:
@@ -82,9 +102,11 @@ class Nominal:
         if factor.shape[1] != centre.size:
             raise DataError(f"rows must have {centre.size} columns; they have {factor.shape[1]}.")
         _check_vertices("mean", centre.size)
-        if len(factor) > centre.size:
-            factor = np.asarray(np.linalg.qr(factor, mode="r"))
-        return cls(centre, None, None, factor)._frozen()
+        return cls(centre, None, None, triangular(factor), count=len(factor))._frozen()
+
+    def with_table(self, table: Array, weights: Array | None) -> Nominal:
+        """Return the same distribution with the table with holes that its rows were made from."""
+        return replace(self, table=table, weights=weights)._frozen()
 
     @classmethod
     def from_moments(cls, mean: ArrayLike, covariance: ArrayLike) -> Nominal:
@@ -96,7 +118,8 @@ class Nominal:
         return cls(centre - np.median(centre), _levelled(matrix))._frozen()
 
     def _frozen(self) -> Nominal:
-        for array in (self.mean, self.known_covariance, self.samples, self.known_rows):
+        kept = self.mean, self.known_covariance, self.known_rows, self.table, self.weights
+        for array in kept:
             if array is not None:
                 array.flags.writeable = False
         return self
@@ -112,27 +135,46 @@ class Nominal:
         """The number of vertices."""
         return int(self.mean.size)
 
+    @property
+    def signals(self) -> Array | None:
+        """The table where it defines the distribution; None where rows or moments do."""
+        return self.table if self.known_rows is None else None
+
+    @cached_property
+    def shares(self) -> Array | None:
+        """The weights divided by their sum; None where all signals count alike."""
+        return None if self.weights is None else _shares(self.weights)
+
+    @cached_property
+    def mean_error(self) -> Array:
+        """How far every entry of the mean may be from the exact mean of the table."""
+        if self.signals is None:
+            return np.zeros(self.d)
+        # Added pairwise; a share has some thirty roundings. The mean of |x_i| is at most √Θ_ii.
+        return np.asarray((np.log2(len(self.signals)) + 32) * _EPS * self.lengths)
+
     @cached_property
     def covariance(self) -> Array:
         """The covariance (d, d), with divisor N."""
         if self.known_covariance is not None:
             return self.known_covariance
-        if self.samples is None:
+        table = self.signals
+        if table is None:
             covariance = self.second_moment - np.outer(self.mean, self.mean)
-            covariance.flags.writeable = False
-            return covariance
-        centred = self.samples - self.mean
-        covariance = centred.T @ centred / len(self.samples)
+        elif self.shares is None:
+            covariance = gram(table - self.mean) / len(table)
+        else:
+            covariance = gram(table - self.mean, self.shares)
         covariance.flags.writeable = False
-        return np.asarray(covariance)
+        return covariance
 
     @cached_property
     def second_moment(self) -> Array:
         """``Θ = E[x xᵀ]``, the only thing about the data that any model's value depends on."""
-        rows = self.samples if self.samples is not None else self.factor
-        moment = rows.T @ rows
-        if self.samples is not None:
-            moment /= len(self.samples)
+        table = self.signals
+        moment = gram(self.factor) if table is None else gram(table, self.shares)
+        if table is not None and self.shares is None:
+            moment /= len(table)
         moment.flags.writeable = False
         return moment
 
@@ -146,13 +188,25 @@ class Nominal:
         """
         if self.known_rows is not None:
             return self.known_rows
-        if self.samples is not None:
-            rows = self.samples / np.sqrt(self.samples.shape[0])
-            factor = rows if rows.shape[0] <= self.d else np.asarray(np.linalg.qr(rows, mode="r"))
-        else:
+        if self.table is None:
             factor = root_rows(self.covariance + np.outer(self.mean, self.mean))
+        elif self.shares is None:
+            factor = triangular(self.table / np.sqrt(len(self.table)))
+        else:
+            counted = self.shares > 0.0
+            roots = np.sqrt(self.shares[counted])
+            factor = triangular(self.table[counted] * roots[:, np.newaxis])
         factor.flags.writeable = False
         return factor
+
+    @property
+    def accumulation(self) -> float:
+        """How far sums over vertices and samples may be off, relative to their terms.
+
+        Of the second moment, entry by entry relative to ``√(Θ_ii Θ_jj)``; of the factor, column by
+        column relative to its length.
+        """
+        return (self.d + 16 + roundings(self.count, self.d)) * _EPS
 
     @cached_property
     def rows(self) -> Array:
@@ -180,14 +234,20 @@ class Nominal:
 
     def scaled(self, factor: float | Array) -> Nominal:
         """Return the distribution of ``factor·x``, with one factor or one per vertex."""
-        samples = None if self.samples is None else self.samples * factor
+        if np.ndim(factor) == 0 and factor == 1.0:
+            return self
         covariance = self.known_covariance
         if covariance is not None:
+            _ = self.factor  # it is what is meant, and is scaled itself below
             covariance = covariance * np.multiply.outer(factor, factor)
         rows = None if self.known_rows is None else self.known_rows * factor
-        scaled = Nominal(self.mean * factor, covariance, samples, rows)._frozen()
+        table = None if self.table is None else self.table * factor
+        samples = None if self.samples is None else table
+        scaled = Nominal(
+            self.mean * factor, covariance, samples, rows, table, self.weights, self.count
+        )._frozen()
         # What is known need not be computed again.
-        for name, degree in (("factor", 1), ("rows", 1), ("covariance", 2), ("second_moment", 2)):
+        for name, degree in _KNOWN.items():
             if name in self.__dict__ and np.ndim(factor) == 0:
                 known = self.__dict__[name] * factor**degree
                 known.flags.writeable = False
@@ -195,16 +255,31 @@ class Nominal:
         return scaled
 
 
-def sample_shares(weights: ArrayLike, count: int) -> Array:
-    """Return the weights of samples, checked and divided by their sum."""
+# What is computed once of a distribution, with the power by which it grows with the data.
+_KNOWN = {
+    "factor": 1, "rows": 1, "lengths": 1, "mean_error": 1, "covariance": 2, "second_moment": 2,
+}  # fmt: skip
+
+
+def checked_weights(weights: ArrayLike, count: int) -> Array:
+    """Return the weights of samples as numbers, or raise DataError."""
     values = finite_array("weights", weights, 1)
     if values.size != count:
         raise DataError(f"weights must have one entry for each of the {count} samples; there are "
                         f"{values.size}.")  # fmt: skip
     if values.min() < 0.0 or values.max() == 0.0:
         raise DataError("weights must be nonnegative, and not all zero.")
-    values /= values.max()  # sums of large numbers stay numbers
-    return values / values.sum()
+    return values
+
+
+def sample_shares(weights: ArrayLike, count: int) -> Array:
+    """Return the weights of samples, checked and divided by their sum."""
+    return _shares(checked_weights(weights, count))
+
+
+def _shares(weights: Array) -> Array:
+    values = weights / weights.max()  # sums of large numbers stay numbers
+    return np.asarray(values / values.sum())
 
 
 def symmetric_root(matrix: Array) -> Array:
@@ -232,12 +307,6 @@ def root_rows(matrix: Array) -> Array:
         return np.zeros((1, matrix.shape[0]))
     rows = np.sqrt(values[kept])[:, np.newaxis] * vectors[:, kept].T
     return np.asarray(rows * scales)
-
-
-def _column_means(table: Array) -> Array:
-    """Return the mean of every column, added up in blocks, so that many rows cost few digits."""
-    starts = np.arange(0, len(table), 512)
-    return np.asarray(np.add.reduceat(table, starts, axis=0).sum(axis=0) / len(table))
 
 
 def _levelled(covariance: Array) -> Array:

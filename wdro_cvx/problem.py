@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wdro_cvx.ambiguity.base import AmbiguitySet
+from wdro_cvx.ambiguity.builtin import check_meaning
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.graphs.bounds import EdgeBounds
 from wdro_cvx.graphs.laplacian import weights_from_laplacian
+from wdro_cvx.graphs.listed_bounds import ListedBounds
 from wdro_cvx.nominal import Nominal
-from wdro_cvx.priors import DegreePrior, Frobenius
+from wdro_cvx.priors import DegreePrior, Frobenius, LogDegree
 from wdro_cvx.validation import Array, square_matrix
 
 _FARTHEST = 1e50  # of the sizes of a problem's numbers; fourth powers of it are numbers still
@@ -53,7 +55,8 @@ class GraphProblem:
     prior: DegreePrior = None  # type: ignore[assignment] # that of the keywords if not given
 
     def __post_init__(self) -> None:
-        if not isinstance(self.nominal, Nominal):
+        # Of these the exact types: a subclass may mean something else than the judge reads in it.
+        if type(self.nominal) is not Nominal:
             raise ProblemError(
                 f"nominal must be a Nominal; it is {type(self.nominal).__name__}. "
                 "Use Nominal.from_samples(X)."
@@ -63,16 +66,15 @@ class GraphProblem:
                 f"ambiguity must be an AmbiguitySet such as WassersteinBall(radius=0.5); "
                 f"it is {self.ambiguity!r}."
             )
-        if self.bounds is not None and not isinstance(self.bounds, EdgeBounds):
-            raise ProblemError(
-                f"bounds must be an EdgeBounds; it is {type(self.bounds).__name__}. "
-                "Use EdgeBounds.from_edges(d, absent=[(0, 1)])."
-            )
+        check_meaning(self.ambiguity)
+        _check_bounds(self.bounds)
         prior = self._stated() if self.eta is not None or self.prior is None else self.prior
-        if not isinstance(prior, DegreePrior):
+        if type(prior) not in (DegreePrior, Frobenius, LogDegree):
             raise ProblemError(
-                f"prior must be a prior such as LogDegree(alpha=1.0, beta=0.1); it is {prior!r}."
+                f"prior must be a prior such as LogDegree(alpha=1.0, beta=0.1); it is {prior!r}, "
+                f"of type {type(prior).__name__}. Subclasses of priors are not known to the judge."
             )
+        _check_bounds(prior.bounds)
         if prior.bounds is not None and prior.bounds.d != self.d:
             raise ProblemError(f"bounds are for {prior.bounds.d} vertices; the data have {self.d}.")
         object.__setattr__(self, "prior", prior)
@@ -175,6 +177,14 @@ class GraphProblem:
             self.nominal.scaled(factor),
             self.ambiguity.scaled(factor),
             prior=self.prior.scaled(factor**2),
+        )
+
+
+def _check_bounds(bounds: EdgeBounds | None) -> None:
+    if bounds is not None and type(bounds) not in (EdgeBounds, ListedBounds):
+        raise ProblemError(
+            f"bounds must be an EdgeBounds; it is {type(bounds).__name__}. "
+            "Use EdgeBounds.from_edges(d, absent=[(0, 1)])."
         )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +19,8 @@ from wdro_cvx.validation import Array, finite_array, real_number
 
 if TYPE_CHECKING:
     import networkx as nx
+
+    from wdro_cvx.problem import GraphProblem
 
 #: Laplacians of more vertices than this are sparse arrays.
 SPARSE_FROM = 2000
@@ -87,14 +91,22 @@ class Certificate:
 def relative_gap(value: float, bound: float, constant: float = 0.0, floor: float = 0.0) -> float:
     """Return ``(value - bound)`` relative to the larger of the two in size.
 
-    ``constant`` is the part of both that every graph pays: nothing is relative to it, provided that
-    it is one, which a bound shows. ``floor`` is a size that counts where both are close to zero.
+    Parameters
+    ----------
+    value, bound : float
+    constant : float
+        The part of the value that every graph pays. The gap is relative to the rest of the value,
+        however large the constant is. A constant above the value is none, and is ignored.
+    floor : float
+        A size that counts where value and bound are close to zero.
     """
     if not (np.isfinite(value) and np.isfinite(bound)):
         return np.inf
-    if not 0.0 <= constant <= bound:
+    if not 0.0 <= constant <= value:
         constant = 0.0
-    scale = max(abs(value - constant), abs(bound - constant), floor)
+    # A bound below the constant is that of rounding in it, which says nothing of the graph.
+    below = bound if bound >= constant or constant == 0.0 else constant
+    scale = max(abs(value - constant), abs(below - constant), floor)
     if scale == 0.0:
         return 0.0 if value == bound else np.inf
     return (value - bound) / scale
@@ -174,6 +186,31 @@ class Solution:
             Edges with less weight are left out.
         """
         return network(above(self.adjacency, threshold), names)
+
+    def save_proof(self, path: str | os.PathLike[str], problem: GraphProblem) -> Path:
+        """Write a proof of the answer that can be checked in exact arithmetic; return its path.
+
+        ``wdro verify FILE`` checks it, and so does ``python -I -S wdro_cvx/verify.py FILE`` on a
+        machine that has nothing but Python (docs/proofs.md). The proof is checked before it is
+        written, which takes seconds up to 200 vertices and minutes beyond.
+
+        Parameters
+        ----------
+        path : path
+            Such as ``proof.json``.
+        problem : GraphProblem
+            The problem that this is the answer to.
+
+        Raises
+        ------
+        ProblemError
+            If the ambiguity set is not one of those that come with this package.
+        SolverError
+            If exact arithmetic does not confirm the proof.
+        """
+        from wdro_cvx.proof import save_proof  # which needs the judge, which needs this module
+
+        return save_proof(path, problem, self)
 
     @property
     def gap(self) -> float:

@@ -151,7 +151,7 @@ def run(options: argparse.Namespace) -> int:
                 table, how, output, options.coordinates, layout, options.force
             )
         print(summary)
-        print(f"wrote {output}/: {', '.join(FILES)}")
+        print(f"wrote {output}/: {', '.join(name for name in FILES if (output / name).exists())}")
         if not graph.solved:
             unsolved += 1
             print(

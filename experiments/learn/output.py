@@ -17,11 +17,14 @@ from experiments.drawing.style import render
 from experiments.learn.graph import LearnedGraph
 from experiments.running.files import check_writable, table_bytes, write_together
 from experiments.running.text import escape_markdown, markdown_table
-from wdro_cvx import DataError
+from wdro_cvx import DataError, WdroError
+from wdro_cvx.graphs.edges import EDGE_THRESHOLD
+from wdro_cvx.proof import proof_document, proof_text
 
 FILES = ("edges.csv", "laplacian.npz", "graph.graphml", "graph.png", "graph.pdf", "graph.html",
-         "summary.md")  # fmt: skip
+         "summary.md", "proof.json")  # fmt: skip
 _MOST_NAMES = 200  # of a community that a summary lists
+_MOST_PRODUCTS = 3e7  # of integers in a proof: some ten seconds
 
 
 def check_output(folder: Path, inputs: list[Path], force: bool) -> None:
@@ -47,7 +50,8 @@ def write_graph(
     arrays = io.BytesIO()
     saved: dict[str, Any] = {"names": np.array(graph.names), **_laplacian_arrays(graph)}
     np.savez(arrays, **saved)
-    summary = summarise(graph, notes)
+    proof, remark = _proof(graph)
+    summary = summarise(graph, [*notes, remark])
     contents = {
         "edges.csv": table_bytes(graph.edges),
         "laplacian.npz": arrays.getvalue(),
@@ -56,8 +60,25 @@ def write_graph(
         "graph.html": page.encode(),
         "summary.md": summary.encode(),
     }
+    if proof is None:
+        (folder / "proof.json").unlink(missing_ok=True)  # which is that of another graph
+    else:
+        contents["proof.json"] = proof
     write_together(folder, contents)  # all of it is made before any of it is written
     return summary
+
+
+def _proof(graph: LearnedGraph) -> tuple[bytes | None, str]:
+    """Return the proof file, or None, with a sentence for the summary."""
+    d = len(graph.names)
+    if (graph.samples + d) * d**2 > _MOST_PRODUCTS:
+        return None, "No proof.json: a table of this size takes minutes in exact arithmetic."
+    threshold = graph.options.threshold or EDGE_THRESHOLD
+    try:
+        document = proof_document(graph.problem, graph.solution, threshold)
+    except WdroError as reason:
+        return None, f"No proof.json: {reason}"
+    return proof_text(document).encode(), "Check proof.json with `wdro verify proof.json`."
 
 
 def _laplacian_arrays(graph: LearnedGraph) -> dict[str, Any]:

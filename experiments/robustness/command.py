@@ -21,7 +21,7 @@ def add(commands: Commands) -> None:
         help="solve extreme problems, or attack the judge, and count",
         description="Solve random problems at the corners of the domain for every ambiguity set "
         "and prior, and judge each answer; or, with --adversarial, solve hostile problems, offer "
-        "the judge forged certificates and compare with sixty-digit arithmetic. Exits with 1 if "
+        "the judge forged certificates and compare with exact arithmetic. Exits with 1 if "
         "any answer was called solved that is not, or any bound passed the optimum. With --conic, "
         "time some of the problems against the conic forms of their sets.",
     )
@@ -56,9 +56,15 @@ def run(options: argparse.Namespace) -> int:
     with workspace(options, ATTACKS if options.adversarial else NAME) as output:
         if options.adversarial:
             rows = run_attacks(output, options.fresh, options.adversarial)
-            wrong = int((rows["wrong_claim"] | rows["fooled"]).sum())
-            done = int((rows["status"] == "solved").sum())
-            print(f"{len(rows)} attacks: {done} solved, {wrong} wrong claims or bounds")
+            faults = {
+                "bounds above the optimum": int(rows["fooled"].sum()),
+                "values below it": int(rows["understated"].sum()),
+                "wrong edges": int(rows["wrong_edges"].sum()),
+                "wrongly called solved": int(rows["wrong_claim"].sum()),
+            }
+            wrong = sum(faults.values())
+            print(f"{len(rows)} problems, {int(rows['judged'].sum())} verdicts:")
+            print("\n".join(f"  {count} {fault}" for fault, count in faults.items()))
             print(f"wrote {output}/report.md, runs.csv")
         else:
             dimensions, cells = options.dimensions or DIMENSIONS, options.cells or CELLS

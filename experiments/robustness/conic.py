@@ -15,15 +15,17 @@ import pandas as pd
 
 from experiments.robustness.grid import PRIORS, TOLERANCE, Corner, build
 from experiments.running.campaign import Planned, run_campaign
+from experiments.running.digest import Source
 from experiments.running.files import write_atomically, write_table
 from experiments.running.instances import Instance
 from experiments.running.measurement import Cell
 from experiments.running.outcome import Limits
-from experiments.running.provenance import code_digest, provenance_line, write_provenance
+from experiments.running.provenance import provenance_line, write_provenance
 from experiments.running.store import Store
 from experiments.running.text import busy_warning, markdown_table, seconds
 from wdro_cvx import GraphProblem
 
+SOURCE = Source(("experiments.running.measurement", "experiments.robustness.grid"))
 OURS = "solve"
 DIMENSIONS = (30, 60)
 PROBLEMS = 6
@@ -70,9 +72,9 @@ def plan(dimensions: Sequence[int], problems: int) -> list[Planned]:
 
 def run_conic(output: Path, fresh: bool, dimensions: Sequence[int], problems: int) -> pd.DataFrame:
     """Run the contest and write table and report below ``output``."""
-    rows = run_campaign(plan(dimensions, problems), Store(output, code_digest(), fresh), "conic")
+    rows = run_campaign(plan(dimensions, problems), Store(output, SOURCE.digest(), fresh), "conic")
     write_table(output / "runs.csv", rows)
-    write_provenance(output, {"dimensions": list(dimensions), "problems": problems})
+    write_provenance(output, {"dimensions": list(dimensions), "problems": problems}, SOURCE)
     write_atomically(output / "report.md", describe(rows))
     return rows
 

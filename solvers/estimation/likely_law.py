@@ -84,9 +84,11 @@ def likely_law(
         for _ in range(resamples)
     ]
     excess = (found / (products / size**2 / (1.0 - single))) / (1.0 + 2.0 * target / (d - 1)) - 1.0
-    root = np.sqrt(values * (size / (d - 1)))[:, np.newaxis]
+    # The symmetric root: one eigenvector's sign, or the basis of a double eigenvalue, is decided by
+    # rounding, and would decide which tables are drawn.
+    root = (vectors * np.sqrt(values * (size / (d - 1)))) @ vectors.T
     return LikelyLaw(
-        root * (vectors.T @ basis),
+        root @ basis,
         shares,
         _size_factors(squares / size, shares, excess),
         bool(np.mean(np.array(usual) >= found) < _RARE),

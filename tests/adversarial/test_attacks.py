@@ -1,11 +1,20 @@
-"""Hostile problems and forged certificates against an exact truth: a sample of the campaign."""
+"""Hostile problems and forged certificates against exact arithmetic: a sample of the campaign."""
+
+import importlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from experiments.robustness.adversarial.attack import ALLOWED, attack
-from experiments.robustness.adversarial.cases import DATA, SHIPPED, Case, build, draw_cases
-from experiments.robustness.adversarial.exact import exact_value, has_exact_risk
+from experiments.robustness.adversarial.attack import attack, exact_objective, is_wrong
+from experiments.robustness.adversarial.cases import (
+    CONSTRAINTS,
+    DATA,
+    SHIPPED,
+    Case,
+    build,
+    draw_cases,
+)
 from experiments.robustness.adversarial.forgery import forge
 from solvers import solve
 from wdro_cvx import (
@@ -20,29 +29,26 @@ from wdro_cvx import (
 )
 from wdro_cvx.graphs.laplacian import laplacian_from_weights
 
-ALL = len(SHIPPED) * len(DATA)  # every set with every kind of data
+ALL = len(SHIPPED) * len(DATA) * len(CONSTRAINTS)
+# Every set with every kind of table, and every constraint with some of them; 13 divides no count.
+SAMPLE = draw_cases(ALL, seed=1)[::13]
 
 
-@pytest.mark.parametrize("case", draw_cases(ALL, seed=1), ids=str)
-def test_no_bound_passes_the_optimum_and_no_claim_is_wrong(case):
+@pytest.mark.parametrize("case", SAMPLE, ids=str)
+def test_nothing_that_the_judge_says_is_false(case):
     row = attack(case, time_limit=2.0)
-    assert not row["fooled"], row
-    assert not row["wrong_claim"], row
-    # The exact objective is taken at a multiplier that may be above the best by 1e-13.
-    assert row["value_deficit"] <= 1e-12, row
+    assert not is_wrong(row), row
 
 
-def test_every_shipped_set_and_every_kind_of_data_is_attacked():
-    cases = draw_cases(ALL, seed=1)
+def test_every_shipped_set_table_and_constraint_is_attacked():
     ours = {
         name
         for name, kind in registered_ambiguities().items()
         if kind.__module__.startswith("wdro_cvx.")
     }
-    assert {case.ambiguity for case in cases} == set(SHIPPED) == ours
-    assert {case.data for case in cases} == set(DATA)
-    for name in SHIPPED:
-        assert has_exact_risk(registered_ambiguities()[name].example(1.0, 4))
+    assert {case.ambiguity for case in SAMPLE} == set(SHIPPED) == ours
+    assert {case.data for case in SAMPLE} == set(DATA)
+    assert {case.constraints for case in SAMPLE} == set(CONSTRAINTS)
 
 
 def test_the_exact_truth_is_the_objective():
@@ -57,16 +63,39 @@ def test_the_exact_truth_is_the_objective():
     sets += [Singleton(), *(MomentBall(0.5, p=p) for p in (1.0, 1.3, 4.0, np.inf))]
     for ambiguity in sets:
         problem = GraphProblem(Nominal.from_samples(samples), ambiguity, eta=0.1)
-        exact = float(exact_value(problem, samples, laplacian))
+        exact = float(exact_objective(problem, laplacian))
         assert problem.value(laplacian) == pytest.approx(exact, rel=1e-13), ambiguity
 
 
 def test_the_attack_sees_a_judge_that_trusts(monkeypatch):
     """If membership were not asked for, forged moments would pass the optimum."""
     case = Case(seed=5, ambiguity="WassersteinBall", data="plain", constraints="trace")
-    assert not attack(case)["fooled"]
+    assert not is_wrong(attack(case))
     monkeypatch.setattr(WassersteinBall, "proved_distance", lambda *_: 0.0)
     assert attack(case)["fooled"]
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("wdro_cvx.judging.dense.safe_cost", "understated"),
+        ("wdro_cvx.judging.dense.dual_bound", "fooled"),
+    ],
+)
+def test_the_attack_sees_the_last_digits(name, fault, monkeypatch):
+    """A value or a bound that is wrong by 1e-9 is seen."""
+    module, _, attribute = name.rpartition(".")
+    honest = getattr(importlib.import_module(module), attribute)
+
+    def lying(*arguments):
+        found = honest(*arguments)
+        if fault == "understated":
+            return found - 1e-9 * abs(found)
+        return replace(found, value=found.value + 1e-9 * abs(found.value))
+
+    monkeypatch.setattr(name, lying)
+    case = Case(seed=5, ambiguity="Singleton", data="plain", constraints="trace")
+    assert attack(case)[fault]
 
 
 @pytest.mark.parametrize("name", sorted(registered_ambiguities()))
@@ -85,9 +114,9 @@ def test_forged_certificates_do_not_raise_the_bound_above_the_optimum(name):
 
 def test_cases_are_reproducible():
     case = draw_cases(20, seed=3)[-1]
-    (first, samples), (second, again) = build(case), build(case)
-    np.testing.assert_array_equal(samples, again)
-    assert repr(first) == repr(second)
+    first, second = build(case), build(case)
+    np.testing.assert_array_equal(first.samples, second.samples)
+    assert repr(first.problem) == repr(second.problem)
 
 
 @pytest.mark.parametrize("offset", [1e2, 1e4, 1e6, 1e8, 1e12])
@@ -95,9 +124,9 @@ def test_a_common_offset(offset):
     samples = np.random.default_rng(0).standard_normal((30, 6)) + offset
     problem = GraphProblem(Nominal.from_samples(samples), Singleton(), eta=0.1)
     answer = solve(problem)
-    exact = float(exact_value(problem, samples, answer.laplacian))
+    exact = exact_objective(problem, answer.laplacian)
     assert answer.bound <= exact <= answer.value
-    assert answer.value == pytest.approx(exact, rel=1e-12)
+    assert answer.value == pytest.approx(float(exact), rel=1e-12)
 
 
 @pytest.mark.parametrize("column", [1e7, 1e-7])
@@ -111,7 +140,7 @@ def test_one_column_in_another_unit(column):
     wide = WassersteinBall(0.66).worst_case(problem.nominal, answer.laplacian)
     for moment in (wide.moment, wide.second_moment):
         verdict = judge(problem, answer.laplacian, Certificate(moment))
-        assert verdict.bound <= answer.value * (1 + ALLOWED)
+        assert verdict.bound <= answer.value
     assert WassersteinBall(0.2).distance(problem.nominal, wide.second_moment) >= 0.66 * (1 - 1e-9)
 
 

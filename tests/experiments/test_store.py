@@ -19,7 +19,6 @@ from experiments.running.files import OutputError, check_writable, write_atomica
 from experiments.running.folder import choose_output, locked, publish
 from experiments.running.instances import Instance
 from experiments.running.measurement import Cell
-from experiments.running.provenance import code_digest
 from experiments.running.store import Store, flat, key_of
 from wdro_cvx import WdroError
 
@@ -97,34 +96,6 @@ def test_keys_tell_tasks_apart():
     assert len({key_of(cell) for cell in cells}) == 5
     assert key_of(Cell(INSTANCE, "PIQP")) == key_of(cells[1])
     assert flat(cells[0])["d"] == 6
-
-
-# --- The code that made them ---------------------------------------------------------------------
-
-
-def test_the_digest_follows_the_code_and_not_the_report(tmp_path, monkeypatch):
-    for name in ("solvers/a.py", "experiments/compare/report.py", "experiments/drawing/style.py"):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True)
-        path.write_text("one")
-    monkeypatch.setattr("experiments.running.provenance._ROOT", tmp_path)
-    plugin = tmp_path / "plugin.py"
-    plugin.write_text("one")
-    before = code_digest([str(plugin)])
-    (tmp_path / "experiments/compare/report.py").write_text("two")
-    (tmp_path / "experiments/drawing/style.py").write_text("two")
-    assert code_digest([str(plugin)]) == before
-    plugin.write_text("two")
-    changed = code_digest([str(plugin)])
-    assert changed != before
-    (tmp_path / "solvers/a.py").write_text("two")
-    assert code_digest([str(plugin)]) not in (before, changed)
-
-
-def test_libraries_are_part_of_the_digest(monkeypatch):
-    before = code_digest()
-    monkeypatch.setattr("experiments.running.provenance._version", lambda package: "0")
-    assert code_digest() != before
 
 
 # --- Folders -------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from experiments import cli
 from experiments.checks import check_formulation
 from experiments.compare.grid import methods_for
 from experiments.running import extensions
-from experiments.running.provenance import code_digest
+from experiments.running.digest import Source
 from formulations import Formulation, Risk, registered, smoothness
 from wdro_cvx import (
     MomentBall,
@@ -79,13 +79,13 @@ def test_a_change_of_an_installed_variant_is_a_change_of_code(tmp_path, monkeypa
     (package / "__init__.py").write_text("from brought import inner\nOWN = inner\n")
     (package / "inner.py").write_text("x = 1\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    before = code_digest()
+    before = Source(()).digest()
     point = EntryPoint("brought", "brought", extensions.GROUP)
     monkeypatch.setattr(extensions, "entry_points", lambda group: [point])
     extensions.load_installed()
-    there = code_digest()
+    there = Source(()).digest()
     (package / "inner.py").write_text("x = 2\n")
-    assert len({before, there, code_digest()}) == 3
+    assert len({before, there, Source(()).digest()}) == 3
     leaving = EntryPoint("leaving", "leaving", extensions.GROUP)
     monkeypatch.setattr(extensions, "entry_points", lambda group: [leaving])
     with pytest.raises(extensions.WdroError, match="SystemExit"):

@@ -126,28 +126,34 @@ def test_of_a_set_of_one_point_no_other_moment_counts(factor):
 
 
 def test_a_worst_case_that_does_not_attain_its_risk_is_not_solved():
-    class Optimist(Singleton):
+    class Optimist(AmbiguitySet):
         """Understates the risk, as a defective ambiguity set would."""
 
         def worst_case(self, nominal, laplacian):
-            worst = super().worst_case(nominal, laplacian)
+            worst = Singleton().worst_case(nominal, laplacian)
             return replace(worst, risk=0.9 * worst.risk)
+
+        def distance(self, nominal, second_moment):
+            return Singleton().distance(nominal, second_moment)
 
     nominal = random_nominal(np.random.default_rng(0), 5, 5)
     _, laplacian = optimum(GraphProblem(nominal, Singleton(), 0.1))
-    verdict = judge(GraphProblem(nominal, Optimist(), 0.1), laplacian)
+    verdict = judge(GraphProblem(nominal, Optimist(0.0), 0.1), laplacian)
     assert verdict.oracle_error > 1e-3
     assert not verdict.solved(1e-6)
 
 
 def test_a_worst_case_outside_its_set_does_not_fool_the_bound():
-    class Pessimist(GaussianBall):
+    class Pessimist(AmbiguitySet):
         """Returns a second moment far outside the ball."""
 
         def worst_case(self, nominal, laplacian):
-            worst = super().worst_case(nominal, laplacian)
+            worst = GaussianBall(self.radius).worst_case(nominal, laplacian)
             moment = 3 * worst.second_moment
             return WorstCase(float(np.vdot(moment, laplacian)), moment, worst.multiplier)
+
+        def distance(self, nominal, second_moment):
+            return GaussianBall(self.radius).distance(nominal, second_moment)
 
     nominal = random_nominal(np.random.default_rng(0), 5, 20)
     laplacian = random_laplacian(np.random.default_rng(1), 5)

@@ -4,7 +4,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from instances import all_sets, dimensions, random_laplacian, random_nominal, seeds
 
-from wdro_cvx import GraphProblem, ProblemError, Singleton, Solution, Status, WassersteinBall
+from wdro_cvx import (
+    GraphProblem,
+    MomentBall,
+    Nominal,
+    ProblemError,
+    Singleton,
+    Solution,
+    Status,
+    WassersteinBall,
+    judge,
+)
 from wdro_cvx.solution import relative_gap
 
 NOMINAL = random_nominal(np.random.default_rng(0), 3, 4)
@@ -62,3 +72,21 @@ def test_gap_is_relative_and_infinite_without_a_bound():
     assert relative_gap(0.0, 0.0) == 0.0
     assert Solution(np.eye(2), 1.0, Status.SOLVED).gap == np.inf
     assert Solution(np.eye(2), 1.0, Status.SOLVED, bound=0.9).gap == pytest.approx(0.1)
+
+
+def test_a_constant_hides_no_gap_even_where_rounding_takes_the_bound_below_it():
+    assert relative_gap(110.0, 105.0, constant=100.0) == 0.5
+    assert relative_gap(110.0, 99.0, constant=100.0) == pytest.approx(1.1)
+    assert relative_gap(110.0, 99.0, constant=200.0) == relative_gap(110.0, 99.0)
+    assert relative_gap(-1.0, -2.0) == 0.5
+
+
+def test_a_huge_constant_makes_no_graph_optimal():
+    """With p = ∞ every graph pays 2εTr; rounding in it is far more than the graphs differ by."""
+    star = np.zeros((4, 4))
+    star[0, 1:] = star[1:, 0] = -2 / 3
+    np.fill_diagonal(star, -star.sum(axis=1))
+    signals = np.random.default_rng(0).standard_normal((9, 4))
+    for radius in (1e12, 1e13, 1e15):
+        problem = GraphProblem(Nominal.from_samples(signals), MomentBall(radius, p=np.inf), 0.3)
+        assert not judge(problem, star).solved(1e-6)

@@ -123,6 +123,13 @@ class AmbiguitySet(ABC):
         """
         return DenseMoment(second_moment)
 
+    def restated(self, nominal: Nominal, moment: Moment) -> Moment:
+        """Return a point of another form that the set knows in the form that it accepts.
+
+        The pieces are read as they are; a point that the set accepts, or does not know, stays.
+        """
+        return moment
+
     def accepts(self, nominal: Nominal, moment: Moment) -> bool:
         """Say whether a moment is of the form that :meth:`explain` returns.
 

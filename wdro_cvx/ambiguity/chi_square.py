@@ -70,6 +70,19 @@ class ChiSquareBall(ReweightingBall):
         ratios[order[:low]] = np.maximum(level + slope * deviation, 0.0)
         return ratios, 0.5 / slope
 
+    def ceiling(self, losses: Array, ratios: Array, multiplier: float) -> float:
+        """Return ``θ + λε + λ·mean φ*((l - θ)/λ)``, which is at least the risk for all λ and θ.
+
+        ``φ*(s) = s + s²/4`` from -2 on, and -1 below.
+        """
+        top = float(losses.max())
+        if multiplier <= 0.0:
+            return top
+        theta = top - 2 * multiplier * (float(ratios[losses.argmax()]) - 1.0)
+        scores = np.maximum((losses - theta) / multiplier, -2.0)
+        rise = float(np.mean(scores + scores**2 / 4))
+        return min(top, theta + multiplier * (self.radius + rise))
+
     def divergence(self, ratios: Array) -> float:
         """Return ``mean (ρ - 1)²``."""
         return float(np.mean((ratios - 1.0) ** 2))

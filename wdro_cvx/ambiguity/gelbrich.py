@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
-from wdro_cvx.ambiguity.smoothness import nominal_risk
+from wdro_cvx.ambiguity.smoothness import data_error, nominal_risk
 from wdro_cvx.ambiguity.transport import (
     coupled,
     is_transport,
@@ -48,7 +48,7 @@ class _GelbrichBall(AmbiguitySet):
             worst.multiplier,
             lambda: self._moved(nominal, worst.matrix(), spread),
             worst.moment,
-            rounding + worst.rounding(nominal.factor, laplacian),
+            rounding + worst.rounding(nominal.factor, laplacian, data_error(nominal)),
         )
 
     def transport_form(self, nominal: Nominal) -> TransportForm:

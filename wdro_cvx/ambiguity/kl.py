@@ -63,6 +63,14 @@ class KLBall(ReweightingBall):
         sharpness = float(np.exp(root))
         return _tilted(deficits, sharpness), spread / sharpness
 
+    def ceiling(self, losses: Array, ratios: Array, multiplier: float) -> float:
+        """Return ``εt + t log mean exp(l/t)``, which is at least the risk for every t."""
+        top = float(losses.max())
+        if multiplier <= 0.0:
+            return top
+        rise = np.log1p(np.mean(np.expm1((losses - top) / multiplier)))
+        return min(top, top + multiplier * (self.radius + float(rise)))
+
     def divergence(self, ratios: Array) -> float:
         """Return ``mean(ρ log ρ - ρ + 1)``, which has no negative terms to cancel."""
         change = ratios - 1.0

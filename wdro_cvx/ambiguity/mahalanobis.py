@@ -14,7 +14,7 @@ import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
 from wdro_cvx.ambiguity.gelbrich import GaussianBall, WassersteinBall
-from wdro_cvx.ambiguity.smoothness import nominal_risk
+from wdro_cvx.ambiguity.smoothness import data_error, nominal_risk
 from wdro_cvx.ambiguity.transport import (
     coupled,
     is_transport,
@@ -94,7 +94,8 @@ class MahalanobisBall(AmbiguitySet):
         if self.radius > 0.0:
             moment = worst.second_moment() * np.outer(scales, scales)
         # It is SLS that was decomposed, so that its size and that of the whitened rows count.
-        rounding += worst.rounding(nominal.factor / scales, congruent)
+        unsure = data_error(nominal, scales)
+        rounding += worst.rounding(nominal.factor / scales, congruent, unsure)
 
         def distribution() -> Distribution:
             euclidean = GaussianBall if nominal.samples is None else WassersteinBall

@@ -8,6 +8,10 @@ Signal Process. 2022). The risk is a sum of two, since ``E[xxᵀ] = Σ + μμᵀ
 
 The last is a trust-region problem: worst transport with the mean as the only row.
 That Σ be positive semidefinite is not asked for: against a Laplacian the worst one is.
+
+Where means are large for the spread, ``Σ_n = Θ - μμᵀ`` cancels, and so it is not formed: points are
+``Θ + (mmᵀ - μμᵀ) + SᵀS + Δ`` by their pieces (:class:`wdro_cvx.moment.MeanMoment`), and the risk is
+``⟨Θ, L⟩`` plus the two premiums.
 """
 
 from __future__ import annotations
@@ -18,13 +22,15 @@ from typing import ClassVar, Self
 import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
+from wdro_cvx.ambiguity.smoothness import nominal_risk
 from wdro_cvx.ambiguity.splitting import split_moment
-from wdro_cvx.ambiguity.transport import transport_cost, worst_transport
+from wdro_cvx.ambiguity.transport import worst_transport
 from wdro_cvx.ambiguity.transport_form import TransportForm
-from wdro_cvx.graphs.laplacian import inner
-from wdro_cvx.moment import Moment, TransportedMoment
+from wdro_cvx.moment import MeanMoment, Moment, TransportedMoment
 from wdro_cvx.nominal import Nominal
 from wdro_cvx.validation import Array, real_number
+
+_EPS = float(np.finfo(float).eps)
 
 
 @register_ambiguity
@@ -76,24 +82,38 @@ class MomentUncertainty(AmbiguitySet):
 
         The multiplier is that of the mean's radius, squared.
         """
+        average, rounding = nominal_risk(nominal, laplacian)
         if self.radius == 0.0:
-            moment = nominal.second_moment
-            risk = inner(moment, laplacian)
-            return WorstCase(risk, moment, np.inf, build_moment=lambda: self.centre(nominal))
+            return WorstCase(
+                average,
+                nominal.second_moment,
+                np.inf,
+                build_moment=lambda: self.centre(nominal),
+                rounding=rounding,
+            )
         mean = nominal.mean[np.newaxis]
         worst = worst_transport(mean, laplacian, self.radius * self.mean_radius)
         size = float(np.linalg.norm(laplacian))
         reach = self.radius * self.covariance_radius
-        shifted = nominal.covariance + (laplacian * (reach / size) if size > 0.0 else 0.0)
-        risk = inner(nominal.covariance, laplacian) + reach * size
-        risk += float(nominal.mean @ laplacian @ nominal.mean) + worst.premium
-
-        def moment_pieces() -> TransportedMoment:
-            pieces = worst.moment()
-            return TransportedMoment(pieces.moved, pieces.spread, shifted)
-
+        shift = laplacian * (reach / size if size > 0.0 else 0.0)
+        unsure = float(np.linalg.norm(nominal.mean_error))
+        rounding += worst.rounding(mean, laplacian, unsure) + 64 * _EPS * reach * size
+        moment = MeanMoment(
+            nominal.rows,
+            nominal.mean,
+            worst.moves(mean)[0],
+            None if worst.spread is None else worst.spread[np.newaxis],
+            shift,
+        )
+        second_moment = nominal.second_moment + moment.rest
+        if worst.spread is not None:
+            second_moment = second_moment + np.outer(worst.spread, worst.spread)
         return WorstCase(
-            risk, shifted + worst.second_moment(), worst.multiplier, build_moment=moment_pieces
+            average + worst.premium + reach * size,
+            second_moment,
+            worst.multiplier,
+            build_moment=lambda: moment,
+            rounding=rounding,
         )
 
     def transport_form(self, nominal: Nominal) -> TransportForm:
@@ -106,39 +126,57 @@ class MomentUncertainty(AmbiguitySet):
             reach=self.radius * self.covariance_radius,
         )
 
-    def centre(self, nominal: Nominal) -> TransportedMoment:
-        """Return the nominal mean as a row, with the nominal covariance."""
-        return TransportedMoment(nominal.mean[np.newaxis], shift=nominal.covariance)
+    def centre(self, nominal: Nominal) -> MeanMoment:
+        """Return the nominal rows, with a mean that stays."""
+        return MeanMoment(nominal.rows, nominal.mean, np.zeros(nominal.d))
 
-    def explain(self, nominal: Nominal, second_moment: Array) -> TransportedMoment:
-        """Return a mean, its spread and a covariance that make up a moment.
+    def explain(self, nominal: Nominal, second_moment: Array) -> MeanMoment:
+        """Return a change of the mean, its spread and a shift that make up a moment.
 
         A moment of the set is ``Σ_n + Δ + T``, with ``T`` a mixture of ``μμᵀ``. The split is found
         by descent, and a less exact one overstates the distance.
         """
+        matrix = (second_moment + second_moment.T) / 2
         split = split_moment(
-            (second_moment + second_moment.T) / 2 - nominal.covariance,
-            nominal.mean,
-            self.mean_radius,
-            self.covariance_radius,
+            matrix - nominal.covariance, nominal.mean, self.mean_radius, self.covariance_radius
         )
-        pieces = TransportedMoment(split.mean[np.newaxis], split.spread)
-        return replace(pieces, shift=second_moment - pieces.second_moment)
+        change = split.mean - nominal.mean
+        pieces = MeanMoment(nominal.rows, nominal.mean, change, split.spread)
+        shift = matrix - nominal.second_moment - pieces.rest
+        if split.spread is not None:
+            shift = shift - split.spread.T @ split.spread
+        return replace(pieces, shift=shift)
+
+    def restated(self, nominal: Nominal, moment: Moment) -> Moment:
+        """Return what solvers build by :meth:`transport_form`, a mean as a row and a covariance.
+
+        Only what they differ by from the nominal ones is read off.
+        """
+        if type(moment) is not TransportedMoment or moment.shift is None:
+            return moment
+        if moment.moved.shape != (1, nominal.d):
+            return moment
+        change, shift = moment.moved[0] - nominal.mean, moment.shift - nominal.covariance
+        return MeanMoment(nominal.rows, nominal.mean, change, moment.spread, shift)
 
     def accepts(self, nominal: Nominal, moment: Moment) -> bool:
-        """Accept one row, the mean, with spread and a covariance."""
-        if type(moment) is not TransportedMoment:
+        """Accept the nominal rows and mean, with a change of the mean, its spread and a shift."""
+        if type(moment) is not MeanMoment or not np.array_equal(moment.mean, nominal.mean):
             return False
-        return moment.moved.shape == (1, nominal.d) and moment.shift is not None
+        return nominal.holds(moment.kept)
 
     def proved_distance(self, nominal: Nominal, moment: Moment) -> float:
-        """Return the least common factor of the radii that allows this mean and this covariance."""
-        if type(moment) is not TransportedMoment or moment.shift is None:
+        """Return the least common factor of the radii that allows this change and this shift."""
+        moment = self.restated(nominal, moment)
+        if type(moment) is not MeanMoment or not self.accepts(nominal, moment):
             return np.inf
-        row = nominal.mean[np.newaxis]
-        mean = transport_cost(row, replace(moment, shift=None)) / self.mean_radius
-        rest = float(np.sqrt(np.sum((moment.shift - nominal.covariance) ** 2)))
-        return max(mean, rest / self.covariance_radius * (1.0 + 64 * np.finfo(float).eps))
+        square = float(np.sum(moment.change**2))
+        if moment.spread is not None:
+            square += float(np.sum(moment.spread**2))
+        rest = 0.0 if moment.shift is None else float(np.sqrt(np.sum(moment.shift**2)))
+        # Squares are summed pairwise, with an error of less than 40 roundings at any length.
+        parts = float(np.sqrt(square)) / self.mean_radius, rest / self.covariance_radius
+        return max(parts) * (1.0 + 64 * _EPS)
 
     def distance(self, nominal: Nominal, second_moment: Array) -> float:
         """Return the least common factor of the radii at which the set has this moment."""

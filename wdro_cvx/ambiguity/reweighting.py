@@ -23,6 +23,7 @@ from wdro_cvx.errors import ProblemError
 from wdro_cvx.graphs.laplacian import BLOCK, edge_blocks
 from wdro_cvx.moment import DenseMoment, Moment, ReweighedMoment
 from wdro_cvx.nominal import Nominal
+from wdro_cvx.summation import gram
 from wdro_cvx.validation import Array
 
 _EPS = float(np.finfo(float).eps)
@@ -67,6 +68,14 @@ class ReweightingBall(AmbiguitySet):
     def link(self, scores: Array) -> tuple[Array, Array]:
         """Return the ratios that maximise ``ρs - φ(ρ)`` for every score, and their slopes."""
 
+    def ceiling(self, losses: Array, ratios: Array, multiplier: float) -> float:
+        """Return an upper bound of the risk by duality, next to it at the best multiplier.
+
+        What a search for the ratios leaves is thus counted. A set that has none returns -∞, and is
+        taken at its word.
+        """
+        return -np.inf
+
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         """Return the worst weights' risk and second moment."""
         samples = _samples_of(self, nominal)
@@ -85,10 +94,13 @@ class ReweightingBall(AmbiguitySet):
         # Their unit changes no weight; in theirs neither squares nor exponentials leave the range.
         spread = float(np.ptp(losses))
         ratios, multiplier = self.tilt(losses / spread)
+        ceiling = self.ceiling(losses / spread, ratios, multiplier) * spread
         multiplier *= spread
         weights = ratios / ratios.sum()
+        risk = float(np.sum(weights * losses))
+        rounding += max(ceiling - risk, 0.0)
         return WorstCase(
-            float(weights @ losses),
+            risk,
             _moment(samples, weights),
             multiplier,
             lambda: Discrete(samples, weights),
@@ -161,18 +173,20 @@ def sample_losses(samples: Array, laplacian: Array) -> tuple[Array, float]:
     """Return every sample's ``xᵀLx``, and by how much rounding may have lowered one of them.
 
     As matrix products, unless a sample is so large for its smoothness that this would lose digits
-    that count; then as a sum of squared differences over the edges, which loses none.
+    that count; then as a sum of squared differences over the edges, which loses none. The samples
+    themselves are what was given up to a constant each, without any rounding.
     """
     losses = np.einsum("ij,ij->i", samples @ laplacian, samples)
     top = 2 * float(np.diagonal(laplacian).max())
     squares = np.einsum("ij,ij->i", samples, samples)
-    rounding = (laplacian.shape[0] + 16) * _EPS * top * float(squares.max())
+    rounding = 2 * (laplacian.shape[0] + 16) * _EPS * top * float(squares.max())
     if rounding <= CANCELLATION * float(losses.max()) or not is_laplacian(laplacian):
         return losses, rounding
-    losses = np.zeros(len(samples))
+    losses, blocks = np.zeros(len(samples)), 0
     for heads, tails, weights in edge_blocks(laplacian):
         losses += np.square(samples[:, heads] - samples[:, tails]) @ weights
-    return losses, (BLOCK + 64) * _EPS * float(np.abs(losses).max())
+        blocks += 1
+    return losses, (BLOCK + blocks + 64) * _EPS * float(np.abs(losses).max())
 
 
 def _samples_of(ambiguity: ReweightingBall, nominal: Nominal) -> Array:
@@ -185,5 +199,4 @@ def _samples_of(ambiguity: ReweightingBall, nominal: Nominal) -> Array:
 
 
 def _moment(samples: Array, weights: Array) -> Array:
-    rows = samples * np.sqrt(weights)[:, np.newaxis]
-    return np.asarray(rows.T @ rows)
+    return gram(samples, weights)

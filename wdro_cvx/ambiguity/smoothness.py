@@ -7,13 +7,16 @@ digits that count, the sum is taken over the edges, of squared differences, whic
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from wdro_cvx.graphs.laplacian import BLOCK, edge_blocks, inner
+from wdro_cvx.graphs.laplacian import edge_index, inner
 from wdro_cvx.nominal import Nominal
+from wdro_cvx.summation import chosen_sums, pair_sums, roundings
 from wdro_cvx.validation import Array
 
 #: The relative error of a sum from which differences are worth their time.
 CANCELLATION = 1e-11
+_WORK = 50_000_000  # differences that are worth waiting for: a tenth of a second
 
 _EPS = float(np.finfo(float).eps)
 
@@ -23,26 +26,59 @@ def nominal_risk(nominal: Nominal, laplacian: Array) -> tuple[float, float]:
     theta = nominal.second_moment
     risk = inner(theta, laplacian)
     top = 2 * float(np.diagonal(laplacian).max())
-    rounding = accumulation(nominal) * top * float(np.trace(theta))
+    trace = float(np.trace(theta))
+    rounding = accumulation(nominal) * top * trace
     if rounding <= CANCELLATION * risk or not is_laplacian(laplacian):
         return risk, rounding
-    rows, risk = nominal.factor, 0.0
-    for heads, tails, weights in edge_blocks(laplacian):
-        risk += float(np.sum(np.square(rows[:, heads] - rows[:, tails]) @ weights))
-    # Differences of rows keep the digits that the rows have; what they lost before is that of the
-    # data, to first order in the root of the risk.
-    data = accumulation(nominal) * float(np.sqrt(top * np.trace(theta) * max(risk, 0.0)))
-    return risk, (BLOCK + len(rows) + 64) * _EPS * risk + 2 * data
+    heads, tails = edge_index(nominal.d)
+    weights = -laplacian[heads, tails]
+    used = np.flatnonzero(weights)
+    costs, error = pair_costs(nominal, heads[used], tails[used])
+    risk = float(np.sum(costs * weights[used]))
+    rounding = (error + 64 * _EPS) * abs(risk)
+    if not reads_table(nominal, used.size):
+        # What the factor lost before is that of the data; the root of the risk is a norm.
+        shaken = accumulation(nominal) * float(np.sqrt(top * trace))
+        rounding += shaken * (2 * float(np.sqrt(max(risk, 0.0))) + shaken)
+    return risk, rounding
+
+
+def pair_costs(
+    nominal: Nominal, heads: NDArray[np.intp], tails: NDArray[np.intp]
+) -> tuple[Array, float]:
+    """Return ``Θ_ii + Θ_jj - 2Θ_ij`` of pairs from differences, and the error relative to each.
+
+    From the table itself where that is not too much work, and then without any rounding of the
+    data; from the factor otherwise, whose columns are off by :func:`accumulation`.
+    """
+    rows, shares = nominal.factor, None
+    if reads_table(nominal, heads.size):
+        assert nominal.signals is not None
+        rows, shares = nominal.signals, nominal.shares
+    every = heads.size == nominal.d * (nominal.d - 1) // 2
+    costs = pair_sums(rows, shares) if every else chosen_sums(rows, heads, tails, shares)
+    if rows is nominal.signals and shares is None:
+        costs /= len(rows)
+    # A share has some thirty roundings: a sum of all of them is in it.
+    return costs, (roundings(len(rows)) + 48) * _EPS
+
+
+def reads_table(nominal: Nominal, pairs: int) -> bool:
+    """Say whether :func:`pair_costs` takes differences of the table rather than of its factor."""
+    table = nominal.signals
+    if table is None:
+        return False
+    return len(table) <= 2 * nominal.d or len(table) * pairs <= _WORK
 
 
 def accumulation(nominal: Nominal) -> float:
-    """Return how far sums over vertices and samples may be off, relative to their terms.
+    """Return how far sums over vertices and samples may be off, relative to their terms."""
+    return nominal.accumulation
 
-    Products of matrices add up in blocks of some hundred, so that the number of samples counts by
-    its share of blocks.
-    """
-    samples = 0 if nominal.samples is None else len(nominal.samples)
-    return (nominal.d + 16 + min(samples, 512 + samples / 256)) * _EPS
+
+def data_error(nominal: Nominal, scales: Array | float = 1.0) -> float:
+    """Return how far the factor may be from that of the exact moment, over the vertices' scales."""
+    return accumulation(nominal) * float(np.linalg.norm(nominal.lengths / scales))
 
 
 def is_laplacian(matrix: Array) -> bool:

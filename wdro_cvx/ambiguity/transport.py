@@ -40,6 +40,10 @@ class Transport:
         What the hard case leaves over, along a top eigenvector.
     vectors, stretch : arrays (d, d) and (d,)
         ``moved = F·V diag(stretch) Vᵀ``.
+    length : float
+        ε, that of the moves and of the spread together.
+    pull : array (d,) or None
+        ``stretch - 1`` without its cancellation; None where nothing moves.
     """
 
     premium: float
@@ -48,23 +52,31 @@ class Transport:
     spread: Array | None
     vectors: Array
     stretch: Array
+    length: float = 0.0
+    pull: Array | None = None
+
+    def moves(self, rows: Array) -> Array:
+        """Return ``moved - F``, with digits of its own however large the rows are."""
+        if self.pull is None:
+            return np.zeros_like(rows)
+        return np.asarray(((rows @ self.vectors) * self.pull) @ self.vectors.T)
 
     def matrix(self) -> Array:
         """Return the map that moves the rows."""
         return np.asarray((self.vectors * self.stretch) @ self.vectors.T)
 
-    def rounding(self, rows: Array, laplacian: Array) -> float:
+    def rounding(self, rows: Array, laplacian: Array, unsure: float = 0.0) -> float:
         """Return by how much rounding may have lowered the premium.
 
-        A Laplacian that is off by E, which is what rounding in its decomposition amounts to,
-        changes it by at most ``‖E‖₂`` times the sum of the singular values of the moment's change.
+        ``unsure`` is how far the rows may be from those that are meant, in the Frobenius norm,
+        which counts in ``2⟨ΔL, F⟩``. A Laplacian that is off by E, which is what rounding in its
+        decomposition amounts to, changes the premium by at most ``‖E‖₂`` times the sum of the
+        singular values of the moment's change.
         """
-        far = float(np.linalg.norm(self.moved - rows))
-        size = 2 * far * float(np.linalg.norm(rows)) + far**2
-        if self.spread is not None:
-            size += float(self.spread @ self.spread)
+        size = 2 * self.length * float(np.linalg.norm(rows)) + self.length**2
         top = 2 * float(np.diagonal(laplacian).max())
-        return (laplacian.shape[0] + 16) * _EPS * top * size + 64 * _EPS * self.premium
+        meant = 2 * top * self.length * unsure * (1.0 + 64 * _EPS)
+        return (laplacian.shape[0] + 16) * _EPS * top * size + 64 * _EPS * self.premium + meant
 
     def second_moment(self) -> Array:
         """Return that of the moved rows and the spread."""
@@ -96,7 +108,8 @@ def worst_transport(rows: Array, laplacian: Array, radius: float) -> Transport:
     )
     moved = (spectral * stretch) @ vectors.T
     spread = np.sqrt(root.leftover) * vectors[:, -1] if root.leftover > 0.0 else None
-    return Transport(premium, root.multiplier, moved, spread, vectors, stretch)
+    pull = np.where(live, values / np.where(live, distances, 1.0), 0.0)
+    return Transport(premium, root.multiplier, moved, spread, vectors, stretch, radius, pull)
 
 
 def coupled(rows: Array, second_moment: Array) -> TransportedMoment:

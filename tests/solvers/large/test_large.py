@@ -259,7 +259,7 @@ def test_the_estimator_takes_many_vertices():
 @pytest.mark.parametrize("ambiguity", [WassersteinBall(40.0), WassersteinBall(2.0)])
 def test_what_is_not_for_it_goes_to_the_dense_solver(ambiguity, monkeypatch):
     """A hard case, and a graph that is not sparse."""
-    monkeypatch.setattr("solvers.large.solve._FASTER_FROM", 2)
+    monkeypatch.setattr("solvers.large.solve.LARGE_FROM", 2)
     eta = 0.3 if ambiguity.radius > 10.0 else 100.0
     problem = smooth_problem(50, 5, ambiguity, eta)
     assert SparseSolver.answer(problem, Request()) is None

@@ -10,7 +10,7 @@ from instances import dimensions, random_laplacian, random_nominal, seeds
 from scipy import sparse
 
 import wdro_cvx.large.dual as large_dual
-from experiments.robustness.adversarial.exact import exact_value
+from experiments.robustness.adversarial.attack import exact_objective
 from experiments.robustness.adversarial.forgery import forge
 from solvers import CertifiedSolver
 from wdro_cvx import (
@@ -100,7 +100,7 @@ def test_exact_arithmetic_agrees(offset, column):
     for ambiguity in transports(0.7, 5):
         problem = GraphProblem(Nominal.from_samples(samples), ambiguity, eta=0.2)
         answer = CertifiedSolver(1e-9, time_limit=5.0).solve(problem)
-        exact = float(exact_value(problem, samples, answer.laplacian))
+        exact = float(exact_objective(problem, answer.laplacian))
         thin = replace(answer, laplacian=sparse.csr_array(answer.laplacian))
         verdict = judge(problem, thin)
         assert verdict.bound <= exact

@@ -1,0 +1,1 @@
+"""``wdro verify``: check proof files in exact arithmetic."""

@@ -1,0 +1,139 @@
+"""Which results a change of the code makes stale."""
+
+import json
+import platform
+
+import pytest
+
+from experiments.running import digest, stale
+from experiments.running.digest import Source, modules_of
+
+FILES = {
+    "wdro_cvx/__init__.py": "",
+    "wdro_cvx/judge.py": '"""Judges."""\nimport numpy\nLIMIT = 1\n',
+    "wdro_cvx/other.py": "OTHER = 1\n",
+    "solvers/__init__.py": "import pkgutil\npkgutil.walk_packages(__path__)\n",
+    "solvers/one.py": "ONE = 1\n",
+    "solvers/drawn.py": "def draw():\n    import matplotlib\n",
+    "experiments/__init__.py": "",
+    "experiments/trial.py": "from wdro_cvx import judge\n\ndef run():\n    import solvers\n",
+    "experiments/plain.py": "from wdro_cvx.other import OTHER\n",
+}
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    for name, text in FILES.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    monkeypatch.setattr(digest, "ROOT", tmp_path)
+    monkeypatch.setattr(stale, "ROOT", tmp_path)
+    return tmp_path
+
+
+TRIAL, PLAIN = Source(("experiments.trial",)), Source(("experiments.plain",))
+
+
+def test_it_covers_what_the_trial_imports_and_nothing_else(root):
+    assert modules_of(["experiments.trial"]) == {
+        "experiments", "experiments.trial", "wdro_cvx", "wdro_cvx.judge", "solvers", "solvers.one",
+    }  # fmt: skip
+    assert "wdro_cvx.other" in modules_of(["experiments.plain"])
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("wdro_cvx/judge.py", '"""Judges fairly."""\n\nimport numpy  # why\n\nLIMIT = 1\n'),
+        ("solvers/drawn.py", "def draw():\n    import matplotlib.pyplot\n"),
+        ("wdro_cvx/other.py", "OTHER = 2\n"),
+    ],
+    ids=["words", "a drawing", "what it does not import"],
+)
+def test_it_stays_when_nothing_that_was_run_changes(root, name, text):
+    before = TRIAL.digest()
+    (root / name).write_text(text)
+    assert TRIAL.digest() == before
+
+
+@pytest.mark.parametrize("name", ["wdro_cvx/judge.py", "solvers/one.py", "experiments/trial.py"])
+def test_a_line_of_what_was_run_changes_it(root, name):
+    trial, plain = TRIAL.digest(), PLAIN.digest()
+    (root / name).write_text(FILES[name] + "MORE = 2\n")
+    assert TRIAL.digest() != trial
+    assert PLAIN.digest() == plain
+
+
+def test_a_new_registered_file_changes_it(root):
+    before = TRIAL.digest()
+    (root / "solvers/two.py").write_text("TWO = 2\n")
+    assert TRIAL.digest() != before
+
+
+def test_libraries_extensions_and_data_are_part_of_it(root, monkeypatch):
+    table, plugin = root / "table.csv", root / "plugin.py"
+    table.write_text("1")
+    plugin.write_text("x = 1")
+    source = Source(("experiments.plain",), (str(plugin),), (table,))
+    found = {PLAIN.digest(), source.digest()}
+    table.write_text("2")
+    found.add(source.digest())
+    plugin.write_text("x = 2")
+    found.add(source.digest())
+    monkeypatch.setattr(digest, "library_version", lambda name: "0")
+    assert len({*found, source.digest()}) == 5
+
+
+def test_a_trial_that_does_not_exist_is_said(root):
+    with pytest.raises(ValueError, match=r"no module experiments\.gone"):
+        Source(("experiments.gone",)).digest()
+
+
+def written(source, folder):
+    folder.mkdir(parents=True)
+    record = {"trials": source.trials, "extensions": [], "data": [], "code": source.code()}
+    record["python"] = platform.python_version()
+    (folder / "provenance.json").write_text(json.dumps(record))
+
+
+def test_stale_results_are_listed_with_what_changed(root, capsys):
+    results = root / "results"
+    written(TRIAL, results / "bench")
+    written(PLAIN, results / "figures")
+    assert stale.main(results) == 0
+    assert capsys.readouterr().out == "fresh  bench\nfresh  figures\n"
+    (root / "wdro_cvx/judge.py").write_text("LIMIT = 2\n")
+    assert stale.main(results) == 1
+    assert capsys.readouterr().out == "stale  bench: wdro_cvx.judge\nfresh  figures\n"
+
+
+def test_results_without_a_record_of_modules_are_stale(root, capsys):
+    (root / "results/old").mkdir(parents=True)
+    (root / "results/old/provenance.json").write_text('{"code": "abc"}')
+    assert stale.main(root / "results") == 1
+    assert "made before modules were recorded" in capsys.readouterr().out
+
+
+def test_every_command_names_trials_that_exist():
+    from experiments.bench import run as bench
+    from experiments.bench.scale import run as scale
+    from experiments.compare import run as compare
+    from experiments.explain import run as explain
+    from experiments.figures import run as figures
+    from experiments.propositions import run as propositions
+    from experiments.robustness import conic
+    from experiments.robustness import run as robustness
+    from experiments.shift import run as shift
+    from experiments.temperature import run as temperature
+    from experiments.validate import run as validate
+
+    sources = [
+        bench.SOURCE, scale.SOURCE, Source(compare.MEASURED), explain.SOURCE, figures.SOURCE,
+        propositions.SOURCE, conic.SOURCE, robustness.GRID, robustness.ATTACKS, shift.SOURCE,
+        temperature.SOURCE, validate.SOURCE,
+    ]  # fmt: skip
+    for source in sources:
+        modules = modules_of(source.trials)
+        assert "wdro_cvx.judge" in modules, source
+        assert not any(name.startswith("experiments.page") for name in modules), source

@@ -1,0 +1,62 @@
+"""The sets of this package, whose meaning is theirs alone.
+
+Solvers and the judge read a built-in set off its class and its fields. A subclass of one that
+changes a method would be judged by some of the old meaning and some of the new.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from wdro_cvx.ambiguity.base import AmbiguitySet
+from wdro_cvx.ambiguity.chi_square import ChiSquareBall
+from wdro_cvx.ambiguity.gelbrich import GaussianBall, WassersteinBall
+from wdro_cvx.ambiguity.kl import KLBall
+from wdro_cvx.ambiguity.mahalanobis import MahalanobisBall
+from wdro_cvx.ambiguity.moment import MomentBall
+from wdro_cvx.ambiguity.moment_uncertainty import MomentUncertainty
+from wdro_cvx.ambiguity.pairs import PairBall
+from wdro_cvx.ambiguity.singleton import Singleton
+from wdro_cvx.errors import ProblemError
+
+BUILT_IN: tuple[type[AmbiguitySet], ...] = (
+    ChiSquareBall,
+    GaussianBall,
+    KLBall,
+    MahalanobisBall,
+    MomentBall,
+    MomentUncertainty,
+    PairBall,
+    Singleton,
+    WassersteinBall,
+)
+
+
+@dataclass(frozen=True)
+class _Plain(AmbiguitySet):
+    """Overrides nothing: what it has of its own, every class has or ``dataclass`` writes."""
+
+
+_MADE = frozenset(vars(_Plain)) | {"__annotations__"}
+
+
+def check_meaning(ambiguity: AmbiguitySet) -> None:
+    """Raise ProblemError for a subclass of a built-in set that changes what the set says.
+
+    One that overrides nothing, and has another name or more fields, means the same.
+    """
+    line = type(ambiguity).__mro__
+    known = next((cls for cls in line if cls in BUILT_IN), None)
+    if known is None or known is line[0]:
+        return
+    parameters = {field.name for field in fields(known)}
+    for cls in line[: line.index(known)]:
+        for name, value in vars(cls).items():
+            default = name in parameters and not hasattr(value, "__get__")
+            changes = hasattr(known, name) or name in parameters
+            if name not in _MADE and changes and not default:
+                raise ProblemError(
+                    f"{type(ambiguity).__name__} subclasses {known.__name__} and overrides its "
+                    f"{name}: solvers and the judge would take it for a {known.__name__}. Subclass "
+                    "AmbiguitySet instead, or override nothing."
+                )

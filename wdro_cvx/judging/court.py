@@ -1,0 +1,176 @@
+"""What the judge asks of a back end, and the rules that both of them follow.
+
+A back end works in the problem's unit, in which nothing is large or small. It repairs the matrix
+when it is made; then it is asked for the value, for moments of the set and for their bounds.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Generic, TypeVar
+
+import numpy as np
+
+from wdro_cvx.graphs.edges import EdgeBrackets
+from wdro_cvx.graphs.laplacian import Residuals
+from wdro_cvx.moment import DenseMoment, Moment
+from wdro_cvx.priors import DegreePrior
+from wdro_cvx.problem import GraphProblem
+from wdro_cvx.solution import Certificate
+from wdro_cvx.validation import Array
+
+EPS = float(np.finfo(float).eps)
+SUM = 64 * EPS  # of pairwise sums of any length, and the few roundings of each term
+#: If the slack for rounding costs more than this, relative to the value, it is worth a slower and
+#: sharper computation.
+WORTHWHILE = 1e-10
+#: Of what was offered, the share that must be left for it to count as offered.
+USABLE = 0.5
+_RANGE = 1e30  # of what certificates may hold, in the problem's unit; its square for moments
+_ISOLATED = 1e-12  # a degree below this share of the mean
+_PULLS = 8  # attempts to bring a second moment that is barely outside its set back into it
+
+M = TypeVar("M")
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate(Generic[M]):
+    """A moment of the set in a back end's own form, and the share that is left of the offer."""
+
+    moment: M
+    share: float
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """A lower bound.
+
+    Attributes
+    ----------
+    value : float
+    edges : callable
+        Returns the brackets of the edges that it proves with a given excess.
+    certificate : callable
+        Returns the moment and the multipliers that gave it, in the unit of the data.
+    """
+
+    value: float
+    edges: Callable[[float], EdgeBrackets]
+    certificate: Callable[[], Certificate]
+
+
+class Court(ABC, Generic[M]):
+    """A back end.
+
+    Attributes
+    ----------
+    prior : DegreePrior
+        In the problem's unit.
+    degrees : array (d,)
+        Those of the repaired graph.
+    residuals : Residuals
+        How far the matrix was from feasible.
+    repair : float
+        The distance to the repaired graph, in the Frobenius norm.
+    """
+
+    #: Whether a bound is so dear that the first one that says anything is the last.
+    thrifty: ClassVar[bool]
+
+    prior: DegreePrior
+    degrees: Array
+    residuals: Residuals
+    repair: float
+
+    @abstractmethod
+    def offered(self, moment: Moment) -> Candidate[M] | None:
+        """Return a certificate's moment, pulled into the set; None for a kind that is not taken."""
+
+    @abstractmethod
+    def value(self, offered: Candidate[M] | None) -> tuple[float, float]:
+        """Return the objective, rounded upwards, and how far the set contradicts itself."""
+
+    @abstractmethod
+    def own(self) -> Candidate[M]:
+        """Return the worst case of the repaired graph, pulled into the set; after the value."""
+
+    @abstractmethod
+    def bounds(self, moment: M, multipliers: list[Array], value: float) -> Iterator[Bound]:
+        """Yield the bound at a moment for each of the multipliers."""
+
+
+def pulled_inside(problem: GraphProblem, moment: Moment) -> Candidate[Moment]:
+    """Move a second moment towards the nominal one until it is in the set.
+
+    Rounding leaves most of them barely outside. The nominal moment itself, share 0, is always in.
+    """
+    ambiguity, nominal = problem.ambiguity, problem.nominal
+    centre, radius = ambiguity.centre(nominal), ambiguity.radius
+    if ambiguity.single_point:  # there is no other
+        return Candidate(centre, 1.0)
+    if out_of_range(moment, problem.unit):
+        return Candidate(centre, 0.0)
+    moment = ambiguity.restated(nominal, moment)
+    if not ambiguity.accepts(nominal, moment) or type(moment) is DenseMoment:
+        matrix = moment.second_moment
+        if np.array_equal(matrix, nominal.second_moment):
+            return Candidate(centre, 1.0)
+        try:
+            moment = ambiguity.explain(nominal, matrix)
+        except np.linalg.LinAlgError:  # a matrix of which nothing can be made
+            return Candidate(centre, 0.0)
+    share, spare = 1.0, 1e-14
+    for _ in range(_PULLS):
+        candidate = moment.pulled(centre, share) if share < 1.0 else moment
+        distance = ambiguity.proved_distance(nominal, candidate)
+        if distance <= radius:
+            return Candidate(candidate, share)
+        if not np.isfinite(distance) or type(moment) is not type(centre):
+            break
+        # Squared transport distances are convex in M, so the square of the ratio is enough for
+        # them but for rounding, of which a divergence has the more the smaller it is.
+        share *= (radius / distance) ** 2 * (1.0 - spare)
+        spare *= 16.0
+    return Candidate(centre, 0.0)
+
+
+def out_of_range(moment: Moment, unit: float) -> bool:
+    """Say whether a moment is larger than any of a set could be, and than squares of it may be."""
+    limits = _RANGE * unit, (_RANGE * unit) ** 2
+    return any(
+        piece is not None and not float(np.abs(piece).max()) <= limit
+        for piece, limit in zip(moment.pieces, limits, strict=True)
+    )
+
+
+def multipliers_in_range(nu: Array, unit: float) -> bool:
+    """Say whether the products of multipliers are numbers."""
+    return float(np.abs(nu).max()) <= (_RANGE * unit) ** 2
+
+
+def own_multipliers(prior: DegreePrior, degrees: Array) -> Array:
+    """Return the slopes at the degrees; an isolated vertex's would be infinite under logarithms."""
+    least = _ISOLATED * float(degrees.mean())
+    if prior.alpha > 0.0 and least == 0.0:  # an empty graph has no mean to take a share of
+        least = 1.0
+    return prior.slope(np.maximum(degrees, least))
+
+
+def safe_cost(prior: DegreePrior, weights: Array, degrees: Array, rounding: float) -> float:
+    """Return what a graph costs by itself, rounded upwards.
+
+    ``rounding`` is the relative error of the degrees and of sums of them.
+    """
+    cost = prior.value(weights, degrees)
+    size, total, penalty = abs(cost), float(degrees.sum()), prior.trace.penalty
+    if not np.isfinite(cost):
+        return cost
+    if prior.alpha > 0.0:  # logarithms of either sign may have cancelled
+        logs = prior.alpha * np.log(degrees)
+        size = abs(cost + float(logs.sum())) + float(np.abs(logs).sum())
+        size += prior.alpha * degrees.size
+    # A trace close to the one that is aimed at cancels in the penalty.
+    swing = max(penalty(total * (1.0 + rounding)), penalty(total * (1.0 - rounding)))
+    return cost + rounding * size + max(swing - penalty(total), 0.0)

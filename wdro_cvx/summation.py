@@ -1,0 +1,156 @@
+"""Sums over the rows of a table, with errors that hardly grow with their number.
+
+A product of matrices adds k terms in an order that nobody promises; whatever it is, the error is at
+most k units of rounding of the terms' sizes. So rows are taken in blocks, and what the blocks give
+is added pairwise, which costs one unit per level: :func:`roundings` counts them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import pdist
+
+from wdro_cvx.validation import Array
+
+_BLOCK = 512  # rows that are added up at once
+_PAIRS = 2048  # pairs that are looked at together
+_NUMBERS = 1 << 17  # of a table that are levelled together: they stay in the cache
+
+
+def roundings(count: int, d: int = 0) -> float:
+    """Return how many units of rounding sums over so many rows may be off, relative to their terms.
+
+    With ``d`` it counts the steps of :func:`triangular` as well, each of which is a factorisation
+    of few rows of d columns.
+    """
+    levels = math.ceil(math.log2(max(count / _BLOCK, 1.0)))
+    return min(count, _BLOCK) + levels * (d + 16)
+
+
+def exact_levels(table: Array) -> Array:
+    """Return a level for every row whose subtraction rounds no entry of it; NaN counts for nothing.
+
+    It is the row's median where that is exact, else the median in units of the last digit of the
+    row's largest entry, else zero. With a level far above the spread of a row one of the first two
+    is exact: numbers within a factor of two of each other have an exact difference.
+    """
+    levels = np.zeros(len(table))
+    step = max(_NUMBERS // table.shape[1], 1)
+    for first in range(0, len(table), step):
+        part = table[first : first + step]
+        known = np.flatnonzero(~np.isnan(part).all(axis=1))
+        if known.size:
+            levels[first + known] = _levels(part[known])
+    return levels
+
+
+def _levels(rows: Array) -> Array:
+    holes = np.isnan(rows)
+    middle = np.nanmedian(rows, axis=1) if holes.any() else np.median(rows, axis=1)
+    rows = np.where(holes, middle[:, np.newaxis], rows)
+    unit = np.spacing(np.abs(rows).max(axis=1))
+    levels = np.zeros(len(rows))
+    open_rows = np.arange(len(rows))
+    for level in (middle, np.round(middle / unit) * unit):
+        exact = _exact(rows[open_rows], level[open_rows, np.newaxis])
+        levels[open_rows[exact]] = level[open_rows[exact]]
+        open_rows = open_rows[~exact]
+        if open_rows.size == 0:
+            break
+    return levels
+
+
+def _exact(rows: Array, level: Array) -> NDArray[np.bool_]:
+    """Say for which rows ``rows - level`` has no rounding error at all (Knuth's two-sum)."""
+    difference = rows - level
+    taken = difference - rows
+    error = (rows - (difference - taken)) - (level + taken)
+    return np.asarray((error == 0.0).all(axis=1))
+
+
+def mean_of(table: Array, shares: Array | None = None) -> Array:
+    """Return the mean of the rows, added pairwise; ``shares`` of them sum to one."""
+    parts = table / len(table) if shares is None else table * shares[:, np.newaxis]
+    while len(parts) > 1:
+        half = (len(parts) + 1) // 2
+        parts[: len(parts) - half] += parts[half:]
+        parts = parts[:half]
+    return np.asarray(parts[0].copy())
+
+
+def gram(rows: Array, shares: Array | None = None) -> Array:
+    """Return ``Σ share·xxᵀ`` over the rows, or ``Σ xxᵀ``."""
+
+    def part(block: slice) -> Array:
+        found = rows[block]
+        if shares is not None:
+            found = found * np.sqrt(shares[block])[:, np.newaxis]
+        return np.asarray(found.T @ found)
+
+    return _pairwise(map(part, _blocks(len(rows))))
+
+
+def pair_sums(rows: Array, shares: Array | None = None) -> Array:
+    """Return ``Σ share·(x_i - x_j)²`` over the rows for all pairs of columns, ``i < j``.
+
+    Differences are taken first, so that the error is relative to the sum itself.
+    """
+
+    def part(block: slice) -> Array:
+        columns = np.ascontiguousarray(rows[block].T)
+        if shares is None:
+            return np.asarray(pdist(columns, "sqeuclidean"))
+        return np.asarray(pdist(columns, "sqeuclidean", w=shares[block]))
+
+    return _pairwise(map(part, _blocks(len(rows))))
+
+
+def chosen_sums(
+    rows: Array, heads: NDArray[np.intp], tails: NDArray[np.intp], shares: Array | None = None
+) -> Array:
+    """Return what :func:`pair_sums` does, for some pairs only."""
+    found = np.empty(heads.size)
+    for first in range(0, heads.size, _PAIRS):
+        pairs = slice(first, first + _PAIRS)
+
+        def part(block: slice, pairs: slice = pairs) -> Array:
+            few = rows[block]
+            squares = np.square(few[:, heads[pairs]] - few[:, tails[pairs]])
+            weights = np.ones(len(few)) if shares is None else shares[block]
+            return np.asarray(weights @ squares)
+
+        found[pairs] = _pairwise(map(part, _blocks(len(rows))))
+    return found
+
+
+def triangular(rows: Array) -> Array:
+    """Return at most d rows with the same second moment, by factorisations of few rows each."""
+    d = rows.shape[1]
+    step = max(_BLOCK, 2 * d)
+    while len(rows) > step:
+        whole = len(rows) // step * step
+        parts = np.asarray(np.linalg.qr(rows[:whole].reshape(-1, step, d), mode="r"))
+        rows = np.vstack([parts.reshape(-1, d), rows[whole:]])
+    return np.asarray(np.linalg.qr(rows, mode="r") if len(rows) > d else rows)
+
+
+def _blocks(count: int) -> Iterable[slice]:
+    return (slice(first, first + _BLOCK) for first in range(0, count, _BLOCK))
+
+
+def _pairwise(parts: Iterable[Array]) -> Array:
+    """Return the sum of some arrays, added as in a knockout; few are kept at a time."""
+    kept: list[tuple[int, Array]] = []
+    for part in parts:
+        level, total = 0, part
+        while kept and kept[-1][0] == level:
+            level, total = level + 1, kept.pop()[1] + total
+        kept.append((level, total))
+    total = kept.pop()[1]
+    while kept:
+        total = kept.pop()[1] + total
+    return total
