@@ -11,7 +11,7 @@ KILLS ?= 100
 
 .DEFAULT_GOAL := help
 .PHONY: help setup test fuzz faults compare propositions figures explain shift temperature \
-  bench robustness validate docs wheel-test check clean
+  bench robustness validate docs stale wheel-test check clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -65,6 +65,9 @@ validate: $(READY)  ## learn graphs that are known, by us and by others
 
 wheel-test: $(READY)  ## build the wheel, install it alone elsewhere, and use it there
 	$(BIN)/python tests/wheel/try_wheel.py
+
+stale: $(READY)  ## list the committed results that the present code would no longer make
+	@$(BIN)/python -m experiments.running.stale
 
 docs: $(READY)  ## build the documentation site, with its gallery, in build/site
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -c docs --builder html --fail-on-warning \

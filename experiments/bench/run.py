@@ -14,11 +14,13 @@ from experiments.bench.report import describe
 from experiments.drawing.scaling import draw_panels
 from experiments.drawing.style import save_figure
 from experiments.running.campaign import run_campaign
+from experiments.running.digest import Source
 from experiments.running.files import write_atomically, write_table
 from experiments.running.outcome import Limits
-from experiments.running.provenance import code_digest, write_provenance
+from experiments.running.provenance import write_provenance
 from experiments.running.store import Store
 
+SOURCE = Source(("experiments.running.measurement", "experiments.bench.rivals.register"))
 #: Names the field's methods in the processes that measure; nobody else should take them for ours.
 RIVALS = str(find_spec("experiments.bench.rivals.register").origin)  # type: ignore[union-attr]
 
@@ -27,11 +29,11 @@ def run_bench(
     output: Path, fresh: bool, limits: Limits, contests: Sequence[Contest], command: str
 ) -> pd.DataFrame:
     """Run contests and write table, figure and report below ``output``."""
-    store = Store(output, code_digest(), fresh)
+    store = Store(output, SOURCE.digest(), fresh)
     plan = [item for contest in contests for item in contest.plan(limits)]
     rows = run_campaign(plan, store, "bench", (RIVALS,))
     write_table(output / "runs.csv", rows)
-    write_provenance(output, asdict(limits))
+    write_provenance(output, asdict(limits), SOURCE)
     panels = {str(title): part for title, part in rows.groupby("panel", sort=False)}
     save_figure(draw_panels(panels), output / "bench")
     write_atomically(output / "report.md", describe(rows, panels, contests, command))

@@ -16,10 +16,14 @@ from experiments.drawing.scaling import draw_panels
 from experiments.drawing.style import save_figure
 from experiments.page.comparison import comparison_page
 from experiments.running.campaign import run_campaign
+from experiments.running.digest import Source
 from experiments.running.files import write_atomically, write_table
-from experiments.running.provenance import code_digest, write_provenance
+from experiments.running.provenance import write_provenance
 from experiments.running.store import Store
 from experiments.running.text import busy_warning
+
+#: Where a method is timed and judged, in a process of its own.
+MEASURED = ("experiments.running.measurement",)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,12 +38,12 @@ def run_compare(
     output: Path, grid: Grid, fresh: bool, extensions: Sequence[str] = ()
 ) -> Comparison:
     """Run the grid and write runs, figures and report below ``output``."""
-    plan = grid.plan()
-    store = Store(output, code_digest(extensions), fresh)
+    plan, source = grid.plan(), Source(MEASURED, tuple(extensions))
+    store = Store(output, source.digest(), fresh)
     rows = run_campaign(plan, store, "compare", tuple(extensions))
     rows = cross_check(rows, plan, store)
     write_table(output / "runs.csv", rows)
-    write_provenance(output, asdict(grid) | {"extensions": list(extensions)})
+    write_provenance(output, asdict(grid), source)
     panels = {str(title): part for title, part in rows.groupby("panel", sort=False)}
     save_figure(draw_panels(panels), output / "runtime")
     with_figure7 = not figure7_rows(rows).empty

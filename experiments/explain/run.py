@@ -20,11 +20,13 @@ from experiments.explain.scores import Stack
 from experiments.explain.settings import Fit, Setting, Stacks, search
 from experiments.explain.trial import run_job
 from experiments.explain.verdicts import HOLDS
+from experiments.running.digest import Source
 from experiments.running.files import write_atomically, write_table
 from experiments.running.parallel import run_trials
-from experiments.running.provenance import code_digest, write_provenance
+from experiments.running.provenance import write_provenance
 from experiments.running.store import Row, Store
 
+SOURCE = Source(("experiments.explain.trial",))
 KINDS = (SIMILARITY, BLOCKS)
 
 
@@ -32,7 +34,7 @@ def run_explain(
     output: Path, searched: int, graphs: int, seed: int, fresh: bool, scheduler: str | None
 ) -> Explained:
     """Run both stages; write tables, figure and report below ``output``."""
-    store = Store(output, code_digest(), fresh)
+    store = Store(output, SOURCE.digest(), fresh)
 
     def trials(
         scales: Sequence[str],
@@ -106,5 +108,5 @@ def _write(output: Path, result: Explained, seed: int) -> None:
     write_atomically(output / "report.md", describe(result, seed))
     write_provenance(
         output, {"search": result.searched, "graphs": result.graphs, "seed": seed,
-                 "setting": result.setting},
+                 "setting": result.setting}, SOURCE,
     )  # fmt: skip

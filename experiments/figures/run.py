@@ -13,12 +13,15 @@ from experiments.drawing.style import save_figure
 from experiments.figures import communities, gamma, noise, norm, prior, radius, sample_size
 from experiments.figures.experiment import Experiment, FigureTask
 from experiments.figures.report import write_report
+from experiments.running.digest import Source
 from experiments.running.files import write_table
 from experiments.running.parallel import run_trials
-from experiments.running.provenance import code_digest, write_provenance
+from experiments.running.provenance import write_provenance
 from experiments.running.store import Row, Store
 from wdro_cvx import WdroError
 
+_MODULES = (communities, gamma, noise, norm, prior, radius, sample_size)
+SOURCE = Source(tuple(module.__name__ for module in _MODULES))
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
     for experiment in (
@@ -64,7 +67,7 @@ def run_figures(
     scheduler: str | None = None,
 ) -> None:
     """Run experiments and write tables, figures and report below ``output``."""
-    store = Store(output, code_digest(), fresh)
+    store = Store(output, SOURCE.digest(), fresh)
     tables = {}
     for experiment in chosen:
         tasks = _tasks(experiment, trials, seed)
@@ -74,7 +77,8 @@ def run_figures(
         write_table(output / f"{experiment.name}.csv", table.drop(columns="graph", errors="ignore"))
         save_figure(experiment.figure(table), output / experiment.name)
     write_report(output, {e.name: (e, tables[e.name]) for e in chosen}, trials, seed)
-    write_provenance(output, {"trials": trials, "seed": seed, "experiments": ", ".join(tables)})
+    settings = {"trials": trials, "seed": seed, "experiments": ", ".join(tables)}
+    write_provenance(output, settings, SOURCE)
 
 
 def one_trial(task: FigureTask) -> Row:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 # Imported for the claims that they register, in the paper's order.
-from experiments.propositions import (  # noqa: F401
+from experiments.propositions import (
     algorithms,
     convexity,
     errata,
@@ -34,12 +34,15 @@ from experiments.propositions.figures import draw_figures
 from experiments.propositions.finding import Finding, deviation_text
 from experiments.propositions.page import findings_page
 from experiments.propositions.report import describe
+from experiments.running.digest import Source
 from experiments.running.files import make_folder, remove_folder, write_atomically, write_table
 from experiments.running.parallel import run_trials
-from experiments.running.provenance import code_digest, write_provenance
+from experiments.running.provenance import write_provenance
 from experiments.running.store import Row, Store
 from wdro_cvx import WdroError
 
+_MODULES = (algorithms, convexity, errata, gaussian, general, norms, omissions, worst)
+SOURCE = Source(tuple(module.__name__ for module in _MODULES))
 _ORDER = (
     "Proposition 1", "Lemma", "Theorem", "Corollary", "Proposition", "Figure", "Equation",
     "Algorithm", "Section", "Reliability", "Scenarios", "Penalty", "Worst", "Adversary",
@@ -94,7 +97,7 @@ def chosen_claims(names: Sequence[str]) -> dict[str, Claim]:
 def run_propositions(output: Path, request: Request, fresh: bool) -> list[Finding]:
     """Try claims, write the ledger and the figures, return what was found."""
     claims = chosen_claims(request.names)
-    store = Store(output, code_digest(), fresh)
+    store = Store(output, SOURCE.digest(), fresh)
     tasks = [
         ClaimTask(key, index, request.seed, request.dimensions)
         for index in range(request.instances)
@@ -156,4 +159,4 @@ def _write(output: Path, findings: Sequence[Finding], request: Request) -> None:
         })  # fmt: skip
     write_table(output / "ledger.csv", pd.DataFrame(table))
     write_atomically(output / "ledger.md", describe(findings, request.command))
-    write_provenance(output, {"command": request.command, "seed": request.seed})
+    write_provenance(output, {"command": request.command, "seed": request.seed}, SOURCE)

@@ -8,9 +8,10 @@ from pathlib import Path
 import pandas as pd
 
 from experiments.drawing.style import save_figure
+from experiments.running.digest import Source
 from experiments.running.files import write_atomically, write_table
 from experiments.running.parallel import run_trials
-from experiments.running.provenance import code_digest, write_provenance
+from experiments.running.provenance import write_provenance
 from experiments.running.store import Store
 from experiments.shift.drawing import draw
 from experiments.shift.grid import SHIFTS, tasks
@@ -18,6 +19,7 @@ from experiments.shift.report import describe
 from experiments.shift.trial import run_task
 from experiments.shift.tuning import Comparison, collect, compare
 
+SOURCE = Source(("experiments.shift.trial",))
 METRICS = (*(f"regret, {shift}" for shift in SHIFTS), "mcc", "dog", "dog, drift")
 
 
@@ -33,7 +35,7 @@ def run_shift(
     output: Path, tuned: int, graphs: int, seed: int, fresh: bool, scheduler: str | None
 ) -> Outcome:
     """Run everything; write table, figure and report below ``output``."""
-    store = Store(output, code_digest(), fresh)
+    store = Store(output, SOURCE.digest(), fresh)
     planned = tasks(range(tuned + graphs), seed)
     rows = run_trials(planned, run_task, store, "shift", scheduler=scheduler)
     pairs = list(zip(planned, rows, strict=True))
@@ -46,5 +48,5 @@ def run_shift(
     write_table(output / "comparisons.csv", table)
     save_figure(draw(table), output / "shift")
     write_atomically(output / "report.md", describe(table, tuned, graphs, seed, unsolved))
-    write_provenance(output, {"tuned": tuned, "graphs": graphs, "seed": seed})
+    write_provenance(output, {"tuned": tuned, "graphs": graphs, "seed": seed}, SOURCE)
     return Outcome(comparisons, unsolved)

@@ -9,6 +9,7 @@ import pandas as pd
 
 from experiments.drawing.style import save_figure
 from experiments.learn.graph import LearnOptions
+from experiments.running.digest import Source
 from experiments.running.display import note
 from experiments.running.files import write_atomically, write_table
 from experiments.running.provenance import write_provenance
@@ -24,6 +25,11 @@ from experiments.temperature.story import draw_story
 MODELS = {"Gaussian": "gaussian", "general": "moment"}
 #: File → how its panels are called. The first is the paper's Figure 9.
 MAPS = {"states": "48 states", "us": "US stations", "australia": "Australian stations"}
+_READING = ("directions", "reading", "states", "stations")
+SOURCE = Source(
+    tuple(f"experiments.temperature.{name}" for name in _READING),
+    data=tuple(sorted((Path(__file__).parent / "data").glob("*.csv"))),
+)
 #: Small enough for a vertex that resembles no other to stay alone, as in the paper's maps.
 ETA = 0.03
 
@@ -49,7 +55,7 @@ def run_temperature(output: Path, seed: int) -> list[Reading]:
     save_figure(draw_story(maps["states"].table, readings[0]), output / "story")
     write_table(output / "edges.csv", pd.concat([_edge_table(reading) for reading in readings]))
     write_atomically(output / "report.md", describe(readings, MAPS, ETA, seed))
-    write_provenance(output, {"seed": seed, "eta": ETA})
+    write_provenance(output, {"seed": seed, "eta": ETA}, SOURCE)
     return readings
 
 

@@ -10,9 +10,10 @@ from typing import Any
 
 import pandas as pd
 
+from experiments.running.digest import Source
 from experiments.running.files import write_atomically, write_table
 from experiments.running.parallel import run_trials
-from experiments.running.provenance import code_digest, write_provenance
+from experiments.running.provenance import write_provenance
 from experiments.running.store import Row, Store, flat
 from experiments.validate.coverage import cover, coverage_tasks
 from experiments.validate.methods import METHODS
@@ -58,6 +59,12 @@ def read_parts(output: Path) -> dict[str, pd.DataFrame]:
     }
 
 
+SOURCE = Source(
+    tuple(
+        f"experiments.validate.{name}"
+        for name in ("coverage", "methods", "rules", "scoring", "sources")
+    )
+)
 _PARTS: dict[str, tuple[Callable[[], list[Any]], Callable[[Any], Row]]] = {
     "methods": (method_tasks, learn_by_method),
     "rules": (rule_tasks, learn_by_rule),
@@ -70,7 +77,7 @@ def run_validate(output: Path, parts: Sequence[str], fresh: bool) -> str:
     if set(parts) != {"coverage"}:
         for name in NETWORKS:
             load_source(name)  # so that a missing package is told before anything is run
-    store = Store(output, code_digest(), fresh)
+    store = Store(output, SOURCE.digest(), fresh)
     for part in parts:
         list_tasks, carry_out = _PARTS[part]
         tasks = list_tasks()
@@ -79,5 +86,5 @@ def run_validate(output: Path, parts: Sequence[str], fresh: bool) -> str:
         write_table(output / f"{part}.csv", table)
     text = describe(read_parts(output))
     write_atomically(output / "report.md", text)
-    write_provenance(output, {"parts": ", ".join(parts)})
+    write_provenance(output, {"parts": ", ".join(parts)}, SOURCE)
     return text

@@ -12,11 +12,12 @@ from experiments.bench.scale.grid import ScaleCell, cells
 from experiments.bench.scale.measure import measure_on
 from experiments.bench.scale.report import describe, draw
 from experiments.drawing.style import save_figure
+from experiments.running.digest import Source
 from experiments.running.display import note
 from experiments.running.files import write_atomically, write_table
 from experiments.running.isolated import run_isolated
 from experiments.running.outcome import Limits, Outcome
-from experiments.running.provenance import code_digest, write_provenance
+from experiments.running.provenance import write_provenance
 from experiments.running.store import Row, Store, flat
 
 #: What a row says that has no answer in it.
@@ -28,6 +29,8 @@ _EMPTY: Row = {
     ),
 }  # fmt: skip
 
+SOURCE = Source(("experiments.bench.scale.measure",))
+
 
 def run_scale(
     output: Path, fresh: bool, limits: Limits, largest: int, scheduler: str | None = None
@@ -37,7 +40,7 @@ def run_scale(
     With the address of a Dask scheduler blocks of prices are computed there; the judge's are not.
     """
     # Times with and without a cluster are different measurements.
-    store = Store(output, code_digest() + ("" if scheduler is None else "-cluster"), fresh)
+    store = Store(output, SOURCE.digest() + ("" if scheduler is None else "-cluster"), fresh)
     rows = []
     for cell in cells(largest):
         row = store.load(cell) or _measured(cell, store, limits, scheduler)
@@ -46,7 +49,7 @@ def run_scale(
         note(f"{cell.path}, d = {cell.d}, N = {cell.n}, dimension {cell.dimensions}: {seconds}")
     table = pd.DataFrame(rows)
     write_table(output / "runs.csv", table)
-    write_provenance(output, asdict(limits) | {"largest": largest, "dask": scheduler})
+    write_provenance(output, asdict(limits) | {"largest": largest, "dask": scheduler}, SOURCE)
     save_figure(draw(table), output / "scale")
     write_atomically(output / "report.md", describe(table, largest, scheduler))
     return table
