@@ -24,8 +24,8 @@ def describe_attacks(rows: pd.DataFrame) -> str:
         f"problem (tables: {', '.join(DATA)}; constraints: {', '.join(CONSTRAINTS)}; eta, radius, "
         f"penalties and scales over many orders of magnitude), solved to {TOL:g}. For its answer "
         "and for another graph the judge, with both of its back ends, is offered forged "
-        f"certificates: moments outside the set by {excesses} of the radius, as pieces and as "
-        "matrices, asymmetric, indefinite, huge, of other rows, means, weights and samples.",
+        f"certificates: moments outside the set by {excesses} of the radius; for the answer also "
+        "matrices, asymmetric, indefinite, huge, and other rows, means, weights and samples.",
         "The truth is what `wdro_cvx/verify.py` proves in exact arithmetic, from the table before "
         f"it was levelled, for a graph that was solved as far as it goes (to {FINEST:g} if it "
         "can): two fractions around the optimum, and the edges of the optimal graph. A bound "
