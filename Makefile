@@ -10,7 +10,7 @@ GRAPHS ?= 8
 KILLS ?= 100
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test fuzz faults compare propositions figures explain shift temperature \
+.PHONY: help setup test test-all fuzz faults compare propositions figures explain shift temperature \
   bench robustness validate docs stale wheel-test check clean
 
 help:  ## list the targets
@@ -26,8 +26,11 @@ $(READY): pyproject.toml constraints.txt
 	  --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
-test: $(READY)  ## run the whole test suite
+test: $(READY)  ## run the test suite
 	$(BIN)/python -m pytest -n 2
+
+test-all: $(READY)  ## run the test suite with the tests that take long
+	$(BIN)/python -m pytest -n 2 -m "slow or not slow"
 
 fuzz: $(READY)  ## try many random tables, command lines and calls (EXAMPLES=3000 of each)
 	FUZZ_EXAMPLES=$(EXAMPLES) OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/fuzz -n 2 \

@@ -154,6 +154,7 @@ def planted(kind, scale):
     return Stack(rows(kind, score, blind=False))
 
 
+@pytest.mark.slow
 def test_search_finds_the_setting_behind_the_tables():
     stacks = {(kind, scale): planted(kind, scale) for kind in (SIMILARITY, BLOCKS)
               for scale in SCALES}  # fmt: skip

@@ -74,9 +74,9 @@ def stop_after(output, run, mark, rows, how):
     ("name", "how"),
     [
         ("compare", signal.SIGKILL),
-        ("compare", signal.SIGTERM),
-        ("compare", signal.SIGINT),
-        ("robustness", signal.SIGKILL),
+        pytest.param("compare", signal.SIGTERM, marks=pytest.mark.slow),
+        pytest.param("compare", signal.SIGINT, marks=pytest.mark.slow),
+        pytest.param("robustness", signal.SIGKILL, marks=pytest.mark.slow),
         ("robustness", signal.SIGTERM),
     ],
 )

@@ -253,6 +253,7 @@ def quick(monkeypatch):
     return ["gamma", "communities", "reliability"]
 
 
+@pytest.mark.slow
 def test_command_runs_resumes_and_reports(quick, tmp_path, request):
     arguments = ["figures", *quick, "--trials", "2", "--seed", "3", "--output", str(tmp_path)]
     assert cli.main(arguments) == 0

@@ -303,6 +303,7 @@ def test_one_instance_is_refused(capsys):
     assert "no verdict rests on one instance" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_figures_are_drawn(tmp_path):
     ledger.draw_figures(tmp_path, 0)
     for name in ("values", "worst-case", "gamma"):

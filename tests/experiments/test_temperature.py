@@ -171,6 +171,7 @@ def test_station_data(country, d):
     assert stations.elevation.shape == stations.places.latitude.shape == (d,)
 
 
+@pytest.mark.slow
 @needs_data
 def test_command_writes_maps_and_report(tmp_path, monkeypatch):
     full = run.load_map

@@ -79,6 +79,7 @@ def test_intervals_hold_the_score():
     assert perfect["average_precision"] == perfect["f1"] == perfect["f1_low"] == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_learns_symmetric_scores(method):
     source = load_source("rbf-50")
@@ -139,6 +140,7 @@ def test_coverage_counts_tables(monkeypatch):
     assert cover(CoverageTask("gaussian", "wasserstein", 5, 30, 0))["covered"] == 0
 
 
+@pytest.mark.slow
 def test_it_counts_as_the_radius_would():
     """Resamples that are not made would not have changed the answer."""
     rng = np.random.default_rng(4)
@@ -167,6 +169,7 @@ def test_a_method_that_fails_is_said_to_fail(monkeypatch):
     assert "| correlation | fails |" in describe({"methods": rows})
 
 
+@pytest.mark.slow
 def test_the_command_writes_tables_and_report(tmp_path, monkeypatch, capsys):
     few = [CoverageTask("gaussian", "moment", 4, 20, 0)]
     monkeypatch.setitem(run._PARTS, "coverage", (lambda: few, cover))

@@ -75,6 +75,7 @@ def test_grid_search_finds_an_eta_between_the_extremes():
     assert best > max(mcc(laplacian, truth) for laplacian in extremes)
 
 
+@pytest.mark.slow
 def test_grid_search_over_radius_and_set():
     grid = {"radius": ["bootstrap", 0.1], "ambiguity": ["gaussian", MomentBall(0.0, p=1.0)]}
     search = GridSearchCV(RobustGraph(), grid, cv=2).fit(signals())

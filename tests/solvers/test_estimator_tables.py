@@ -61,6 +61,7 @@ def test_tables_with_holes_are_learned_and_judged(settings):
     assert graph.stability(samples, 3).max() == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::solvers.selection.ChoiceWarning")
 @pytest.mark.parametrize("ambiguity", ["wasserstein", "moment", "singleton"])
 def test_holes_cost_little_where_signals_are_many(ambiguity):

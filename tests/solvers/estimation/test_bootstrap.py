@@ -34,6 +34,8 @@ EVERY = [
     MahalanobisBall(0.0, scales=(0.5, 1.0, 2.0, 1.0, 1.5)), KLBall(0.0), ChiSquareBall(0.0),
     MomentUncertainty(0.0, 1.0, 2.0),
 ]  # fmt: skip
+# Distances to a mean and a covariance are found by descent, which takes long.
+EACH = [*EVERY[:-1], pytest.param(EVERY[-1], marks=pytest.mark.slow)]
 
 
 def signals(n=30, d=5, seed=0):
@@ -41,7 +43,7 @@ def signals(n=30, d=5, seed=0):
     return smooth_signals(rbf_graph(d, rng), n, rng, noise=0.1)
 
 
-@pytest.mark.parametrize("ball", EVERY, ids=lambda ball: repr(ball)[:30])
+@pytest.mark.parametrize("ball", EACH, ids=lambda ball: repr(ball)[:30])
 def test_halves_are_measured_by_the_sets_own_distance(ball):
     """Runs of two rows have halves alone, for every set."""
     table = signals()
@@ -80,6 +82,7 @@ def share_of_tables_with_the_truth(covariance, n, ball, tables, seed):
     return np.mean([contains(table, ball, truth, rng) for table in drawn])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ball", "d", "n", "tables"),
     [

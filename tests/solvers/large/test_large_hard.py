@@ -29,6 +29,7 @@ def test_next_to_the_hard_case_it_closes_the_gap(share):
     assert answer.value == pytest.approx(best.value, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_in_the_hard_case_a_mixture_of_worst_cases_is_the_proof():
     problem = smooth_problem(60, 8, WassersteinBall(5.0))
     answer = SparseSolver().solve(problem)

@@ -150,6 +150,7 @@ def test_radius_zero_is_the_sample_average():
         assert solution.value == pytest.approx(reference, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", [BlockDescent(1e-6, 20, 1000), ProjectedGradient()])
 @pytest.mark.parametrize("seed", range(6))
 def test_the_hard_case_is_never_called_solved_when_it_is_not(solver, seed):
