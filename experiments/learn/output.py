@@ -15,6 +15,7 @@ from scipy import sparse
 
 from experiments.drawing.style import render
 from experiments.learn.graph import LearnedGraph
+from experiments.running.display import note
 from experiments.running.files import check_writable, table_bytes, write_together
 from experiments.running.text import escape_markdown, markdown_table
 from wdro_cvx import DataError, WdroError
@@ -24,7 +25,7 @@ from wdro_cvx.proof import proof_document, proof_text
 FILES = ("edges.csv", "laplacian.npz", "graph.graphml", "graph.png", "graph.pdf", "graph.html",
          "summary.md", "proof.json")  # fmt: skip
 _MOST_NAMES = 200  # of a community that a summary lists
-_MOST_PRODUCTS = 3e7  # of integers in a proof: some ten seconds
+_LONG, _MOST_PRODUCTS = 4e6, 3e7  # of integers in a proof: two seconds, some ten seconds
 
 
 def check_output(folder: Path, inputs: list[Path], force: bool) -> None:
@@ -71,8 +72,11 @@ def write_graph(
 def _proof(graph: LearnedGraph) -> tuple[bytes | None, str]:
     """Return the proof file, or None, with a sentence for the summary."""
     d = len(graph.names)
-    if (graph.samples + d) * d**2 > _MOST_PRODUCTS:
+    products = (graph.samples + d) * d**2
+    if products > _MOST_PRODUCTS:
         return None, "No proof.json: a table of this size takes minutes in exact arithmetic."
+    if products > _LONG:
+        note("learn: making a proof in exact arithmetic, which takes some seconds")
     threshold = graph.options.threshold or EDGE_THRESHOLD
     try:
         document = proof_document(graph.problem, graph.solution, threshold)
