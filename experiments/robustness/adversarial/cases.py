@@ -164,6 +164,7 @@ def _exactly(numbers: Array, total: float) -> Array:
 
 
 def _size(samples: Array) -> float:
+    samples = samples[~np.isnan(samples).all(axis=1)]
     centred = samples - np.nanmedian(samples, axis=1, keepdims=True)
     size = float(np.sqrt(np.nanmean(centred**2)))
     return size if size > 0.0 else 1.0
