@@ -14,7 +14,7 @@ from matplotlib.collections import LineCollection
 from experiments.drawing.style import BLUE, PAGE, VERMILION
 from solvers import solve
 from wdro_cvx import GraphProblem, Nominal, WassersteinBall, judge
-from wdro_cvx.large.generators import neighbour_graph, smooth_table
+from wdro_cvx.generators import neighbour_graph, smooth_table
 
 places = np.random.default_rng(0).random((3000, 2))
 rng = np.random.default_rng(0)

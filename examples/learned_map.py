@@ -14,9 +14,9 @@ import pandas as pd
 from experiments.drawing.graphs import communities, draw_edges, frame_map
 from experiments.drawing.outlines import nearby_outlines
 from experiments.drawing.style import PAGE
-from experiments.temperature.states import load_states
+from experiments.studies.temperature.states import load_states
 from solvers import RobustGraph
-from solvers.estimation.labels import place_labels
+from solvers.learned.labels import place_labels
 
 states = load_states()
 table = pd.DataFrame(states.table.signals, columns=list(states.table.names))

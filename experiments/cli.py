@@ -16,14 +16,14 @@ from types import FrameType
 
 from experiments.bench import command as bench
 from experiments.compare import command as compare
-from experiments.explain import command as explain
 from experiments.figures import command as figures
 from experiments.learn import command as learn
 from experiments.propositions import command as propositions
-from experiments.robustness import command as robustness
-from experiments.shift import command as shift
-from experiments.temperature import command as temperature
-from experiments.validate import command as validate
+from experiments.stress import command as robustness
+from experiments.studies.explain import command as explain
+from experiments.studies.shift import command as shift
+from experiments.studies.temperature import command as temperature
+from experiments.studies.validate import command as validate
 from experiments.verify import command as verify
 from wdro_cvx import WdroError
 
@@ -90,7 +90,7 @@ def _forget_output() -> None:
 
 
 def _load_variants() -> None:
-    from experiments.running.extensions import load_installed
+    from experiments.measuring.extensions import load_installed
 
     load_installed()
 

@@ -9,7 +9,7 @@ from formulations.base import Formulation, Risk, register
 from formulations.lmi import fractional_term
 from formulations.variables import LaplacianVariable
 from wdro_cvx import GaussianBall
-from wdro_cvx.nominal import symmetric_root
+from wdro_cvx.moments.nominal import symmetric_root
 from wdro_cvx.validation import Array
 
 

@@ -5,13 +5,13 @@ import pkgutil
 from typing import TYPE_CHECKING, Any
 
 from solvers.base import Request, Solver, register, registered
-from solvers.certified import CertifiedSolver
-from solvers.estimation.target_degree import NeighbourFit, solve_for_neighbours
-from solvers.laplacian_qp import LaplacianQP, solve_laplacian_qp
+from solvers.generic import CertifiedSolver
 from solvers.large import SparseSolver, price_on
-from solvers.moment import MomentNewton
+from solvers.norm import MomentNewton
 from solvers.paper import BlockDescent, ProjectedGradient, bisect_multiplier
 from solvers.path import solve_path
+from solvers.qp import LaplacianQP, solve_laplacian_qp
+from solvers.selection.target_degree import NeighbourFit, solve_for_neighbours
 from solvers.solve import solve
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, TypeVar
 
-from solvers.running.incumbent import Callback
+from solvers.bracket.incumbent import Callback
 from wdro_cvx import GraphProblem, Solution
 from wdro_cvx.claims import Claim, check_claims, check_stated
 from wdro_cvx.registry import Registry

@@ -17,15 +17,15 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from solvers.estimation.bootstrap import has_law
-from solvers.estimation.learned import LearnedGraph
-from solvers.estimation.signals import Signals
-from solvers.estimation.target_degree import (
+from solvers.learned.graph import LearnedGraph
+from solvers.selection.bootstrap import has_law
+from solvers.selection.radius import ChoiceWarning, choose
+from solvers.selection.signals import Signals
+from solvers.selection.target_degree import (
     of_mean_degree_one,
     solve_for_neighbours,
     with_smaller_radius,
 )
-from solvers.selection import ChoiceWarning, choose
 from solvers.solve import solve
 from wdro_cvx import (
     AmbiguitySet,
@@ -39,7 +39,7 @@ from wdro_cvx import (
     Status,
 )
 from wdro_cvx.ambiguity import ambiguity_names, named_ambiguity
-from wdro_cvx.graphs.edges import EDGE_THRESHOLD
+from wdro_cvx.judging.edges import EDGE_THRESHOLD
 from wdro_cvx.solution import SPARSE_FROM, above
 from wdro_cvx.validation import finite_array, real_number
 
@@ -53,8 +53,8 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
     ----------
     radius : float ≥ 0, "auto", "prediction", "bootstrap", "reliability" or "cv"
         The radius of the set in ``unit``, squared for a moment ball; 0 trusts the data. A rule
-        chooses it from the data, see :func:`solvers.selection.choose`; ``"auto"`` is prediction,
-        or the bootstrap where ``neighbours`` leaves no eta to predict with.
+        chooses it from the data, see :func:`solvers.selection.radius.choose`; ``"auto"`` is
+        prediction, or the bootstrap where ``neighbours`` leaves no eta to predict with.
     eta : float > 0 or "auto"
         The weight of ``‖L‖²`` in the squared ``unit``; larger values give more and more even edges.
         ``"auto"`` takes the one whose neighbours predict each other best on held-out signals. Of

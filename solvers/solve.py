@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from solvers.base import Request, Solver, registered
+from solvers.bracket.incumbent import Callback
+from solvers.bracket.limits import Clock
+from solvers.bracket.threads import right_threads
 from solvers.large.blocks import Executor
-from solvers.running.incumbent import Callback
-from solvers.running.limits import Clock
-from solvers.running.threads import right_threads
 from wdro_cvx import GraphProblem, ProblemError, Solution, SolverError
 from wdro_cvx.validation import tolerance
 
@@ -49,7 +49,7 @@ def solve(
 
     Notes
     -----
-    Up to ``solvers.running.threads.ONE_THREAD_UP_TO`` vertices BLAS is held to one thread.
+    Up to ``solvers.bracket.threads.ONE_THREAD_UP_TO`` vertices BLAS is held to one thread.
     """
     request = Request(tolerance(tol), start, progress, callback, time_limit, executor)
     clock = Clock(time_limit)

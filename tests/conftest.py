@@ -54,6 +54,6 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     for path in config.getoption("--with"):
-        from experiments.running.extensions import load_extension
+        from experiments.measuring.extensions import load_extension
 
         load_extension(path)

@@ -15,11 +15,11 @@ from wdro_cvx.ambiguity import (
     register_ambiguity,
     registered_ambiguities,
 )
-from wdro_cvx.distribution import Discrete, Distribution, Gaussian
 from wdro_cvx.errors import DataError, ProblemError, SolverError, WdroError
 from wdro_cvx.graphs.bounds import EdgeBounds
 from wdro_cvx.judge import Verdict, judge
-from wdro_cvx.nominal import Nominal
+from wdro_cvx.moments.distribution import Discrete, Distribution, Gaussian
+from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.priors import Frobenius, LogDegree
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate, Solution, Status

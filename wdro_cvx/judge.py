@@ -1,7 +1,7 @@
 """The judge: is this Laplacian optimal? Answered from the problem alone.
 
-Its arithmetic is its own: a lower bound by weak duality (wdro_cvx/dual_bound.py) from costs that
-are never overstated (wdro_cvx/edge_costs.py), for a moment whose membership in the ambiguity set is
+Its arithmetic is its own: a lower bound by weak duality (judging/dual_bound.py) from costs that
+are never overstated (judging/edge_costs.py), for a moment whose membership in the ambiguity set is
 seen rather than believed; a value that is never understated. So ``bound ≤ optimum ≤ value`` is
 meant as a statement about the data as they are stored (docs/certificates.md).
 """
@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from wdro_cvx.errors import ProblemError
-from wdro_cvx.graphs.edges import EdgeBrackets
 from wdro_cvx.graphs.laplacian import Residuals
 from wdro_cvx.judging.court import (
     USABLE,
@@ -29,13 +28,14 @@ from wdro_cvx.judging.court import (
     own_multipliers,
 )
 from wdro_cvx.judging.dense import DenseCourt
-from wdro_cvx.judging.sparse import (
+from wdro_cvx.judging.edges import EdgeBrackets
+from wdro_cvx.judging.sparse.backend import (
     SparseCourt,
     SparseCourtOfMatrix,
     judged_at_scale,
     taken_at_scale,
 )
-from wdro_cvx.moment import TransportedMoment, checked_copy
+from wdro_cvx.moments.moment import TransportedMoment, checked_copy
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate, Solution, relative_gap
 from wdro_cvx.validation import Array, square_matrix

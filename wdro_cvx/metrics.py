@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wdro_cvx.errors import ProblemError
-from wdro_cvx.graphs.edges import EDGE_THRESHOLD
 from wdro_cvx.graphs.laplacian import weights_from_laplacian
+from wdro_cvx.judging.edges import EDGE_THRESHOLD
 from wdro_cvx.validation import finite_array, real_number, square_matrix
 
 

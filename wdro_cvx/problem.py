@@ -14,7 +14,7 @@ from wdro_cvx.errors import ProblemError
 from wdro_cvx.graphs.bounds import EdgeBounds
 from wdro_cvx.graphs.laplacian import weights_from_laplacian
 from wdro_cvx.graphs.listed_bounds import ListedBounds
-from wdro_cvx.nominal import Nominal
+from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.priors import DegreePrior, Frobenius, LogDegree
 from wdro_cvx.validation import Array, square_matrix
 

@@ -30,15 +30,15 @@ from wdro_cvx.ambiguity import (
     WassersteinBall,
 )
 from wdro_cvx.errors import ProblemError, SolverError
-from wdro_cvx.graphs.edges import EDGE_THRESHOLD
+from wdro_cvx.graphs.edge_list import EdgeList
 from wdro_cvx.graphs.laplacian import edge_index
 from wdro_cvx.graphs.listed_bounds import ListedBounds
-from wdro_cvx.holes import moment_of, pair_squares
 from wdro_cvx.judge import judge
-from wdro_cvx.large.edge_list import EdgeList
-from wdro_cvx.large.repair import repaired
-from wdro_cvx.moment import MeanMoment, Moment, ReweighedMoment, TransportedMoment
-from wdro_cvx.nominal import Nominal
+from wdro_cvx.judging.edges import EDGE_THRESHOLD
+from wdro_cvx.judging.sparse.repair import repaired
+from wdro_cvx.moments.holes import moment_of, pair_squares
+from wdro_cvx.moments.moment import MeanMoment, Moment, ReweighedMoment, TransportedMoment
+from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.priors import Frobenius, LogDegree
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Solution

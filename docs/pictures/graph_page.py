@@ -9,7 +9,7 @@ from playwright.sync_api import sync_playwright
 
 from experiments.learn.graph import LearnOptions
 from experiments.learn.run import run_learn
-from experiments.temperature.stations import load_stations
+from experiments.studies.temperature.stations import load_stations
 
 
 def main() -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from experiments.running.options import add_limits, add_output, whole, workspace
+from experiments.measuring.options import add_limits, add_output, whole, workspace
 from wdro_cvx import ProblemError, WdroError
 
 if TYPE_CHECKING:
-    from experiments.running.options import Commands
-    from experiments.running.outcome import Limits
+    from experiments.measuring.options import Commands
+    from experiments.measuring.outcome import Limits
 
 NAME = "bench"
 LOG_DEGREE = "bench-log-degree"
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     """Carry out the command."""
     from experiments.bench import contests
     from experiments.bench.run import run_bench
-    from experiments.running.outcome import Limits
+    from experiments.measuring.outcome import Limits
 
     limits = Limits(options.time_limit, options.memory_limit)
     if options.dask is not None and not options.scale:

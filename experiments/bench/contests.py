@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from experiments.running.campaign import Planned
-from experiments.running.instances import Instance
-from experiments.running.measurement import Cell
-from experiments.running.outcome import Limits
+from experiments.measuring.campaign import Planned
+from experiments.measuring.instances import Instance
+from experiments.measuring.measurement import Cell
+from experiments.measuring.outcome import Limits
 
 _RADIUS, _ETA = 0.5, 0.3
 

@@ -8,9 +8,9 @@ import pandas as pd
 
 from experiments.bench.contests import Contest
 from experiments.drawing.scaling import growth, solved_times
-from experiments.running.outcome import Outcome
-from experiments.running.provenance import provenance_line
-from experiments.running.text import busy_warning, markdown_table, seconds
+from experiments.measuring.outcome import Outcome
+from experiments.measuring.provenance import provenance_line
+from experiments.measuring.text import busy_warning, markdown_table, seconds
 
 
 def describe(

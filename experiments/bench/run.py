@@ -13,14 +13,14 @@ from experiments.bench.contests import Contest
 from experiments.bench.report import describe
 from experiments.drawing.scaling import draw_panels
 from experiments.drawing.style import save_figure
-from experiments.running.campaign import run_campaign
-from experiments.running.digest import Source
-from experiments.running.files import write_atomically, write_table
-from experiments.running.outcome import Limits
-from experiments.running.provenance import write_provenance
-from experiments.running.store import Store
+from experiments.measuring.campaign import run_campaign
+from experiments.measuring.digest import Source
+from experiments.measuring.files import write_atomically, write_table
+from experiments.measuring.outcome import Limits
+from experiments.measuring.provenance import write_provenance
+from experiments.measuring.store import Store
 
-SOURCE = Source(("experiments.running.measurement", "experiments.bench.rivals.register"))
+SOURCE = Source(("experiments.measuring.measurement", "experiments.bench.rivals.register"))
 #: Names the field's methods in the processes that measure; nobody else should take them for ours.
 RIVALS = str(find_spec("experiments.bench.rivals.register").origin)  # type: ignore[union-attr]
 

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from experiments.running.options import (
+from experiments.measuring.options import (
     add_limits,
     add_output,
     names,
@@ -18,7 +18,7 @@ from experiments.running.options import (
 
 if TYPE_CHECKING:
     from experiments.compare.run import Comparison
-    from experiments.running.options import Commands
+    from experiments.measuring.options import Commands
 
 NAME = "compare"
 
@@ -81,9 +81,9 @@ def run(options: argparse.Namespace) -> int:
     """Carry out the command."""
     from experiments.compare.grid import METHODS, PRESETS, Grid, methods_for
     from experiments.compare.run import run_compare
-    from experiments.running.extensions import load_extension
-    from experiments.running.methods import find_method
-    from experiments.running.outcome import Limits
+    from experiments.measuring.extensions import load_extension
+    from experiments.measuring.methods import find_method
+    from experiments.measuring.outcome import Limits
     from wdro_cvx import registered_ambiguities
 
     before = set(registered_ambiguities())

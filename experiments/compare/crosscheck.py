@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from experiments.running.campaign import Planned
-from experiments.running.measurement import VALUE_SLACK
-from experiments.running.outcome import Outcome
-from experiments.running.store import Store, key_of
+from experiments.measuring.campaign import Planned
+from experiments.measuring.measurement import VALUE_SLACK
+from experiments.measuring.outcome import Outcome
+from experiments.measuring.store import Store, key_of
 from wdro_cvx.judge import ORACLE_TOLERANCE
 from wdro_cvx.solution import relative_gap
 from wdro_cvx.validation import Array

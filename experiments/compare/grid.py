@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from experiments.running.campaign import Planned
-from experiments.running.instances import Instance
-from experiments.running.measurement import Cell
-from experiments.running.methods import find_method, missing_backend
-from experiments.running.outcome import Limits
+from experiments.measuring.campaign import Planned
+from experiments.measuring.instances import Instance
+from experiments.measuring.measurement import Cell
+from experiments.measuring.methods import find_method, missing_backend
+from experiments.measuring.outcome import Limits
 from formulations import registered
 from wdro_cvx import ProblemError, registered_ambiguities
 

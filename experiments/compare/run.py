@@ -14,16 +14,16 @@ from experiments.compare.grid import Grid
 from experiments.compare.report import describe
 from experiments.drawing.scaling import draw_panels
 from experiments.drawing.style import save_figure
+from experiments.measuring.campaign import run_campaign
+from experiments.measuring.digest import Source
+from experiments.measuring.files import write_atomically, write_table
+from experiments.measuring.provenance import write_provenance
+from experiments.measuring.store import Store
+from experiments.measuring.text import busy_warning
 from experiments.page.comparison import comparison_page
-from experiments.running.campaign import run_campaign
-from experiments.running.digest import Source
-from experiments.running.files import write_atomically, write_table
-from experiments.running.provenance import write_provenance
-from experiments.running.store import Store
-from experiments.running.text import busy_warning
 
 #: Where a method is timed and judged, in a process of its own.
-MEASURED = ("experiments.running.measurement",)
+MEASURED = ("experiments.measuring.measurement",)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,8 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
 from experiments.drawing.style import COLOURS, GREY
-from solvers.estimation.edge_table import edge_arrays
-from wdro_cvx.graphs.edges import EDGE_THRESHOLD
+from solvers.learned.edge_table import edge_arrays
+from wdro_cvx.judging.edges import EDGE_THRESHOLD
 from wdro_cvx.solution import above, network
 from wdro_cvx.validation import Array
 

@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, StrMethodFormatter
 
 from experiments.drawing.style import GREY, PAGE, method_style, plain_ticks
-from experiments.running.outcome import Outcome
+from experiments.measuring.outcome import Outcome
 from wdro_cvx.validation import Array
 
 # Fewer points, or less than a decade of sizes, and the exponent is that of the overheads; a worse

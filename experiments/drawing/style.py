@@ -15,7 +15,7 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from experiments.running.files import write_atomically
+from experiments.measuring.files import write_atomically
 
 # Okabe and Ito's palette, safe for colour-blind readers; markers tell the curves apart in grey.
 BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"

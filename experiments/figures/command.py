@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from experiments.running.options import (
+from experiments.measuring.options import (
     FEW,
     add_cluster,
     add_output,
@@ -15,7 +15,7 @@ from experiments.running.options import (
 )
 
 if TYPE_CHECKING:
-    from experiments.running.options import Commands
+    from experiments.measuring.options import Commands
 
 NAME = "figures"
 

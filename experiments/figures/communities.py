@@ -29,7 +29,7 @@ from experiments.figures.statistics import (
 )
 from experiments.figures.tables import beside, chosen_scores, closeness, printed
 from wdro_cvx.generators import sbm_graph, smooth_signals
-from wdro_cvx.graphs.edges import EDGE_THRESHOLD
+from wdro_cvx.judging.edges import EDGE_THRESHOLD
 from wdro_cvx.metrics import nmi
 from wdro_cvx.validation import Array
 

@@ -17,7 +17,7 @@ import pandas as pd
 
 from experiments.figures.experiment import Record
 from solvers import solve
-from solvers.selection import held_out as held_out_scores
+from solvers.selection.radius import held_out as held_out_scores
 from wdro_cvx import AmbiguitySet, GaussianBall, GraphProblem, MomentBall, Nominal, Singleton
 from wdro_cvx.metrics import dog, mcc, reliability
 from wdro_cvx.solution import Solution

@@ -17,7 +17,7 @@ from experiments.figures.drawing import band, panels
 from experiments.figures.experiment import Experiment, Record, Setting
 from experiments.figures.learning import NOISE, D, choose_by_truth
 from experiments.figures.statistics import advantage, mean
-from experiments.running.text import markdown_table
+from experiments.measuring.text import markdown_table
 from solvers import solve
 from wdro_cvx import GaussianBall, GraphProblem, LogDegree, Nominal
 from wdro_cvx.generators import rbf_graph, sbm_graph, smooth_signals

@@ -9,9 +9,9 @@ import pandas as pd
 
 from experiments.figures.experiment import Experiment
 from experiments.figures.learning import ETA, ETAS, GAUSSIAN_RADII, GENERAL_RADII
-from experiments.running.files import write_atomically
-from experiments.running.provenance import provenance_line
-from experiments.running.text import markdown_table
+from experiments.measuring.files import write_atomically
+from experiments.measuring.provenance import provenance_line
+from experiments.measuring.text import markdown_table
 
 
 def write_report(

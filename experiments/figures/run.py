@@ -13,11 +13,11 @@ from experiments.drawing.style import save_figure
 from experiments.figures import communities, gamma, noise, norm, prior, radius, sample_size
 from experiments.figures.experiment import Experiment, FigureTask
 from experiments.figures.report import write_report
-from experiments.running.digest import Source
-from experiments.running.files import write_table
-from experiments.running.parallel import run_trials
-from experiments.running.provenance import write_provenance
-from experiments.running.store import Row, Store
+from experiments.measuring.digest import Source
+from experiments.measuring.files import write_table
+from experiments.measuring.parallel import run_trials
+from experiments.measuring.provenance import write_provenance
+from experiments.measuring.store import Row, Store
 from wdro_cvx import WdroError
 
 _MODULES = (communities, gamma, noise, norm, prior, radius, sample_size)

@@ -9,7 +9,7 @@ import pandas as pd
 from experiments.figures.experiment import ClaimFinding
 from experiments.figures.learning import choose_by_truth
 from experiments.figures.statistics import Mean, mean, outcome
-from experiments.running.text import markdown_table
+from experiments.measuring.text import markdown_table
 
 #: By number of samples and model.
 Scores = Mapping[tuple[int, str], Mean]

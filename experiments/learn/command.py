@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from experiments.running.folder import RUNS
-from experiments.running.options import folder, number, parse_number, whole
+from experiments.measuring.folder import RUNS
+from experiments.measuring.options import folder, number, parse_number, whole
 from wdro_cvx import DataError, ProblemError
 
 if TYPE_CHECKING:
-    from experiments.running.options import Commands
+    from experiments.measuring.options import Commands
 
 NAME = "learn"
 #: That of RobustGraph, which takes a second to import; a test holds the two together.
@@ -134,7 +134,7 @@ def run(options: argparse.Namespace) -> int:
     from experiments.learn.loading import Layout
     from experiments.learn.output import FILES
     from experiments.learn.run import run_learn
-    from experiments.running.cluster import pricing_cluster
+    from experiments.measuring.cluster import pricing_cluster
 
     how = LearnOptions(
         options.ambiguity, tuple(map(_parameter, options.parameter)), options.radius, options.eta,

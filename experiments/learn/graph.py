@@ -16,12 +16,12 @@ from sklearn.exceptions import ConvergenceWarning
 from experiments.drawing.graphs import communities
 from experiments.learn.loading import SignalTable
 from solvers import RobustGraph
-from solvers.estimation.edge_table import edge_table
-from solvers.estimation.signals import ROUNDING, Signals
-from solvers.selection import RULES, ChoiceWarning
+from solvers.learned.edge_table import edge_table
+from solvers.selection.radius import RULES, ChoiceWarning
+from solvers.selection.signals import ROUNDING, Signals
 from wdro_cvx import DataError, GraphProblem, ProblemError, Solution, Status, Verdict, judge
 from wdro_cvx.ambiguity import named_ambiguity
-from wdro_cvx.graphs.edges import EDGE_THRESHOLD
+from wdro_cvx.judging.edges import EDGE_THRESHOLD
 from wdro_cvx.solution import above
 from wdro_cvx.validation import Array, real_number, whole_number
 

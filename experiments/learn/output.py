@@ -15,11 +15,11 @@ from scipy import sparse
 
 from experiments.drawing.style import render
 from experiments.learn.graph import LearnedGraph
-from experiments.running.display import note
-from experiments.running.files import check_writable, table_bytes, write_together
-from experiments.running.text import escape_markdown, markdown_table
+from experiments.measuring.display import note
+from experiments.measuring.files import check_writable, table_bytes, write_together
+from experiments.measuring.text import escape_markdown, markdown_table
 from wdro_cvx import DataError, WdroError
-from wdro_cvx.graphs.edges import EDGE_THRESHOLD
+from wdro_cvx.judging.edges import EDGE_THRESHOLD
 from wdro_cvx.proof import proof_document, proof_text
 
 FILES = ("edges.csv", "laplacian.npz", "graph.graphml", "graph.png", "graph.pdf", "graph.html",

@@ -18,9 +18,9 @@ from scipy import sparse
 from experiments.drawing.graphs import Weights, draw_edges, frame_map, spread_out
 from experiments.learn.graph import LearnedGraph
 from experiments.learn.places import Places
-from solvers.estimation.edge_table import certain, edge_arrays
-from solvers.estimation.labels import place_labels
-from wdro_cvx.graphs.edges import EDGE_THRESHOLD
+from solvers.learned.edge_table import certain, edge_arrays
+from solvers.learned.labels import place_labels
+from wdro_cvx.judging.edges import EDGE_THRESHOLD
 from wdro_cvx.validation import Array
 
 _MOST_DRAWN = 1000

@@ -11,7 +11,7 @@ from experiments.learn.output import check_output, write_graph
 from experiments.learn.page import learned_page
 from experiments.learn.picture import draw_graph
 from experiments.learn.places import load_places
-from experiments.running.text import escape_markdown
+from experiments.measuring.text import escape_markdown
 
 
 def run_learn(

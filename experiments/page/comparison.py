@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from experiments.drawing.style import method_family, method_style
+from experiments.measuring.provenance import provenance
 from experiments.page.document import document
-from experiments.running.provenance import provenance
 
 _DASHES = {"-": "", "--": "6 4", ":": "2 3", "-.": "8 3 2 3"}
 _SYMBOLS = {

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from experiments.drawing.style import COLOURS
+from experiments.measuring.provenance import provenance
 from experiments.page.document import document, packed
 from experiments.page.path import Path, PathPoint
-from experiments.running.provenance import provenance
 from wdro_cvx import GaussianBall, GraphProblem, MomentBall, Singleton, WassersteinBall
-from wdro_cvx.large.brackets import ListedBrackets
-from wdro_cvx.large.edge_list import EdgeList
-from wdro_cvx.moment import TransportedMoment
+from wdro_cvx.graphs.edge_list import EdgeList
+from wdro_cvx.judging.sparse.brackets import ListedBrackets
+from wdro_cvx.moments.moment import TransportedMoment
 from wdro_cvx.priors import Frobenius
 from wdro_cvx.validation import Array
 

@@ -12,7 +12,7 @@ from scipy.sparse.linalg import ArpackError, eigsh
 from scipy.spatial import cKDTree
 
 from experiments.drawing.graphs import spread_out
-from wdro_cvx.large.edge_list import EdgeList
+from wdro_cvx.graphs.edge_list import EdgeList
 from wdro_cvx.validation import Array
 
 _SMALL = 500

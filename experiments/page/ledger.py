@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from experiments.measuring.provenance import provenance
 from experiments.page.document import document
-from experiments.running.provenance import provenance
 
 _MOST_NUMBERS = 400  # of an array of a counterexample that is shown; the file has them all
 

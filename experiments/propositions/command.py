@@ -6,10 +6,10 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from experiments.running.options import FEW, add_output, add_seed, sizes, whole, workspace
+from experiments.measuring.options import FEW, add_output, add_seed, sizes, whole, workspace
 
 if TYPE_CHECKING:
-    from experiments.running.options import Commands
+    from experiments.measuring.options import Commands
 
 NAME = "propositions"
 

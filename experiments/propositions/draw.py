@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 from wdro_cvx import AmbiguitySet, Discrete, GraphProblem, Nominal
 from wdro_cvx.generators import rbf_graph, smooth_signals
 from wdro_cvx.graphs.laplacian import laplacian_from_weights
-from wdro_cvx.nominal import symmetric_root
+from wdro_cvx.moments.nominal import symmetric_root
 from wdro_cvx.validation import Array
 
 #: What most claims are tried on, beside the number of vertices; the ledger prints it.

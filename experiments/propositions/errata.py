@@ -20,7 +20,7 @@ from wdro_cvx import GaussianBall, GraphProblem, Nominal, Singleton, judge
 from wdro_cvx.generators import rbf_graph, smooth_signals
 from wdro_cvx.graphs.laplacian import adjoint
 from wdro_cvx.metrics import edge_correlation, reliability
-from wdro_cvx.nominal import symmetric_root
+from wdro_cvx.moments.nominal import symmetric_root
 from wdro_cvx.validation import Array
 
 _TESTS = 4000

@@ -24,7 +24,7 @@ from experiments.propositions.draw import (
 from formulations import GaussianClosedForm, GaussianSDP
 from solvers import solve
 from wdro_cvx import GaussianBall, GraphProblem
-from wdro_cvx.nominal import symmetric_root
+from wdro_cvx.moments.nominal import symmetric_root
 from wdro_cvx.validation import Array
 
 _CONIC = "Clarabel's and our solver's relative gap, 1e-7 each, with room for cancellation"

@@ -25,7 +25,7 @@ from wdro_cvx import (
     MomentBall,
     WassersteinBall,
 )
-from wdro_cvx.distribution import uniform
+from wdro_cvx.moments.distribution import uniform
 
 EXPONENTS = (1.0, 4 / 3, 1.5, 2.0, 3.0, 4.0, np.inf)
 ORDERS = (1.0, 1.5, 2.0, 3.0)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from experiments.measuring.provenance import provenance_line
+from experiments.measuring.text import markdown_table
 from experiments.propositions.claims import smallest_counterexample
 from experiments.propositions.finding import Finding, deviation_text, summary
-from experiments.running.provenance import provenance_line
-from experiments.running.text import markdown_table
 
 
 def describe(findings: Sequence[Finding], command: str) -> str:

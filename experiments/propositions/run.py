@@ -12,6 +12,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from experiments.measuring.digest import Source
+from experiments.measuring.files import make_folder, remove_folder, write_atomically, write_table
+from experiments.measuring.parallel import run_trials
+from experiments.measuring.provenance import write_provenance
+from experiments.measuring.store import Row, Store
+
 # Imported for the claims that they register, in the paper's order.
 from experiments.propositions import (
     algorithms,
@@ -34,11 +40,6 @@ from experiments.propositions.figures import draw_figures
 from experiments.propositions.finding import Finding, deviation_text
 from experiments.propositions.page import findings_page
 from experiments.propositions.report import describe
-from experiments.running.digest import Source
-from experiments.running.files import make_folder, remove_folder, write_atomically, write_table
-from experiments.running.parallel import run_trials
-from experiments.running.provenance import write_provenance
-from experiments.running.store import Row, Store
 from wdro_cvx import WdroError
 
 _MODULES = (algorithms, convexity, errata, gaussian, general, norms, omissions, worst)

@@ -15,7 +15,7 @@ from experiments.propositions.draw import (
     transport_distance,
 )
 from wdro_cvx import Discrete, Distribution, Gaussian, GaussianBall, WassersteinBall, WorstCase
-from wdro_cvx.distribution import uniform
+from wdro_cvx.moments.distribution import uniform
 from wdro_cvx.validation import Array
 
 _STARTS = 5

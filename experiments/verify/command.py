@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from experiments.running.options import Commands
+    from experiments.measuring.options import Commands
 
 NAME = "verify"
 

@@ -7,7 +7,7 @@ from scipy import linalg
 
 from solvers.atoms.interior_point import Point, advance, starting_point
 from solvers.atoms.model import Model, build_model
-from solvers.running.incumbent import Incumbent
+from solvers.bracket.incumbent import Incumbent
 from wdro_cvx.ambiguity import Atoms
 from wdro_cvx.graphs.laplacian import laplacian_from_weights
 from wdro_cvx.validation import Array

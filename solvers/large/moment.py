@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from wdro_cvx import Certificate, GraphProblem, Singleton, Solution, Status
-from wdro_cvx.moment import TransportedMoment
+from wdro_cvx.moments.moment import TransportedMoment
 
 _CLOSE = 1e-5  # relative error of t: the value is off by its square
 _MAX_STEPS = 12

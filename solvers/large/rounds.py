@@ -8,6 +8,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csgraph
 
+from solvers.bracket.display import Bar
+from solvers.bracket.incumbent import Callback, Progress
+from solvers.bracket.limits import Clock, OutOfTime
 from solvers.large.blocks import Executor
 from solvers.large.coupled import Splitting
 from solvers.large.neighbours import Cell, near_pairs, pivot_cells
@@ -16,13 +19,10 @@ from solvers.large.search import Data, Evidence, Search
 from solvers.large.start import carried_weights
 from solvers.large.structure import Candidates, Vertices
 from solvers.large.worth import NEIGHBOURS, NotWorthwhileError, worthwhile
-from solvers.running.display import Bar
-from solvers.running.incumbent import Callback, Progress
-from solvers.running.limits import Clock, OutOfTime
 from wdro_cvx import Certificate, GraphProblem, Solution, Status
+from wdro_cvx.graphs.edge_list import EdgeList
 from wdro_cvx.graphs.listed_bounds import ListedBounds
-from wdro_cvx.large.edge_list import EdgeList
-from wdro_cvx.moment import TransportedMoment
+from wdro_cvx.moments.moment import TransportedMoment
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.solution import relative_gap
 from wdro_cvx.validation import Array

@@ -1,6 +1,6 @@
 """The problem on candidate edges: spectral proximal gradient with the sparse QP as its step.
 
-As solvers/certified/proximal.py, where nothing is d × d: a Laplacian is the weights of the
+As solvers/generic/proximal.py, where nothing is d × d: a Laplacian is the weights of the
 candidates, a second moment is the transported rows of the data, and a gradient is what these cost
 on the candidates.
 """
@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy import sparse
 
+from solvers.bracket.limits import Clock
 from solvers.large.sparse_qp import Box, Point, SparseQP, solve_sparse_qp
 from solvers.large.structure import Candidates, squared_distances
 from solvers.large.worst_case import WorstTransport, worst_transport
-from solvers.running.limits import Clock
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.solution import relative_gap
 from wdro_cvx.validation import Array

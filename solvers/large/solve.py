@@ -12,18 +12,18 @@ from dataclasses import dataclass, replace
 from scipy import sparse
 
 from solvers.base import Request, Solver, register
+from solvers.bracket.display import progress_display
+from solvers.bracket.incumbent import Callback
+from solvers.bracket.limits import MARGIN, Clock, judged
 from solvers.large.blocks import Executor, ambient_executor
 from solvers.large.moment import solve_moment_ball
 from solvers.large.rounds import Run
 from solvers.large.worth import NotWorthwhileError, worthwhile
-from solvers.running.display import progress_display
-from solvers.running.incumbent import Callback
-from solvers.running.limits import MARGIN, Clock, judged
 from wdro_cvx import GraphProblem, ProblemError, Solution, Status
 from wdro_cvx.claims import FROBENIUS_BALL, MOVED_ROWS, SINGLE_POINT
+from wdro_cvx.graphs.edge_list import EdgeList
 from wdro_cvx.graphs.listed_bounds import ListedBounds
 from wdro_cvx.judge import LARGE_FROM
-from wdro_cvx.large.edge_list import EdgeList
 from wdro_cvx.solution import SPARSE_FROM
 from wdro_cvx.validation import tolerance
 
@@ -38,7 +38,7 @@ class SparseSolver(Solver):
     tol : float
         The relative gap between value and lower bound at which to stop.
     callback : callable, optional
-        Called with a :class:`solvers.running.incumbent.Progress` after every round.
+        Called with a :class:`solvers.bracket.incumbent.Progress` after every round.
     progress : bool
         Show the gap as it closes, on standard error.
     time_limit : float

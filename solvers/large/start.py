@@ -1,14 +1,14 @@
-"""Where Newton and the search begin: solvers/laplacian_qp/start.py with lists for matrices."""
+"""Where Newton and the search begin: solvers/qp/start.py with lists for matrices."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.laplacian_qp.start import PLENTY, own_slopes, rungs_to
 from solvers.large.structure import Candidates
+from solvers.qp.start import PLENTY, own_slopes, rungs_to
 from wdro_cvx.graphs.bounds import project_interval
-from wdro_cvx.large.edge_list import EdgeList
+from wdro_cvx.graphs.edge_list import EdgeList
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.priors.trace import TraceRule
 from wdro_cvx.validation import Array

@@ -13,11 +13,11 @@ import numpy as np
 from scipy import linalg
 
 from solvers.base import Solver, register
+from solvers.bracket.limits import Clock
 from solvers.paper.bisection import bisect_multiplier
 from solvers.paper.projected_gradient import ProjectedGradient
 from solvers.paper.spectral import Descent, spectral_descent, strong_convexity_bound
 from solvers.paper.step import check_step, start_weights
-from solvers.running.limits import Clock
 from wdro_cvx import GraphProblem, Solution
 from wdro_cvx.claims import EUCLIDEAN_TRANSPORT
 from wdro_cvx.graphs.laplacian import adjoint, laplacian_from_weights

@@ -13,12 +13,12 @@ import numpy as np
 from scipy.special import logsumexp, softmax
 
 from solvers.base import Solver, register
+from solvers.bracket.limits import Clock
 from solvers.paper.spectral import Descent, spectral_descent
 from solvers.paper.step import check_step, start_weights
-from solvers.running.limits import Clock
 from wdro_cvx import AmbiguitySet, Certificate, GraphProblem, Solution, Status
 from wdro_cvx.graphs.laplacian import adjoint, laplacian_from_weights
-from wdro_cvx.moment import as_moment
+from wdro_cvx.moments.moment import as_moment
 from wdro_cvx.priors import frobenius_of
 from wdro_cvx.validation import Array, tolerance, whole_number
 

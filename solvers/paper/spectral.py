@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from solvers.bracket.limits import Clock
 from solvers.paper.step import proximal_step
-from solvers.running.limits import Clock
 from wdro_cvx import GraphProblem
 from wdro_cvx.solution import Status
 from wdro_cvx.validation import Array

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from experiments.robustness.adversarial.attack import attack, exact_objective, is_wrong
-from experiments.robustness.adversarial.cases import (
+from experiments.stress.adversarial.attack import attack, exact_objective, is_wrong
+from experiments.stress.adversarial.cases import (
     CONSTRAINTS,
     DATA,
     SHIPPED,
@@ -15,7 +15,7 @@ from experiments.robustness.adversarial.cases import (
     build,
     draw_cases,
 )
-from experiments.robustness.adversarial.forgery import forge
+from experiments.stress.adversarial.forgery import forge
 from solvers import solve
 from wdro_cvx import (
     Certificate,

@@ -26,13 +26,13 @@ from wdro_cvx import (
     WassersteinBall,
     judge,
 )
-from wdro_cvx.dual_bound import dual_bound, safe_levels
 from wdro_cvx.graphs.bounds import nearby_weights, project_interval
-from wdro_cvx.graphs.edges import dual_brackets
+from wdro_cvx.graphs.edge_list import EdgeList
 from wdro_cvx.graphs.laplacian import edge_index, laplacian_from_weights, weights_from_laplacian
-from wdro_cvx.large.dual import Setting, large_bound
-from wdro_cvx.large.edge_list import EdgeList
-from wdro_cvx.large.repair import repaired
+from wdro_cvx.judging.dual_bound import dual_bound, safe_levels
+from wdro_cvx.judging.edges import dual_brackets
+from wdro_cvx.judging.sparse.dual import Setting, large_bound
+from wdro_cvx.judging.sparse.repair import repaired
 
 HALF_ROUNDING = Fraction(1, 2**53)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from experiments.robustness.adversarial.attack import exact_objective
+from experiments.stress.adversarial.attack import exact_objective
 from solvers import solve
 from wdro_cvx import (
     Certificate,
@@ -21,7 +21,7 @@ from wdro_cvx import (
     judge,
 )
 from wdro_cvx.graphs.laplacian import complete_graph, laplacian_from_weights
-from wdro_cvx.moment import Moment, ReweighedMoment, TransportedMoment
+from wdro_cvx.moments.moment import Moment, ReweighedMoment, TransportedMoment
 
 SAMPLES = np.random.default_rng(0).standard_normal((12, 5))
 NOMINAL = Nominal.from_samples(SAMPLES)

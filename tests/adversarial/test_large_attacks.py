@@ -17,9 +17,9 @@ from wdro_cvx import (
     WassersteinBall,
     judge,
 )
+from wdro_cvx.graphs.edge_list import EdgeList
 from wdro_cvx.graphs.laplacian import complete_graph
-from wdro_cvx.large.edge_list import EdgeList
-from wdro_cvx.large.top import eigenvalue_bound
+from wdro_cvx.judging.sparse.top import eigenvalue_bound
 
 
 def listed(d, heads, tails, weights):

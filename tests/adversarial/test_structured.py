@@ -13,8 +13,8 @@ import pytest
 from instances import random_laplacian
 from scipy import sparse
 
-from experiments.robustness.adversarial.attack import exact, exact_objective
-from experiments.robustness.adversarial.cases import SHIPPED, Instance
+from experiments.stress.adversarial.attack import exact, exact_objective
+from experiments.stress.adversarial.cases import SHIPPED, Instance
 from solvers import CertifiedSolver, solve
 from wdro_cvx import (
     Certificate,
@@ -36,11 +36,11 @@ from wdro_cvx import (
     registered_ambiguities,
 )
 from wdro_cvx.ambiguity.base import AmbiguitySet
-from wdro_cvx.edge_costs import safe_costs
+from wdro_cvx.generators import neighbour_graph, smooth_table
 from wdro_cvx.graphs.laplacian import edge_index, laplacian_from_weights
-from wdro_cvx.holes import nominal_with_holes
-from wdro_cvx.large.generators import neighbour_graph, smooth_table
-from wdro_cvx.moment import MeanMoment, ReweighedMoment, TransportedMoment
+from wdro_cvx.judging.edge_costs import safe_costs
+from wdro_cvx.moments.holes import nominal_with_holes
+from wdro_cvx.moments.moment import MeanMoment, ReweighedMoment, TransportedMoment
 from wdro_cvx.priors import DegreePrior, Frobenius
 
 REWEIGH = ("KLBall", "ChiSquareBall")

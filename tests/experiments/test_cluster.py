@@ -18,14 +18,14 @@ from experiments.bench.scale.grid import SPARSE, ScaleCell
 from experiments.bench.scale.measure import measure, measure_on
 from experiments.bench.scale.report import describe
 from experiments.figures.run import chosen_experiments, run_figures
-from experiments.running import cluster as running
-from experiments.running.cluster import connected
-from experiments.running.parallel import run_trials
-from experiments.running.store import Store
+from experiments.measuring import cluster as running
+from experiments.measuring.cluster import connected
+from experiments.measuring.parallel import run_trials
+from experiments.measuring.store import Store
 from solvers import RobustGraph, SparseSolver, price_on
 from solvers.large.blocks import ambient_executor
 from wdro_cvx import GraphProblem, Nominal, Status, WassersteinBall, WdroError
-from wdro_cvx.large.generators import neighbour_graph, smooth_table
+from wdro_cvx.generators import neighbour_graph, smooth_table
 
 TRIALS = 6
 

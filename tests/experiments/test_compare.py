@@ -16,12 +16,12 @@ from experiments.compare import grid as compared
 from experiments.compare.crosscheck import cross_check, outliers
 from experiments.compare.grid import FIGURE_7, METHODS, PANELS, PRESETS, Grid
 from experiments.compare.report import _CLAIMS, _claim, describe
-from experiments.running.campaign import Planned
-from experiments.running.instances import Instance
-from experiments.running.measurement import Cell
-from experiments.running.outcome import Limits, Outcome
-from experiments.running.store import Store, flat, key_of
-from experiments.running.text import busy_warning
+from experiments.measuring.campaign import Planned
+from experiments.measuring.instances import Instance
+from experiments.measuring.measurement import Cell
+from experiments.measuring.outcome import Limits, Outcome
+from experiments.measuring.store import Store, flat, key_of
+from experiments.measuring.text import busy_warning
 
 DOUBLES = str(Path(__file__).parents[1] / "helpers" / "doubles.py")
 SMALL = ["--dimensions", "5", "--methods", "RobustPremium:CLARABEL,BlockDescent"]
@@ -227,7 +227,7 @@ def test_penalised_problems_meet_only_penalised_ones():
 
 
 def test_a_backend_that_is_not_installed_is_left_out_and_named(monkeypatch):
-    monkeypatch.setattr("experiments.running.methods.installed_backends", lambda: ["CLARABEL"])
+    monkeypatch.setattr("experiments.measuring.methods.installed_backends", lambda: ["CLARABEL"])
     grid = Grid((5,), LIMITS)
     assert set(grid.missing()) == {name for name in METHODS if name.endswith(":SCS")}
     assert not any(item.cell.method.endswith(":SCS") for item in grid.plan())

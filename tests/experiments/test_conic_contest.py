@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from experiments.cli import main
-from experiments.robustness.conic import FORMS, LIMITS, plan, ratios
-from experiments.robustness.grid import Corner, build
+from experiments.stress.conic import FORMS, LIMITS, plan, ratios
+from experiments.stress.grid import Corner, build
 from formulations import registered
 from wdro_cvx import registered_ambiguities
 
@@ -51,7 +51,7 @@ def test_the_better_backend_counts_and_failures_count_with_the_limit():
 
 
 def test_the_command_writes_its_report(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("experiments.robustness.conic.FORMS", {"KLBall": "KLDual"})
+    monkeypatch.setattr("experiments.stress.conic.FORMS", {"KLBall": "KLDual"})
     options = ["--conic", "--dimensions", "3", "--cells", "1", "--output", str(tmp_path)]
     assert main(["robustness", *options]) == 0
     assert "| KLBall | 3 | 1 | 1 | 0 |" in (tmp_path / "report.md").read_text()

@@ -5,8 +5,8 @@ import platform
 
 import pytest
 
-from experiments.running import digest, stale
-from experiments.running.digest import Source, modules_of
+from experiments.measuring import digest, stale
+from experiments.measuring.digest import Source, modules_of
 
 FILES = {
     "wdro_cvx/__init__.py": "",
@@ -119,14 +119,14 @@ def test_every_command_names_trials_that_exist():
     from experiments.bench import run as bench
     from experiments.bench.scale import run as scale
     from experiments.compare import run as compare
-    from experiments.explain import run as explain
     from experiments.figures import run as figures
     from experiments.propositions import run as propositions
-    from experiments.robustness import conic
-    from experiments.robustness import run as robustness
-    from experiments.shift import run as shift
-    from experiments.temperature import run as temperature
-    from experiments.validate import run as validate
+    from experiments.stress import conic
+    from experiments.stress import run as robustness
+    from experiments.studies.explain import run as explain
+    from experiments.studies.shift import run as shift
+    from experiments.studies.temperature import run as temperature
+    from experiments.studies.validate import run as validate
 
     sources = [
         bench.SOURCE, scale.SOURCE, Source(compare.MEASURED), explain.SOURCE, figures.SOURCE,

@@ -15,9 +15,9 @@ from experiments.drawing.graphs import communities, community_colour, match_labe
 from experiments.drawing.scaling import draw_curves, draw_panels, fit_exponent, growth
 from experiments.drawing.style import _FAMILIES, GREY, PAGE, method_style
 from experiments.learn.places import Places
-from experiments.running.outcome import Outcome
-from experiments.running.text import markdown_table, seconds
-from experiments.temperature.drawing import draw_directions
+from experiments.measuring.outcome import Outcome
+from experiments.measuring.text import markdown_table, seconds
+from experiments.studies.temperature.drawing import draw_directions
 
 
 @given(st.floats(0.5, 6.0), st.floats(1e-6, 1e3))

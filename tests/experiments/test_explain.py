@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from experiments import cli
-from experiments.explain import claims, grid, run, trial
-from experiments.explain.claims import gain, sentences
-from experiments.explain.columns import Blind, Fitted, Tuned
-from experiments.explain.grid import (
+from experiments.studies.explain import claims, grid, run, trial
+from experiments.studies.explain.claims import gain, sentences
+from experiments.studies.explain.columns import Blind, Fitted, Tuned
+from experiments.studies.explain.grid import (
     BLOCKS,
     ETAS,
     GAUSSIAN,
@@ -20,8 +20,8 @@ from experiments.explain.grid import (
     Job,
     radii,
 )
-from experiments.explain.scores import Stack
-from experiments.explain.settings import (
+from experiments.studies.explain.scores import Stack
+from experiments.studies.explain.settings import (
     Setting,
     all_settings,
     pick,
@@ -29,8 +29,8 @@ from experiments.explain.settings import (
     table_2_cells,
     table_3_cells,
 )
-from experiments.explain.trial import neighbour_error, run_job
-from experiments.explain.verdicts import FAILS, HOLDS, OPEN, SAME, all_of, judged
+from experiments.studies.explain.trial import neighbour_error, run_job
+from experiments.studies.explain.verdicts import FAILS, HOLDS, OPEN, SAME, all_of, judged
 from solvers import solve
 from wdro_cvx import GraphProblem, Nominal, Singleton
 from wdro_cvx.generators import rbf_graph, smooth_signals
@@ -48,12 +48,12 @@ SOME = all_settings()[::9]
 
 @pytest.fixture
 def few_settings(monkeypatch):
-    monkeypatch.setattr("experiments.explain.settings.all_settings", lambda: SOME)
+    monkeypatch.setattr("experiments.studies.explain.settings.all_settings", lambda: SOME)
 
 
 @pytest.fixture(autouse=True)
 def few_resamples(monkeypatch):
-    monkeypatch.setattr("experiments.explain.settings._RESAMPLES", 3)
+    monkeypatch.setattr("experiments.studies.explain.settings._RESAMPLES", 3)
 
 
 def rows(kind, score, graphs=6, blind=True):

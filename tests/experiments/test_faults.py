@@ -14,8 +14,8 @@ import pytest
 
 from experiments.cli import main
 from experiments.compare.grid import Grid
-from experiments.robustness.grid import corners
-from experiments.running.outcome import Limits
+from experiments.measuring.outcome import Limits
+from experiments.stress.grid import corners
 
 DOUBLES = str(Path(__file__).parents[1] / "helpers" / "doubles.py")
 METHODS = ("SampleAverage:CLARABEL", "PIQP")

@@ -10,15 +10,15 @@ from pathlib import Path
 import psutil
 import pytest
 
-from experiments.running import server
-from experiments.running.campaign import Planned, run_campaign
-from experiments.running.instances import Instance
-from experiments.running.isolated import Worker, run_isolated
-from experiments.running.measurement import Assignment, Cell, carry_out, measure
-from experiments.running.methods import find_method
-from experiments.running.outcome import Limits, Outcome
-from experiments.running.server import server_with, stop_servers
-from experiments.running.store import Store
+from experiments.measuring import server
+from experiments.measuring.campaign import Planned, run_campaign
+from experiments.measuring.instances import Instance
+from experiments.measuring.isolated import Worker, run_isolated
+from experiments.measuring.measurement import Assignment, Cell, carry_out, measure
+from experiments.measuring.methods import find_method
+from experiments.measuring.outcome import Limits, Outcome
+from experiments.measuring.server import server_with, stop_servers
+from experiments.measuring.store import Store
 from wdro_cvx import SolverError, WdroError
 
 DOUBLES = (str(Path(__file__).parents[1] / "helpers" / "doubles.py"),)
@@ -59,7 +59,7 @@ def test_a_good_method_is_measured_and_judged():
 @pytest.fixture
 def own_servers(monkeypatch):
     """The test starts its own; those that others have are left running."""
-    monkeypatch.setattr("experiments.running.server._SERVERS", {})
+    monkeypatch.setattr("experiments.measuring.server._SERVERS", {})
     yield
     stop_servers()
 
@@ -129,7 +129,7 @@ def test_a_measurement_dies_with_its_server():
 
 
 def test_a_server_that_cannot_start_is_an_error_and_no_hang(monkeypatch, own_servers):
-    monkeypatch.setattr("experiments.running.server._BOOT", "raise SystemExit(1)")
+    monkeypatch.setattr("experiments.measuring.server._BOOT", "raise SystemExit(1)")
     with pytest.raises(WdroError, match="ended by itself"):
         run("CertifiedSolver")
 
@@ -175,7 +175,7 @@ def test_finished_cells_are_not_computed_twice(tmp_path, monkeypatch):
     methods = ("CertifiedSolver", "ProjectedGradient")
     plan = [Planned("panel", Cell(INSTANCE, method), LIMITS) for method in methods]
     first = run_campaign(plan, store, "test")
-    monkeypatch.setattr("experiments.running.campaign.run_isolated", pytest.fail)
+    monkeypatch.setattr("experiments.measuring.campaign.run_isolated", pytest.fail)
     second = run_campaign(plan, store, "test")
     assert first["total_s"].tolist() == second["total_s"].tolist()
 
@@ -184,7 +184,7 @@ def test_another_method_s_bound_helps_an_answer_without_a_certificate():
     """In the hard case the worst case of the Laplacian alone proves too little."""
     hard = Cell(Instance("gaussian", 8, 2, 4.0, 0.3, seed=1), "Modest")
     for path in DOUBLES:
-        from experiments.running.extensions import load_extension
+        from experiments.measuring.extensions import load_extension
 
         load_extension(path)
     alone, _ = measure(hard)

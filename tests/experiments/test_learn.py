@@ -183,7 +183,7 @@ def test_the_graph_does_not_depend_on_the_unit(signals, factor, ambiguity):
     np.testing.assert_allclose(second.laplacian, first.laplacian, atol=5e-3)
 
 
-@pytest.mark.filterwarnings("ignore::solvers.selection.ChoiceWarning")
+@pytest.mark.filterwarnings("ignore::solvers.selection.radius.ChoiceWarning")
 @pytest.mark.parametrize("factor", [1.0, 1e4])
 def test_command_and_estimator_give_one_answer(signals, factor):
     graph = learn_graph(SignalTable(tuple(NAMES), factor * signals), LearnOptions())

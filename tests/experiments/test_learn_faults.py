@@ -10,9 +10,9 @@ from experiments import cli
 from experiments.learn.graph import LearnOptions, learn_graph
 from experiments.learn.loading import Layout, SignalTable, load_signals
 from experiments.learn.places import load_places
-from experiments.running import files
-from experiments.running.files import OutputError
-from experiments.running.text import escape_markdown, markdown_table
+from experiments.measuring import files
+from experiments.measuring.files import OutputError
+from experiments.measuring.text import escape_markdown, markdown_table
 from wdro_cvx import DataError, ProblemError
 
 

@@ -18,7 +18,7 @@ from experiments.learn.output import FILES, _listed
 from experiments.learn.places import load_places
 from experiments.learn.reading import _first_line
 from solvers import RobustGraph
-from solvers.estimation.labels import fonts_for, place_labels
+from solvers.learned.labels import fonts_for, place_labels
 from wdro_cvx import DataError, MomentBall, ProblemError
 from wdro_cvx.generators import rbf_graph, smooth_signals
 
@@ -162,7 +162,7 @@ def test_dressed_numbers_bring_the_hint(tmp_path, cell):
         load_signals(path)
 
 
-@pytest.mark.filterwarnings("ignore::solvers.selection.ChoiceWarning")
+@pytest.mark.filterwarnings("ignore::solvers.selection.radius.ChoiceWarning")
 @pytest.mark.parametrize("share", [0.0, 0.1])
 def test_one_file_has_one_answer(frame, tmp_path, share, unpainted):
     """From the shell, and with pandas and RobustGraph."""

@@ -30,7 +30,7 @@ from wdro_cvx import (
     judge,
 )
 from wdro_cvx.generators import rbf_graph, smooth_signals
-from wdro_cvx.large.edge_list import EdgeList
+from wdro_cvx.graphs.edge_list import EdgeList
 
 
 def problem(d=8, n=30, ambiguity=None, **prior):

@@ -35,8 +35,8 @@ from experiments.propositions.draw import at_radius
 from experiments.propositions.figures import _worst_case
 from experiments.propositions.finding import Finding, tally
 from wdro_cvx import MomentBall, WdroError
-from wdro_cvx.distribution import uniform
 from wdro_cvx.metrics import edge_correlation
+from wdro_cvx.moments.distribution import uniform
 
 INSTANCES = 10
 #: These take a third of a second or more for one instance; two make a verdict.

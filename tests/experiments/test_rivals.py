@@ -12,9 +12,9 @@ from experiments.bench.contests import LOG_DEGREE
 from experiments.bench.rivals.fdpg import FDPG
 from experiments.bench.rivals.primal_dual import PrimalDual
 from experiments.bench.run import RIVALS
-from experiments.running.isolated import run_isolated
-from experiments.running.measurement import Assignment, Cell, carry_out
-from experiments.running.outcome import Limits, Outcome
+from experiments.measuring.isolated import run_isolated
+from experiments.measuring.measurement import Assignment, Cell, carry_out
+from experiments.measuring.outcome import Limits, Outcome
 from formulations import SampleAverage
 from solvers import solve
 from wdro_cvx import GraphProblem, LogDegree, ProblemError, Singleton, Status, judge

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from experiments import cli
-from experiments.shift import run
-from experiments.shift.grid import (
+from experiments.studies.shift import run
+from experiments.studies.shift.grid import (
     ADVERSARY,
     BROKEN,
     CLEAN,
@@ -28,8 +28,8 @@ from experiments.shift.grid import (
     conditions,
     tasks,
 )
-from experiments.shift.trial import make_tests, run_task, second_moment, spoil
-from experiments.shift.tuning import AWARE, UNAWARE, collect, compare
+from experiments.studies.shift.trial import make_tests, run_task, second_moment, spoil
+from experiments.studies.shift.tuning import AWARE, UNAWARE, collect, compare
 from solvers import solve
 from wdro_cvx import GraphProblem, Nominal, Singleton
 from wdro_cvx.generators import rbf_graph

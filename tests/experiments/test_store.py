@@ -14,12 +14,17 @@ from hypothesis import strategies as st
 from trials import Task
 
 from experiments.cli import main
-from experiments.running import files, folder
-from experiments.running.files import OutputError, check_writable, write_atomically, write_together
-from experiments.running.folder import choose_output, locked, publish
-from experiments.running.instances import Instance
-from experiments.running.measurement import Cell
-from experiments.running.store import Store, flat, key_of
+from experiments.measuring import files, folder
+from experiments.measuring.files import (
+    OutputError,
+    check_writable,
+    write_atomically,
+    write_together,
+)
+from experiments.measuring.folder import choose_output, locked, publish
+from experiments.measuring.instances import Instance
+from experiments.measuring.measurement import Cell
+from experiments.measuring.store import Store, flat, key_of
 from wdro_cvx import WdroError
 
 TASK = Task(3)
@@ -111,7 +116,7 @@ def test_a_second_run_with_the_same_folder_is_refused(tmp_path):
 
 def test_a_killed_run_leaves_no_lock_behind(tmp_path):
     code = (
-        "import os, pathlib, signal; from experiments.running.folder import locked\n"
+        "import os, pathlib, signal; from experiments.measuring.folder import locked\n"
         f"with locked(pathlib.Path({str(tmp_path)!r})): os.kill(os.getpid(), signal.SIGKILL)"
     )
     subprocess.run([sys.executable, "-c", code], check=False)

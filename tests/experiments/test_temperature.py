@@ -8,16 +8,16 @@ import pytest
 
 from experiments import cli
 from experiments.learn.places import Places
-from experiments.temperature import run
-from experiments.temperature.bands import measure_bands
-from experiments.temperature.directions import (
+from experiments.studies.temperature import run
+from experiments.studies.temperature.bands import measure_bands
+from experiments.studies.temperature.directions import (
     explained_by,
     matched_by_length,
     measure_edges,
     shuffled_vertices,
 )
-from experiments.temperature.states import CENTROIDS, TEMPERATURES, load_states
-from experiments.temperature.stations import load_stations, weekly_means
+from experiments.studies.temperature.states import CENTROIDS, TEMPERATURES, load_states
+from experiments.studies.temperature.stations import load_stations, weekly_means
 from wdro_cvx import DataError
 
 needs_data = pytest.mark.skipif(
@@ -185,7 +185,7 @@ def test_command_writes_maps_and_report(tmp_path, monkeypatch):
         return type(stations)(table, places, height)
 
     monkeypatch.setattr(run, "load_map", few)
-    monkeypatch.setattr("experiments.temperature.bands._SEEDS", 3)
+    monkeypatch.setattr("experiments.studies.temperature.bands._SEEDS", 3)
     assert cli.main(["temperature", "--output", str(tmp_path)]) == 0
     for name in ("states", "us", "australia", "directions", "story"):
         assert (tmp_path / f"{name}.png").stat().st_size > 10_000

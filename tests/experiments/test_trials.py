@@ -3,8 +3,8 @@
 import pytest
 from trials import Task, draw
 
-from experiments.running.parallel import run_trials
-from experiments.running.store import Store
+from experiments.measuring.parallel import run_trials
+from experiments.measuring.store import Store
 from wdro_cvx import WdroError
 
 

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from experiments import cli
-from experiments.validate import methods, run, sources
-from experiments.validate.coverage import CoverageTask, contains, cover, coverage_tasks
-from experiments.validate.methods import METHODS, Learned, correlation, robust
-from experiments.validate.report import describe
-from experiments.validate.rules import (
+from experiments.studies.validate import methods, run, sources
+from experiments.studies.validate.coverage import CoverageTask, contains, cover, coverage_tasks
+from experiments.studies.validate.methods import METHODS, Learned, correlation, robust
+from experiments.studies.validate.report import describe
+from experiments.studies.validate.rules import (
     RULES,
     RuleTask,
     learn_by_rule,
@@ -19,11 +19,11 @@ from experiments.validate.rules import (
     rule_cells,
     rule_tasks,
 )
-from experiments.validate.scoring import SCORES, average_precision, f1, score
-from experiments.validate.sources import NETWORKS, RANDOM, Source, load_source
+from experiments.studies.validate.scoring import SCORES, average_precision, f1, score
+from experiments.studies.validate.sources import NETWORKS, RANDOM, Source, load_source
 from solvers import RobustGraph
-from solvers.estimation.bootstrap import bootstrap_radius
-from solvers.estimation.signals import Signals
+from solvers.selection.bootstrap import bootstrap_radius
+from solvers.selection.signals import Signals
 from wdro_cvx import DataError, MomentBall, Nominal
 
 SIZES = {"us-growth": (80, 48, 107), "climate": (240, 130, 237), "power-57": (100, 57, 78),
@@ -131,11 +131,12 @@ def test_ranks_share_and_wins_are_bold():
 
 
 def test_coverage_counts_tables(monkeypatch):
-    monkeypatch.setattr("experiments.validate.coverage.BATCH", 5)
+    monkeypatch.setattr("experiments.studies.validate.coverage.BATCH", 5)
     assert 3 <= cover(CoverageTask("gaussian", "moment", 5, 30, 0))["covered"] <= 5
     assert cover(CoverageTask("student-5", "moment", 5, 30, 0))["covered"] <= 5
     monkeypatch.setattr(
-        "experiments.validate.coverage.resampled_distances", lambda *_, **__: [iter([0.0] * 199)]
+        "experiments.studies.validate.coverage.resampled_distances",
+        lambda *_, **__: [iter([0.0] * 199)],
     )
     assert cover(CoverageTask("gaussian", "wasserstein", 5, 30, 0))["covered"] == 0
 

@@ -14,8 +14,8 @@ import formulations
 from experiments import cli
 from experiments.checks import check_formulation
 from experiments.compare.grid import methods_for
-from experiments.running import extensions
-from experiments.running.digest import Source
+from experiments.measuring import extensions
+from experiments.measuring.digest import Source
 from formulations import Formulation, Risk, registered, smoothness
 from wdro_cvx import (
     MomentBall,

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from solvers import RobustGraph, solve, solve_path
-from solvers.selection import ChoiceWarning
+from solvers.selection.radius import ChoiceWarning
 from wdro_cvx import (
     EdgeBounds,
     GaussianBall,

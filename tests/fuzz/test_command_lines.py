@@ -50,12 +50,12 @@ def stand_ins():
     from experiments.bench import run as bench
     from experiments.bench.scale import run as scale
     from experiments.compare import run as compare
-    from experiments.explain import run as explain
     from experiments.figures import run as figures
     from experiments.propositions import run as propositions
-    from experiments.robustness import run as robustness
-    from experiments.shift import run as shift
-    from experiments.temperature import run as temperature
+    from experiments.stress import run as robustness
+    from experiments.studies.explain import run as explain
+    from experiments.studies.shift import run as shift
+    from experiments.studies.temperature import run as temperature
 
     empty = pd.DataFrame({"outcome": ["ok"], "is_solved": [True], "method": ["x"]})
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 from experiments.learn.output import FILES
-from solvers.selection import RULES
+from solvers.selection.radius import RULES
 
 GOOD_NAMES = [
     "a", "Oslo", "x y", "$x", "$a$", "a$b$c", "a_b^2", "<b>", "**bold**", "`code`", "[a](b)", "é",

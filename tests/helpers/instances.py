@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from solvers.laplacian_qp import LaplacianQP
+from solvers.qp import LaplacianQP
 from wdro_cvx import (
     AmbiguitySet,
     EdgeBounds,

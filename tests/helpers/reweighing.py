@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from instances import random_nominal
 
 from solvers.atoms.model import build_model
-from solvers.running.incumbent import Incumbent
+from solvers.bracket.incumbent import Incumbent
 from wdro_cvx import ChiSquareBall, EdgeBounds, GraphProblem, KLBall, Nominal
 
 balls = st.sampled_from([KLBall, ChiSquareBall])

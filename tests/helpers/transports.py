@@ -4,7 +4,7 @@ import numpy as np
 from instances import random_nominal
 
 from formulations import MahalanobisPremium, MomentPremium, RobustPremium
-from solvers.running.incumbent import Incumbent
+from solvers.bracket.incumbent import Incumbent
 from wdro_cvx import (
     EdgeBounds,
     GaussianBall,

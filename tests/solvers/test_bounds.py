@@ -8,8 +8,8 @@ from instances import frobenius_qp, random_nominal, seeds
 
 from formulations import GeneralRegularized, RobustPremium, SampleAverage
 from solvers import BlockDescent, CertifiedSolver, ProjectedGradient, solve
-from solvers.laplacian_qp import solve_laplacian_qp
-from solvers.laplacian_qp.bounded import bounded_point
+from solvers.qp import solve_laplacian_qp
+from solvers.qp.bounded import bounded_point
 from wdro_cvx import (
     EdgeBounds,
     GaussianBall,

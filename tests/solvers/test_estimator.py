@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from solvers import CertifiedSolver, RobustGraph, solve
-from solvers.selection import ChoiceWarning, choose_radius
+from solvers.selection.radius import ChoiceWarning, choose_radius
 from wdro_cvx import (
     DataError,
     GaussianBall,
@@ -31,11 +31,11 @@ ETA = 0.05  # not the default
 
 # None is expected to fail; one skips itself unless SCIPY_ARRAY_API is set. Their tables are noise,
 # which may well have its best radius at the end of the candidates.
-@pytest.mark.filterwarnings("ignore::solvers.selection.ChoiceWarning")
+@pytest.mark.filterwarnings("ignore::solvers.selection.radius.ChoiceWarning")
 @parametrize_with_checks([RobustGraph(), RobustGraph(0.1, ambiguity="moment")])
 def test_scikit_learn_checks(estimator, check, monkeypatch):
     # Fewer radii to choose from: what is chosen is not what they look at.
-    monkeypatch.setattr("solvers.selection.PREDICTION_RADII", (0.01, 0.1, 0.5))
+    monkeypatch.setattr("solvers.selection.radius.PREDICTION_RADII", (0.01, 0.1, 0.5))
     check(estimator)
 
 
@@ -72,7 +72,7 @@ def test_radius_zero_is_the_sample_average():
     assert judge(average, graph.laplacian_).solved(1e-6)
 
 
-@pytest.mark.filterwarnings("ignore::solvers.selection.ChoiceWarning")
+@pytest.mark.filterwarnings("ignore::solvers.selection.radius.ChoiceWarning")
 @pytest.mark.parametrize("rule", ["cv", "reliability"])
 @pytest.mark.parametrize("kind", [WassersteinBall(0.0), MomentBall(0.0, p=1.0)])
 def test_rules_choose_the_radius(rule, kind):
@@ -192,7 +192,7 @@ def test_small_problems_are_solved_on_one_thread_and_threads_are_given_back(monk
         RobustGraph(0.1).fit(signals())
         assert seen.pop() == [1] * len(before)
         assert blas_threads() == before
-        monkeypatch.setattr("solvers.running.threads.ONE_THREAD_UP_TO", 5)
+        monkeypatch.setattr("solvers.bracket.threads.ONE_THREAD_UP_TO", 5)
         RobustGraph(0.1).fit(signals())
         assert seen.pop() == before
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from solvers import RobustGraph, solve
-from solvers.selection import ChoiceWarning
+from solvers.selection.radius import ChoiceWarning
 from wdro_cvx import EdgeBounds, GraphProblem, LogDegree, ProblemError, Status, judge
 from wdro_cvx.generators import rbf_graph, smooth_signals
 

@@ -50,7 +50,7 @@ def test_units_convert_as_the_documents_say():
         {"radius": 0, "ambiguity": "singleton"},
     ],
 )
-@pytest.mark.filterwarnings("ignore::solvers.selection.ChoiceWarning")
+@pytest.mark.filterwarnings("ignore::solvers.selection.radius.ChoiceWarning")
 def test_tables_with_holes_are_learned_and_judged(settings):
     samples = with_holes(signals(60))
     graph = RobustGraph(**settings).fit(samples)
@@ -62,7 +62,7 @@ def test_tables_with_holes_are_learned_and_judged(settings):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::solvers.selection.ChoiceWarning")
+@pytest.mark.filterwarnings("ignore::solvers.selection.radius.ChoiceWarning")
 @pytest.mark.parametrize("ambiguity", ["wasserstein", "moment", "singleton"])
 def test_holes_cost_little_where_signals_are_many(ambiguity):
     """10 % of the cells missing, N = 200: the paper's graphs are found about as well."""

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from instances import paper_problem, random_nominal, seeds
 
 from solvers import BlockDescent, MomentNewton, ProjectedGradient, solve, solve_laplacian_qp
-from solvers.laplacian_qp import LaplacianQP
+from solvers.qp import LaplacianQP
 from wdro_cvx import (
     EdgeBounds,
     GraphProblem,
@@ -102,7 +102,7 @@ def test_one_prior_is_to_be_given(options, message):
 
 
 def test_a_product_so_small_that_the_qp_alone_leaves_a_vertex_alone():
-    from experiments.robustness.grid import Corner, build
+    from experiments.stress.grid import Corner, build
 
     problem, _ = build(Corner("Singleton", "log-degree", 60, 18))
     answer = solve(problem)

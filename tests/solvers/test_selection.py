@@ -5,10 +5,9 @@ import numpy as np
 import pytest
 
 from solvers import solve, solve_path
-from solvers.estimation.bootstrap import bootstrap_radius
-from solvers.estimation.prediction import best_prediction
-from solvers.estimation.signals import Signals
-from solvers.selection import (
+from solvers.selection.bootstrap import bootstrap_radius
+from solvers.selection.prediction import best_prediction
+from solvers.selection.radius import (
     ETAS,
     ChoiceWarning,
     candidate_radii,
@@ -16,6 +15,7 @@ from solvers.selection import (
     choose_radius,
     held_out,
 )
+from solvers.selection.signals import Signals
 from wdro_cvx import (
     DataError,
     GaussianBall,
@@ -58,7 +58,7 @@ def test_held_out_signals_are_not_learned_from():
     np.testing.assert_allclose([score.reliability for score in found], shares, atol=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore::solvers.selection.ChoiceWarning")
+@pytest.mark.filterwarnings("ignore::solvers.selection.radius.ChoiceWarning")
 @pytest.mark.parametrize("ball", [GaussianBall(0.0), MomentBall(0.0)])
 def test_rules_choose_what_they_say(ball):
     samples = signals(30)
@@ -83,7 +83,7 @@ def test_hopeless_radii_are_not_solved(monkeypatch):
         asked.append(problem.ambiguity.radius)
         return solve(problem, *arguments, **options)
 
-    monkeypatch.setattr("solvers.selection.solve", counted)
+    monkeypatch.setattr("solvers.selection.radius.solve", counted)
     with pytest.warns(ChoiceWarning, match="0.1 is the smallest of 4 candidates"):
         chosen = choose_radius(signals(30), GaussianBall(0.0), 0.01, "cv", [0.1, 5.0, 50.0, 500.0])
     assert chosen == 0.1
@@ -96,7 +96,7 @@ def test_the_largest_radius_is_taken_if_none_is_reliable():
     assert chosen == 2e-4
 
 
-@pytest.mark.filterwarnings("ignore::solvers.selection.ChoiceWarning")
+@pytest.mark.filterwarnings("ignore::solvers.selection.radius.ChoiceWarning")
 @pytest.mark.parametrize("ball", [GaussianBall(0.0), MomentBall(0.0)])
 def test_choice_follows_the_unit_of_the_data(ball):
     samples = signals(20)
@@ -136,7 +136,7 @@ def interrupted(problem, *arguments, **options):
 
 
 def test_an_interrupt_ends_the_whole_search(monkeypatch):
-    monkeypatch.setattr("solvers.selection.solve", interrupted)
+    monkeypatch.setattr("solvers.selection.radius.solve", interrupted)
     with pytest.raises(KeyboardInterrupt):
         choose_radius(signals(), GaussianBall(0.0), ETA, "cv")
 
@@ -199,9 +199,9 @@ def test_radius_zero_is_no_end_and_the_largest_is():
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("error")
         for candidate in (0, 1):
-            patch.setattr("solvers.selection.best_prediction", choosing(candidate))
+            patch.setattr("solvers.selection.radius.best_prediction", choosing(candidate))
             choose(table, GaussianBall(0.0), "prediction", 0.3)
-        patch.setattr("solvers.selection.best_prediction", choosing(-1))
+        patch.setattr("solvers.selection.radius.best_prediction", choosing(-1))
         with pytest.raises(ChoiceWarning, match="largest of 11 candidates"):
             choose(table, GaussianBall(0.0), "prediction", 0.3)
 
@@ -220,7 +220,7 @@ def test_prediction_has_candidates_beyond_its_best(ball):
 
 
 def test_an_interrupt_ends_prediction_too(monkeypatch):
-    monkeypatch.setattr("solvers.estimation.prediction.solve", interrupted)
+    monkeypatch.setattr("solvers.selection.prediction.solve", interrupted)
     with pytest.raises(KeyboardInterrupt):
         choose(Signals(signals()), GaussianBall(0.0), "prediction", ETA)
 
@@ -242,7 +242,7 @@ def test_a_radius_far_worse_ends_the_search(monkeypatch):
     def at(signals, adjacency):
         return 1.0 - errors[tried[-1]]
 
-    monkeypatch.setattr("solvers.estimation.prediction.solve", spy)
+    monkeypatch.setattr("solvers.selection.prediction.solve", spy)
     monkeypatch.setattr(Signals, "prediction", at)
     samples = Signals(np.random.default_rng(0).standard_normal((20, 5)))
 
@@ -273,7 +273,7 @@ def test_only_an_easy_answer_is_a_start_for_the_next(monkeypatch):
         given.append((problem.ambiguity.radius, start is not None))
         return Answer(iterations[problem.ambiguity.radius])
 
-    monkeypatch.setattr("solvers.estimation.prediction.solve", spy)
+    monkeypatch.setattr("solvers.selection.prediction.solve", spy)
     monkeypatch.setattr(Signals, "prediction", lambda self, adjacency: 0.5)
     samples = Signals(np.random.default_rng(0).standard_normal((20, 5)))
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from instances import dimensions, random_nominal, seeds
 
-import wdro_cvx.dual_bound as dual_bounds
+import wdro_cvx.judging.dual_bound as dual_bounds
 from wdro_cvx import GraphProblem, Singleton
-from wdro_cvx.dual_bound import best_tau, dual_bound
 from wdro_cvx.graphs.laplacian import edge_index
+from wdro_cvx.judging.dual_bound import best_tau, dual_bound
 from wdro_cvx.priors import Frobenius
 
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from instances import dimensions, random_nominal, seeds
 
-from wdro_cvx.edge_costs import safe_costs
 from wdro_cvx.graphs.laplacian import edge_index
-from wdro_cvx.moment import TransportedMoment
+from wdro_cvx.judging.edge_costs import safe_costs
+from wdro_cvx.moments.moment import TransportedMoment
 
 
 def exact_costs(rows, rest):

@@ -17,7 +17,7 @@ from wdro_cvx import (
     WassersteinBall,
 )
 from wdro_cvx.graphs.laplacian import complete_graph
-from wdro_cvx.holes import moment_of, nearest_moment, nominal_with_holes, pair_squares
+from wdro_cvx.moments.holes import moment_of, nearest_moment, nominal_with_holes, pair_squares
 
 
 def table(seed, n=12, d=5, share=0.2):

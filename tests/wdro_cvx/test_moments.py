@@ -3,9 +3,9 @@ import pytest
 from instances import random_laplacian, random_nominal
 
 from wdro_cvx import Certificate, ProblemError, Singleton, registered_ambiguities
-from wdro_cvx.edge_costs import nuclear_size, safe_costs
 from wdro_cvx.graphs.laplacian import adjoint
-from wdro_cvx.moment import (
+from wdro_cvx.judging.edge_costs import nuclear_size, safe_costs
+from wdro_cvx.moments.moment import (
     DenseMoment,
     ReweighedMoment,
     TransportedMoment,

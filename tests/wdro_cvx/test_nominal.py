@@ -6,7 +6,7 @@ from instances import dimensions, random_nominal, seeds
 
 from wdro_cvx import DataError, Nominal
 from wdro_cvx.graphs.laplacian import adjoint
-from wdro_cvx.nominal import symmetric_root
+from wdro_cvx.moments.nominal import symmetric_root
 
 
 @given(seeds, dimensions, st.integers(1, 20))

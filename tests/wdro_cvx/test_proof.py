@@ -24,7 +24,7 @@ from wdro_cvx import (
 from wdro_cvx.ambiguity import MomentUncertainty, PairBall
 from wdro_cvx.errors import ProblemError, SolverError
 from wdro_cvx.generators import rbf_graph, smooth_signals
-from wdro_cvx.holes import nominal_with_holes
+from wdro_cvx.moments.holes import nominal_with_holes
 from wdro_cvx.priors import DegreePrior, LogDegree, TraceRule
 from wdro_cvx.proof import proof_document, proof_text, save_proof
 

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from wdro_cvx.moment import ReweighedMoment
+from wdro_cvx.moments.moment import ReweighedMoment
 from wdro_cvx.validation import Array
 
 

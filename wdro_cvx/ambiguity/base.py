@@ -15,10 +15,10 @@ from typing import ClassVar, Self, TypeVar
 
 from wdro_cvx.ambiguity.atoms import Atoms
 from wdro_cvx.ambiguity.transport_form import TransportForm
-from wdro_cvx.distribution import Distribution
 from wdro_cvx.errors import ProblemError
-from wdro_cvx.moment import DenseMoment, Moment
-from wdro_cvx.nominal import Nominal
+from wdro_cvx.moments.distribution import Distribution
+from wdro_cvx.moments.moment import DenseMoment, Moment
+from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.registry import Registry
 from wdro_cvx.validation import Array, real_number
 

@@ -23,10 +23,10 @@ from wdro_cvx.ambiguity.transport import (
     worst_transport,
 )
 from wdro_cvx.ambiguity.transport_form import TransportForm
-from wdro_cvx.distribution import Discrete, Distribution, Gaussian
 from wdro_cvx.errors import ProblemError
-from wdro_cvx.moment import Moment, TransportedMoment
-from wdro_cvx.nominal import Nominal
+from wdro_cvx.moments.distribution import Discrete, Distribution, Gaussian
+from wdro_cvx.moments.moment import Moment, TransportedMoment
+from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.validation import Array, finite_array
 
 _LARGEST = 1e30

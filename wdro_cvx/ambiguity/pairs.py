@@ -23,8 +23,8 @@ from wdro_cvx.graphs.laplacian import (
     vertex_count,
     weights_from_laplacian,
 )
-from wdro_cvx.moment import TransportedMoment
-from wdro_cvx.nominal import Nominal
+from wdro_cvx.moments.moment import TransportedMoment
+from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.validation import Array, finite_array
 
 _EPS = float(np.finfo(float).eps)

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import linalg
 from scipy.optimize import nnls
 
-from wdro_cvx.nominal import Nominal
+from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.validation import Array
 
 Link = Callable[[Array], tuple[Array, Array]]

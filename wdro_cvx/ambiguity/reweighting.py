@@ -18,11 +18,11 @@ from wdro_cvx.ambiguity.atoms import Atoms
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase
 from wdro_cvx.ambiguity.representation import density_ratios
 from wdro_cvx.ambiguity.smoothness import CANCELLATION, is_laplacian
-from wdro_cvx.distribution import Discrete, uniform
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.graphs.laplacian import BLOCK, edge_blocks
-from wdro_cvx.moment import DenseMoment, Moment, ReweighedMoment
-from wdro_cvx.nominal import Nominal
+from wdro_cvx.moments.distribution import Discrete, uniform
+from wdro_cvx.moments.moment import DenseMoment, Moment, ReweighedMoment
+from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.summation import gram
 from wdro_cvx.validation import Array
 

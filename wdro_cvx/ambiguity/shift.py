@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet
-from wdro_cvx.moment import Moment, TransportedMoment
-from wdro_cvx.nominal import Nominal
+from wdro_cvx.moments.moment import Moment, TransportedMoment
+from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.validation import Array
 
 

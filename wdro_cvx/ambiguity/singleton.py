@@ -9,10 +9,10 @@ import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
 from wdro_cvx.ambiguity.smoothness import nominal_risk
-from wdro_cvx.distribution import nominal_distribution
 from wdro_cvx.errors import ProblemError
-from wdro_cvx.moment import DenseMoment, Moment, TransportedMoment
-from wdro_cvx.nominal import Nominal
+from wdro_cvx.moments.distribution import nominal_distribution
+from wdro_cvx.moments.moment import DenseMoment, Moment, TransportedMoment
+from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.validation import Array
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wdro_cvx.graphs.laplacian import edge_index, inner
-from wdro_cvx.nominal import Nominal
+from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.summation import chosen_sums, pair_sums, roundings
 from wdro_cvx.validation import Array
 

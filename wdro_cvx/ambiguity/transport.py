@@ -17,8 +17,8 @@ import numpy as np
 from scipy import linalg
 
 from wdro_cvx.ambiguity.secular import solve_secular
-from wdro_cvx.moment import Moment, TransportedMoment
-from wdro_cvx.nominal import root_rows
+from wdro_cvx.moments.moment import Moment, TransportedMoment
+from wdro_cvx.moments.nominal import root_rows
 from wdro_cvx.validation import Array
 
 _EPS = float(np.finfo(float).eps)

@@ -11,9 +11,6 @@ import numpy as np
 
 from wdro_cvx.ambiguity.base import WorstCase
 from wdro_cvx.ambiguity.smoothness import accumulation
-from wdro_cvx.dual_bound import dual_bound
-from wdro_cvx.edge_costs import nuclear_size, safe_costs
-from wdro_cvx.graphs.edges import edge_brackets
 from wdro_cvx.graphs.laplacian import graph_size, inner, weights_from_laplacian
 from wdro_cvx.judging.court import (
     SUM,
@@ -24,7 +21,10 @@ from wdro_cvx.judging.court import (
     pulled_inside,
     safe_cost,
 )
-from wdro_cvx.moment import Moment
+from wdro_cvx.judging.dual_bound import dual_bound
+from wdro_cvx.judging.edge_costs import nuclear_size, safe_costs
+from wdro_cvx.judging.edges import edge_brackets
+from wdro_cvx.moments.moment import Moment
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate
 from wdro_cvx.validation import Array

@@ -15,7 +15,7 @@ from wdro_cvx.ambiguity.base import AmbiguitySet
 from wdro_cvx.ambiguity.transport_form import TransportForm
 from wdro_cvx.errors import WdroError
 from wdro_cvx.graphs.laplacian import laplacian_from_weights
-from wdro_cvx.nominal import Nominal
+from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.testing.report import CheckReport, CheckResult
 from wdro_cvx.validation import Array
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet
 from wdro_cvx.graphs.bounds import EdgeBounds
-from wdro_cvx.nominal import Nominal
+from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.priors import DegreePrior, Frobenius, LogDegree
 from wdro_cvx.problem import GraphProblem
 

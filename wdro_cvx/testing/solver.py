@@ -12,7 +12,7 @@ from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, registered_ambiguit
 from wdro_cvx.claims import Claim, Offer, claimed
 from wdro_cvx.errors import ProblemError, WdroError
 from wdro_cvx.judge import Verdict, judge
-from wdro_cvx.nominal import Nominal
+from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Solution, Status
 from wdro_cvx.testing.problems import PRIORS, D, some_problem

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from wdro_cvx import Certificate, GraphProblem, LogDegree, ProblemError, Singleton, Solution, Status
-from wdro_cvx.moment import as_moment
+from wdro_cvx.moments.moment import as_moment
 from wdro_cvx.validation import Array
 
 _LOOK = 5  # iterations between two looks at the gap

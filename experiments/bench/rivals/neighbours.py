@@ -16,8 +16,8 @@ from scipy import sparse
 
 from experiments.bench.rivals.model import check_log_degree
 from wdro_cvx import Certificate, GraphProblem, Solution, Status
-from wdro_cvx.large.edge_list import EdgeList
-from wdro_cvx.moment import TransportedMoment
+from wdro_cvx.graphs.edge_list import EdgeList
+from wdro_cvx.moments.moment import TransportedMoment
 from wdro_cvx.solution import SPARSE_FROM
 from wdro_cvx.validation import Array
 

@@ -22,7 +22,7 @@ from experiments.bench.scale.grid import (
     N,
 )
 from experiments.bench.scale.measure import TOLERANCE
-from experiments.running.outcome import Outcome
+from experiments.measuring.outcome import Outcome
 
 _GIB = 1024.0
 _FASTER = 15.0

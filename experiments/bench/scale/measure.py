@@ -23,12 +23,12 @@ from experiments.bench.scale.grid import (
     ScaleCell,
 )
 from experiments.bench.scale.memory import current_mb, peak_mb
-from experiments.running.cluster import pricing_cluster
-from experiments.running.store import Row
+from experiments.measuring.cluster import pricing_cluster
+from experiments.measuring.store import Row
 from solvers import CertifiedSolver, SparseSolver
-from solvers.estimation.target_degree import average_neighbours, first_strength
+from solvers.selection.target_degree import average_neighbours, first_strength
 from wdro_cvx import GraphProblem, LogDegree, Nominal, Singleton, Solution, WassersteinBall, judge
-from wdro_cvx.large.generators import neighbour_graph, smooth_table
+from wdro_cvx.generators import neighbour_graph, smooth_table
 
 TOLERANCE = 1e-6
 ETA = 0.3

@@ -21,9 +21,9 @@ from experiments.bench.scale.grid import (
 from experiments.bench.scale.measure import ETA, SHARE, TOLERANCE, WANTED
 from experiments.drawing.scaling import growth
 from experiments.drawing.style import BLUE, GREY, PAGE, PURPLE, SKY
-from experiments.running.outcome import Outcome
-from experiments.running.provenance import provenance_line
-from experiments.running.text import markdown_table, seconds
+from experiments.measuring.outcome import Outcome
+from experiments.measuring.provenance import provenance_line
+from experiments.measuring.text import markdown_table, seconds
 
 _STYLES = {
     DENSE: (BLUE, "o", "--"),

@@ -12,13 +12,13 @@ from experiments.bench.scale.grid import ScaleCell, cells
 from experiments.bench.scale.measure import measure_on
 from experiments.bench.scale.report import describe, draw
 from experiments.drawing.style import save_figure
-from experiments.running.digest import Source
-from experiments.running.display import note
-from experiments.running.files import write_atomically, write_table
-from experiments.running.isolated import run_isolated
-from experiments.running.outcome import Limits, Outcome
-from experiments.running.provenance import write_provenance
-from experiments.running.store import Row, Store, flat
+from experiments.measuring.digest import Source
+from experiments.measuring.display import note
+from experiments.measuring.files import write_atomically, write_table
+from experiments.measuring.isolated import run_isolated
+from experiments.measuring.outcome import Limits, Outcome
+from experiments.measuring.provenance import write_provenance
+from experiments.measuring.store import Row, Store, flat
 
 #: What a row says that has no answer in it.
 _EMPTY: Row = {

@@ -1,4 +1,4 @@
-"""The splitting of solvers/certified/transport/admm.py where nothing is d × d.
+"""The splitting of solvers/transport/admm.py where nothing is d × d.
 
 Its matrices are those of the LMI plus low rank (state.py), what is negative in them is a coupling
 of the rank of the data plus the multiplicity of λmax (split.py), and residuals are compared by

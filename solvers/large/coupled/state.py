@@ -2,7 +2,7 @@
 
     X(w, γ, C) = [[γI - L, LF], [FᵀL, C]] ⪰ 0      (F has a row per vertex; the radius is 1)
 
-is that of solvers/certified/transport/lmi.py. Its multiplier is a coupling of rank N plus the
+is that of solvers/transport/lmi.py. Its multiplier is a coupling of rank N plus the
 multiplicity of λmax, so that every matrix which a splitting meets is ``X + H diag(s) Hᵀ`` with a
 thin H, and what is negative in it is found by products alone.
 """

@@ -2,7 +2,7 @@
 
     min ⟨FFᵀ, L⟩ + prior(L) + γ + Tr C + ρ/2‖X(L, γ, C) - target‖²
 
-As solvers/certified/transport/step.py, for a fixed trace, with which γ follows at once.
+As solvers/transport/step.py, for a fixed trace, with which γ follows at once.
 """
 
 from __future__ import annotations

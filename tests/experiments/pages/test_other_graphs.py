@@ -11,7 +11,7 @@ from graph_pages import AGREE, data, paged, verified, written
 from experiments.page import path
 from solvers import solve
 from wdro_cvx import GaussianBall, GraphProblem, KLBall, LogDegree, Nominal, WassersteinBall, judge
-from wdro_cvx.large.edge_list import EdgeList
+from wdro_cvx.graphs.edge_list import EdgeList
 
 
 def test_a_set_that_the_page_does_not_know_is_not_called_verified(browser, tmp_path):

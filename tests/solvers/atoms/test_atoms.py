@@ -14,8 +14,8 @@ from formulations import ChiSquarePremium, KLDual
 from solvers import CertifiedSolver
 from solvers.atoms import solve_atoms
 from solvers.atoms.solve import pulled_inside
-from solvers.running.incumbent import Incumbent
-from solvers.running.limits import Clock, OutOfTime
+from solvers.bracket.incumbent import Incumbent
+from solvers.bracket.limits import Clock, OutOfTime
 from wdro_cvx import (
     ChiSquareBall,
     EdgeBounds,

@@ -11,12 +11,12 @@ from instances import random_laplacian, random_nominal, seeds
 from scipy import sparse
 
 from solvers import CertifiedSolver, Request, RobustGraph, SparseSolver, solve
-from solvers.laplacian_qp import LaplacianQP, solve_laplacian_qp
 from solvers.large.neighbours import near_pairs, pivot_cells
 from solvers.large.pricing import crowding, paying_pairs, paying_within
 from solvers.large.sparse_qp import SparseQP, solve_sparse_qp
 from solvers.large.structure import Candidates, squared_distances
 from solvers.large.worst_case import worst_transport
+from solvers.qp import LaplacianQP, solve_laplacian_qp
 from wdro_cvx import (
     GaussianBall,
     GraphProblem,
@@ -29,9 +29,9 @@ from wdro_cvx import (
     WassersteinBall,
     judge,
 )
+from wdro_cvx.generators import neighbour_graph, smooth_table
+from wdro_cvx.graphs.edge_list import EdgeList
 from wdro_cvx.graphs.laplacian import adjoint, edge_index, laplacian_from_weights
-from wdro_cvx.large.edge_list import EdgeList
-from wdro_cvx.large.generators import neighbour_graph, smooth_table
 from wdro_cvx.priors import Frobenius
 
 

@@ -7,7 +7,7 @@ from scipy import sparse
 from solvers import CertifiedSolver, SparseSolver
 from solvers.large.worst_case import top_bound
 from wdro_cvx import GraphProblem, Nominal, Status, WassersteinBall, judge
-from wdro_cvx.large.generators import neighbour_graph, smooth_table
+from wdro_cvx.generators import neighbour_graph, smooth_table
 
 
 def smooth_problem(d, n, ambiguity):

@@ -11,9 +11,9 @@ from instances import random_nominal, seeds
 from scipy import sparse
 
 from solvers import CertifiedSolver, SparseSolver, solve, solve_path
-from solvers.laplacian_qp import LaplacianQP, solve_laplacian_qp
 from solvers.large.sparse_qp import SparseQP, solve_sparse_qp
 from solvers.large.structure import Candidates
+from solvers.qp import LaplacianQP, solve_laplacian_qp
 from wdro_cvx import (
     EdgeBounds,
     GraphProblem,
@@ -27,8 +27,8 @@ from wdro_cvx import (
     WassersteinBall,
     judge,
 )
+from wdro_cvx.generators import neighbour_graph, smooth_table
 from wdro_cvx.graphs.laplacian import adjoint, edge_index, weights_from_laplacian
-from wdro_cvx.large.generators import neighbour_graph, smooth_table
 from wdro_cvx.priors import DegreePrior, Frobenius
 
 

@@ -6,11 +6,11 @@ from instances import dimensions, paper_problem, random_laplacian, random_nomina
 
 from formulations import GeneralRegularized, RobustPremium, SampleAverage
 from solvers import BlockDescent, ProjectedGradient, Solver, bisect_multiplier, register, registered
-from solvers.certified import CertifiedSolver
+from solvers.bracket.limits import Clock
+from solvers.generic import CertifiedSolver
 from solvers.paper.block_descent import fixed_gamma
 from solvers.paper.spectral import spectral_descent
 from solvers.paper.step import proximal_step
-from solvers.running.limits import Clock
 from wdro_cvx import (
     GaussianBall,
     GraphProblem,

@@ -14,8 +14,8 @@ from wdro_cvx import (
     Singleton,
     judge,
 )
-from wdro_cvx.graphs.edges import EdgeBrackets
 from wdro_cvx.graphs.laplacian import weights_from_laplacian
+from wdro_cvx.judging.edges import EdgeBrackets
 from wdro_cvx.priors import Frobenius
 
 

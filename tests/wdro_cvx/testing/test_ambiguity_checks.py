@@ -17,7 +17,7 @@ from wdro_cvx import (
     register_ambiguity,
     registered_ambiguities,
 )
-from wdro_cvx.moment import DenseMoment
+from wdro_cvx.moments.moment import DenseMoment
 
 
 @dataclass(frozen=True)

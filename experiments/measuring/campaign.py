@@ -1,0 +1,115 @@
+"""Run a list of measurements one after the other, resume, and skip what is out of reach."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from experiments.measuring.display import CampaignDisplay, note
+from experiments.measuring.isolated import run_isolated
+from experiments.measuring.measurement import Assignment, Cell, carry_out
+from experiments.measuring.outcome import Limits, Outcome
+from experiments.measuring.store import Row, Store, flat, key_of
+
+#: What a row says that has no answer in it, so that every table has every column.
+_EMPTY: Row = {
+    "said": "", "said_solved": False, "is_solved": False, "message": "",
+    **dict.fromkeys(
+        ("value", "judged_value", "bound", "gap", "residual", "oracle_error", "constant", "tol",
+         "iterations", "build_s", "compile_s", "solve_s", "total_s", "fastest_s", "slowest_s",
+         "wall_s", "runs", "others", "peak_mb", "solver_mb"),
+        math.nan,
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A measurement with the panel that it is shown in and the limits that it is given."""
+
+    panel: str
+    cell: Cell
+    limits: Limits
+
+    @property
+    def series(self) -> tuple[object, ...]:
+        """What it shares with the same measurement at other sizes."""
+        cell = self.cell
+        return replace(cell.instance, d=0, n=0, seed=0), cell.method, cell.target, self.panel
+
+
+def run_campaign(
+    planned: Sequence[Planned],
+    store: Store,
+    description: str,
+    extensions: tuple[str, ...] = (),
+) -> pd.DataFrame:
+    """Carry out all measurements, panel by panel, smallest first; return one row each.
+
+    A method that hits a limit is skipped for larger d of the same panel, and the row says why.
+    Measurements that the store has are not repeated, unless they hit a limit that is higher now.
+    """
+    rows: list[Row] = []
+    stopped: dict[tuple[object, ...], Row] = {}
+    bounds: dict[object, float] = {}
+    panels = list(dict.fromkeys(item.panel for item in planned))
+    ordered = sorted(planned, key=lambda item: (panels.index(item.panel), item.cell.instance.d))
+    with CampaignDisplay(description, ordered) as display:
+        for item in ordered:
+            cell = item.cell
+            row = _usable(store, item)
+            if row is not None:
+                display.reused(item, row)
+            elif (earlier := stopped.get(item.series)) and earlier["d"] < cell.instance.d:
+                reason = f"{earlier['outcome']} at d = {earlier['d']}: {earlier['message']}"
+                row = {"outcome": Outcome.SKIPPED, "message": reason}
+                display.done(item, row)
+            else:
+                display.begin(item)
+                row = _measure(item, store, extensions, bounds.get(cell.instance, -math.inf))
+                display.done(item, row)
+            full: Row = _EMPTY | flat(cell) | row | {"panel": item.panel, "key": key_of(cell)}
+            rows.append(full)
+            if full["bound"] > bounds.get(cell.instance, -math.inf):
+                bounds[cell.instance] = full["bound"]
+            if Outcome(full["outcome"]).hit_limit:
+                stopped.setdefault(item.series, full)
+    for text in store.notes:
+        note(text)
+    return pd.DataFrame(rows).astype({"said_solved": bool, "is_solved": bool})
+
+
+def _usable(store: Store, item: Planned) -> Row | None:
+    """Return the stored row, None where there is none or a limit has been raised since."""
+    row = store.load(item.cell)
+    if row is None:
+        return None
+    outcome = Outcome(row["outcome"])
+    if outcome is Outcome.TIME_OUT and item.limits.limit_s > row["limit_s"]:
+        return None
+    if outcome is Outcome.OUT_OF_MEMORY and item.limits.limit_mb > row["limit_mb"]:
+        return None
+    return row if outcome is not Outcome.OK or _whole(store, item.cell) else None
+
+
+def _whole(store: Store, cell: Cell) -> bool:
+    """Say whether the Laplacian of a stored row can be read."""
+    laplacian = store.array(cell)
+    return laplacian is not None and laplacian.shape == (cell.instance.d, cell.instance.d)
+
+
+def _measure(item: Planned, store: Store, extensions: tuple[str, ...], bound: float) -> Row:
+    assignment = Assignment(item.cell, extensions, bound)
+    answer = run_isolated(carry_out, assignment, item.limits)
+    row: dict[str, Any] = {"outcome": answer.outcome, "message": answer.message}
+    laplacian = None
+    if answer.outcome is Outcome.OK:
+        found, laplacian = answer.value
+        row |= found
+    row |= asdict(item.limits)
+    store.save(item.cell, row, laplacian)
+    return row

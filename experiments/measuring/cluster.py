@@ -1,0 +1,109 @@
+"""Trials on a Dask cluster; the loss of its scheduler or of all workers is told within seconds."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from experiments.measuring.outcome import Answer, Outcome
+from wdro_cvx import WdroError
+
+#: The address that stands for a Dask cluster on this machine.
+LOCAL_CLUSTER = "local"
+_CONNECT_S = 20.0
+_PATIENCE_S = 5.0  # without any worker, or without a scheduler
+_POLL_S = 1.0
+_FETCH_S = 5.0  # for an answer that is there
+
+
+@contextmanager
+def connected(scheduler: str) -> Iterator[Any]:
+    """Yield a client of a Dask scheduler, ``local`` for one on this machine."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise WdroError(
+            "Running on a cluster needs Dask: pip install 'wdro-cvx[cluster]'."
+        ) from None
+    # It logs every lost connection with its traceback; ours is one sentence.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    try:
+        if scheduler == LOCAL_CLUSTER:
+            # Any free port: without an address it insists on one that may be taken.
+            client = Client(threads_per_worker=1, dashboard_address=":0")
+        else:
+            client = Client(scheduler, timeout=_CONNECT_S)
+    except (OSError, ValueError) as error:
+        raise WdroError(
+            f"No Dask scheduler answers at {scheduler!r} ({error}). Start one with "
+            "`dask scheduler`, or use --dask local."
+        ) from None
+    with client:
+        yield client
+
+
+@contextmanager
+def pricing_cluster(scheduler: str | None) -> Iterator[None]:
+    """Let the sparse solver price its blocks on a cluster, or here if none is named."""
+    if scheduler is None:
+        yield
+        return
+    from solvers import price_on
+
+    with connected(scheduler) as client, price_on(client):
+        yield
+
+
+def on_cluster(
+    numbered: Sequence[tuple[int, Any]],
+    function: Callable[[Any], Any],
+    scheduler: str,
+    saved: Path,
+) -> Iterator[tuple[int, Answer]]:
+    """Yield answers as workers finish them; what a lost worker had in hand goes to another."""
+    with connected(scheduler) as client:
+        from distributed import wait
+
+        futures = {client.submit(function, work, pure=False): place for place, work in numbered}
+        deadline = time.monotonic() + _CONNECT_S  # workers may still be on their way
+        while futures:
+            answers: list[tuple[Any, Answer]] = []
+            try:
+                done = wait(list(futures), timeout=_POLL_S, return_when="FIRST_COMPLETED").done
+                for future in done:
+                    answers.append((future, _answer(future)))
+                lost = None
+            except TimeoutError:
+                lost = _lost(client)
+            except (CancelledError, OSError):  # what the client makes of its lost connection
+                lost, deadline = "The Dask scheduler is gone.", 0.0
+            if lost is None:
+                deadline = time.monotonic() + _PATIENCE_S
+            elif time.monotonic() > deadline:
+                raise WdroError(
+                    f"{lost} {len(numbered) - len(futures)} of {len(numbered)} trials came back "
+                    f"and are saved in {saved}; the same command goes on from there."
+                )
+            for future, answer in answers:
+                yield futures.pop(future), answer
+                future.release()
+
+
+def _lost(client: Any) -> str | None:
+    """Say what of the cluster is gone, None if nothing is."""
+    if client.status != "running":
+        return "The Dask scheduler is gone."
+    return None if client.scheduler_info(n_workers=-1)["workers"] else "All Dask workers are gone."
+
+
+def _answer(future: Any) -> Answer:
+    """Fetch an answer; a worker that dies with it in hand leaves nothing to wait for."""
+    reason = future.exception(timeout=_FETCH_S)
+    if reason is None:
+        return Answer(Outcome.OK, future.result(timeout=_FETCH_S))
+    return Answer(Outcome.CRASH, message=f"{type(reason).__name__}: {reason}")

@@ -1,0 +1,155 @@
+"""Which code a result was computed by: the modules that its trial imports, and the libraries.
+
+A result depends on every module of our four packages that its trial imports, directly or through
+others, and on the versions of the libraries that compute. It does not depend on docstrings,
+comments, layout, drawings, reports or other commands: changing these leaves it valid. Digests
+compare within one minor version of Python, since the syntax tree is another in the next.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from experiments.measuring.extensions import installed_files
+
+ROOT = Path(__file__).parents[2]
+LIBRARIES = ("numpy", "scipy", "cvxpy", "clarabel", "scs", "piqp", "networkx", "scikit-learn")
+_PACKAGES = ("wdro_cvx", "formulations", "solvers", "experiments")
+#: A module that imports this draws, and computes nothing that a result contains.
+_DRAWS = "matplotlib"
+#: A package whose ``__init__`` calls one of these imports all modules in it, to register them.
+_IMPORTS_ALL = ("iter_modules", "walk_packages")
+
+#: Digests by module, library or file.
+Code = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Source:
+    """What the results of a command are computed by, beside their settings.
+
+    Attributes
+    ----------
+    trials : names of modules
+        Those that contain the trials.
+    extensions : paths
+        Python files that register variants; those of installed packages count as well.
+    data : paths
+        Files that the trials read.
+    """
+
+    trials: tuple[str, ...]
+    extensions: tuple[str, ...] = ()
+    data: tuple[Path, ...] = ()
+
+    def code(self) -> Code:
+        """Return the digests of all that results depend on, by name."""
+        found = {f"{name} (library)": library_version(name) for name in LIBRARIES}
+        for name in sorted(modules_of(self.trials)):
+            found[name] = _parsed(name).essence
+        for path in (*map(Path, self.extensions), *installed_files(), *self.data):
+            inside = path.resolve().is_relative_to(ROOT)
+            label = str(path.resolve().relative_to(ROOT)) if inside else str(path)
+            found[label] = _digest(path.read_bytes())
+        return found
+
+    def digest(self) -> str:
+        """Return one digest of them all."""
+        lines = (f"{name} {digest}" for name, digest in sorted(self.code().items()))
+        return _digest("\n".join(lines).encode())
+
+
+def library_version(name: str) -> str:
+    """Return the version of an installed library."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def modules_of(starts: Iterable[str]) -> set[str]:
+    """Return our modules that some modules import, directly or through others, and themselves."""
+    found: set[str] = set()
+    waiting = list(starts)
+    for name in waiting:
+        if not _path_of(name).is_file():
+            raise ValueError(f"there is no module {name}.")
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += [module for module in _ours(name) if not _parsed(module).draws]
+    return found
+
+
+def _ours(name: str) -> Iterator[str]:
+    """Yield our modules that a module imports, with the packages that contain them."""
+    names = {name, *_parsed(name).imports}
+    if _parsed(name).imports_all:
+        names |= {_name_of(file) for file in _path_of(name).parent.rglob("*.py")}
+    wanted = {name.rsplit(".", cut)[0] for name in names for cut in range(name.count(".") + 1)}
+    for module in sorted(wanted):
+        if module.partition(".")[0] in _PACKAGES and _path_of(module).is_file():
+            yield module
+
+
+@dataclass(frozen=True)
+class _Parsed:
+    """What matters of a module: what it does, what it imports, and whether it draws."""
+
+    essence: str
+    imports: frozenset[str]
+    imports_all: bool
+    draws: bool
+
+
+def _parsed(name: str) -> _Parsed:
+    path = _path_of(name)
+    return _parse(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=4096)
+def _parse(path: Path, changed: int) -> _Parsed:
+    tree = ast.parse(path.read_bytes())
+    imports: set[str] = set()
+    attributes: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            imports |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            imports |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Attribute):
+            attributes.add(node.attr)
+        elif (
+            isinstance(node, _WITH_DOCSTRINGS) and ast.get_docstring(node, clean=False) is not None
+        ):
+            node.body = node.body[1:] or [ast.Pass()]
+    return _Parsed(
+        _digest(ast.dump(tree).encode()),
+        frozenset(imports),
+        path.name == "__init__.py" and not attributes.isdisjoint(_IMPORTS_ALL),
+        any(name.partition(".")[0] == _DRAWS for name in imports),
+    )
+
+
+_WITH_DOCSTRINGS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def _path_of(name: str) -> Path:
+    path = ROOT.joinpath(*name.split("."))
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+def _name_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:12]

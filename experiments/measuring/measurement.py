@@ -1,0 +1,177 @@
+"""One measurement: an instance, a method, an accuracy; and what came of it.
+
+Times are CPU times of one thread, which other programs on the machine disturb least; the wall time
+stands beside them, and how much of the machine others used meanwhile.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import psutil
+from threadpoolctl import threadpool_limits
+
+from experiments.measuring.extensions import load_extension, load_installed
+from experiments.measuring.instances import Instance
+from experiments.measuring.methods import Method, find_method
+from wdro_cvx import GraphProblem, Solution, Status, Verdict, judge
+from wdro_cvx.validation import Array
+
+#: A method's own value may be off by this many times the gap that its Laplacian must reach.
+VALUE_SLACK = 10.0
+
+_REPEAT_S = 3.0  # a run this long is its own warm-up and is not repeated; shorter ones share it
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What to measure.
+
+    ``target`` is the judged gap that the method must reach; ``repeats`` the number of timed runs.
+    """
+
+    instance: Instance
+    method: str
+    target: float = 1e-6
+    repeats: int = 3
+    threads: int = 1
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """A cell with what its process needs: extensions, and the best bound proved so far."""
+
+    cell: Cell
+    extensions: tuple[str, ...] = ()
+    bound: float = -np.inf
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A solution with the CPU and wall seconds that it took."""
+
+    solution: Solution
+    cpu_s: float
+    wall_s: float
+
+
+def carry_out(assignment: Assignment) -> tuple[dict[str, Any], Array]:
+    """Load the extensions, then measure: what a process of its own does."""
+    load_installed()
+    for path in assignment.extensions:
+        load_extension(path)
+    return measure(assignment.cell, assignment.bound)
+
+
+def measure(cell: Cell, bound: float = -np.inf) -> tuple[dict[str, Any], Array]:
+    """Run a cell here and now; return the row of its result and the Laplacian.
+
+    Parameters
+    ----------
+    cell : Cell
+    bound : float
+        A lower bound that the judge proved for the same problem, by another method's certificate:
+        an answer without one of its own is accepted by it.
+    """
+    problem = cell.instance.problem()
+    method = find_method(cell.method)
+    method.check(problem)
+    with threadpool_limits(cell.threads):
+        before, others = _peak_mb(), _Others()
+        first, verdict, tol = _reach(problem, method, cell.target, bound)
+        peak = _peak_mb()
+        repeats = min(cell.repeats, int(_REPEAT_S / max(first.cpu_s, 1e-9)))
+        runs = [_timed(lambda: method.run(problem, tol)) for _ in range(repeats)] or [first]
+        busy = others.cores()
+    solution = first.solution
+    seconds = [run.cpu_s for run in runs]
+    row = {
+        "said": solution.status.value,
+        "said_solved": solution.status is Status.SOLVED,
+        "is_solved": _solved(verdict, cell.target, bound),
+        "value": float(solution.value),
+        "judged_value": verdict.value,
+        "bound": verdict.bound,
+        "gap": verdict.gap,
+        "residual": verdict.residuals.largest,
+        "oracle_error": verdict.oracle_error,
+        "constant": verdict.constant,
+        "tol": tol,
+        "iterations": int(solution.iterations),
+        "build_s": float(np.median([run.solution.build_s for run in runs])),
+        "compile_s": float(np.median([run.solution.compile_s for run in runs])),
+        "solve_s": float(np.median([run.solution.solve_s for run in runs])),
+        "total_s": float(np.median(seconds)),
+        "fastest_s": min(seconds),
+        "slowest_s": max(seconds),
+        "wall_s": float(np.median([run.wall_s for run in runs])),
+        "runs": len(runs),
+        "others": busy,
+        "peak_mb": peak,
+        "solver_mb": peak - before,
+    }
+    return row, np.asarray(solution.laplacian, dtype=float)
+
+
+def _reach(
+    problem: GraphProblem, method: Method, target: float, bound: float
+) -> tuple[Timed, Verdict, float]:
+    """Run at the loosest tolerance whose answer is accepted, else at the tightest.
+
+    Accepted is an answer that the judge confirms and whose own value is right as well.
+    """
+    for tol in method.tolerances(target):
+        timed = _timed(lambda tol=tol: method.run(problem, tol))  # type: ignore[misc]
+        answer = timed.solution
+        verdict = judge(problem, answer.laplacian, answer.certificate)
+        size = max(abs(verdict.value), verdict.floor)
+        misstated = abs(answer.value - verdict.value) / size
+        if _solved(verdict, target, bound) and misstated <= VALUE_SLACK * target:
+            break
+    return timed, verdict, tol
+
+
+def _solved(verdict: Verdict, target: float, bound: float) -> bool:
+    """Say whether the judge confirms an answer by its own certificate or by another's bound."""
+    return replace(verdict, bound=max(verdict.bound, bound)).solved(target)
+
+
+def _timed(run: Callable[[], Solution]) -> Timed:
+    wall, cpu = time.perf_counter(), _cpu_s()
+    solution = run()
+    return Timed(solution, _cpu_s() - cpu, time.perf_counter() - wall)
+
+
+def _cpu_s() -> float:
+    """Return the CPU seconds of this process and of those that it started and waited for."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+class _Others:
+    """How many cores other programs use meanwhile."""
+
+    def __init__(self) -> None:
+        self._start = time.perf_counter(), self._elsewhere()
+
+    @staticmethod
+    def _elsewhere() -> float:
+        used = psutil.cpu_times()
+        return used.user + used.system - _cpu_s()
+
+    def cores(self) -> float:
+        started, before = self._start
+        elapsed = time.perf_counter() - started
+        return max(self._elsewhere() - before, 0.0) / max(elapsed, 1e-9)
+
+
+def _peak_mb() -> float:
+    """Return the peak memory of this process in MiB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1024.0**2 if sys.platform == "darwin" else 1024.0)

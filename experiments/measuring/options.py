@@ -1,0 +1,141 @@
+"""Arguments that commands share, refused with a sentence before work starts."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import math
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from experiments.measuring.folder import RUNS, choose_output, locked, publish
+
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
+#: Problems are dense: a matrix of this size takes 3 GiB.
+LARGEST_D = 20_000
+#: Why a number of instances is refused.
+FEW = "no verdict rests on one instance"
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+def parse_number(text: str) -> float | None:
+    """Return a decimal number in ASCII, None where the text is no such thing.
+
+    Python's own ``float`` also takes ``1_000`` and digits of other scripts.
+    """
+    return float(text) if _NUMBER.fullmatch(text.strip()) else None
+
+
+def number(least: float = -math.inf, above: bool = False) -> Callable[[str], float]:
+    """Return a type of argument: a finite number not below ``least`` (or ``above`` it)."""
+
+    def parse(text: str) -> float:
+        value = parse_number(text)
+        good = value is not None and math.isfinite(value)
+        if not good or value < least or (above and value == least):  # type: ignore[operator]
+            relation = "above" if above else "of at least"
+            limit = "" if least == -math.inf else f" {relation} {least:g}"
+            raise argparse.ArgumentTypeError(f"{text!r} is not a finite number{limit}")
+        return float(value)  # type: ignore[arg-type]
+
+    return parse
+
+
+def whole(least: int, most: int, why: str = "") -> Callable[[str], int]:
+    """Return a type of argument: a whole number in a range."""
+
+    def parse(text: str) -> int:
+        digits = text.strip()
+        if not re.fullmatch(r"\d{1,20}", digits, re.ASCII) or not least <= int(digits) <= most:
+            raise argparse.ArgumentTypeError(
+                f"{text!r} is not a whole number from {least} to {most}{why and ': ' + why}"
+            )
+        return int(digits)
+
+    return parse
+
+
+def sizes(text: str) -> tuple[int, ...]:
+    """Parse numbers of vertices."""
+    one = whole(2, LARGEST_D, "a graph needs 2 vertices, and problems are dense")
+    return tuple(dict.fromkeys(one(part) for part in text.split(",")))
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Parse names, each once."""
+    found = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text!r} names nothing; leave the option out for all")
+    return found
+
+
+def folder(text: str) -> Path:
+    """Parse the name of a folder; an empty one would be the working directory."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError(f"{text!r} names no folder; . is the working directory")
+    return Path(text)
+
+
+def add_output(parser: argparse.ArgumentParser, command: str, resumes: bool = True) -> None:
+    """Add the arguments that say where to write, and whether to resume."""
+    parser.add_argument(
+        "--output", type=folder, metavar="DIR", help=f"where to write (default: {RUNS / command})"
+    )
+    parser.add_argument(
+        "--reference", action="store_true",
+        help=f"when done, replace the committed results/{command}",
+    )  # fmt: skip
+    if resumes:
+        parser.add_argument(
+            "--fresh", action="store_true", help="forget earlier runs instead of resuming"
+        )
+
+
+def add_seed(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add the seed of what a run draws."""
+    parser.add_argument(
+        "--seed", type=whole(0, 2**32), default=0, metavar="S", help=f"of the {what} (default: 0)"
+    )
+
+
+def add_cluster(parser: argparse.ArgumentParser) -> None:
+    """Add the cluster that trials may run on."""
+    parser.add_argument(
+        "--dask", metavar="ADDRESS",
+        help="run on a Dask cluster: tcp://host:port of its scheduler, or local",
+    )  # fmt: skip
+
+
+def add_limits(parser: argparse.ArgumentParser, time_s: float | None, mib: float | None) -> None:
+    """Add the limits of one run."""
+    above = number(0.0, above=True)
+    parser.add_argument(
+        "--time-limit", type=above, default=time_s, metavar="S",
+        help="CPU seconds for one run, judging included; on the clock, four times as many",
+    )  # fmt: skip
+    parser.add_argument(
+        "--memory-limit", type=above, default=mib, metavar="MIB",
+        help="MiB for one run and all processes that it starts",
+    )  # fmt: skip
+
+
+@contextlib.contextmanager
+def workspace(options: argparse.Namespace, command: str) -> Iterator[Path]:
+    """Hold the folder to write to; replace the reference at the end if that was asked for."""
+    output = choose_output(command, options.output, options.reference)
+    with locked(output):
+        yield output
+        if options.reference:
+            print(f"replaced {publish(output, command)}")
+
+
+def all_certified(unsolved: int) -> int:
+    """Return the exit code of a run all of whose answers should be certified."""
+    if unsolved:
+        print(f"wdro: {unsolved} answers were not certified.", file=sys.stderr)
+    return 1 if unsolved else 0

@@ -1,0 +1,175 @@
+"""The cells: problems at the corners of the domain, and what is found in one.
+
+Every registered set and both priors, each over random combinations of the axes below: a full
+product would have millions of cells. A cell is its seed, so that a run can be resumed and repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from experiments.measuring.store import Row
+from solvers import solve
+from wdro_cvx import (
+    AmbiguitySet,
+    EdgeBounds,
+    GraphProblem,
+    MomentBall,
+    Nominal,
+    Status,
+    judge,
+    registered_ambiguities,
+)
+from wdro_cvx.generators import rbf_graph, smooth_signals
+from wdro_cvx.graphs.laplacian import complete_graph, edge_index
+from wdro_cvx.priors import LogDegree
+from wdro_cvx.validation import Array
+
+DIMENSIONS = (2, 3, 10, 30, 60)
+CELLS = 25  # for every set, prior and dimension
+TOLERANCE = 1e-6
+TIME_LIMIT = 30.0
+PRIORS = ("Frobenius", "log-degree")
+ORDERS = (1.0, 1.05, 4 / 3, 2.0, 4.0, 20.0, np.inf)
+
+#: What a cell is drawn from, for the report.
+AXES = {
+    "samples N": "1, 2, d/2, d, 5d",
+    "radius": "1e-3 to 20 times the signals' length, or 1e-3 to 3 times a divergence's hard limit",
+    "eta, or the root of alpha·beta": "1e-4 to 10, in units of the data squared",
+    "bounds": "none (half of the cells), 30 % of the edges absent, 30 % pinned, all capped",
+    "trace": "d (half of the cells), 0.3 d, 7 d; fixed (two thirds), penalised weakly or strongly",
+    "data": "smooth signals, heavy tails (t with 2 degrees of freedom), repeated samples",
+    "offset": "0 or 1e6 times the spread",
+    "unit": "1e-3, 1, 1e3",
+    "norm p": ", ".join(f"{p:.3g}" for p in ORDERS),
+}
+
+
+@dataclass(frozen=True)
+class Corner:
+    """One problem of the grid."""
+
+    set: str
+    prior: str
+    d: int
+    number: int
+
+
+def corners(dimensions: Sequence[int], cells: int = CELLS) -> list[Corner]:
+    """Return all problems, smallest first."""
+    return [
+        Corner(name, prior, d, number)
+        for d in sorted(dimensions)
+        for name in sorted(registered_ambiguities())
+        for prior in PRIORS
+        for number in range(cells)
+    ]
+
+
+def build(corner: Corner) -> tuple[GraphProblem, Row]:
+    """Return the problem of a corner, and what it was drawn to be."""
+    names = sorted(registered_ambiguities())
+    place = [names.index(corner.set), PRIORS.index(corner.prior), corner.d, corner.number]
+    rng = np.random.default_rng(place)
+    d = corner.d
+    n = int(rng.choice([1, 2, max(d // 2, 1), d, 5 * d]))
+    kind = str(rng.choice(["smooth", "heavy", "repeated"]))
+    samples = _samples(kind, rng, n, d)
+    size = float(np.sqrt(np.mean(np.sum(np.square(samples), axis=1)))) or 1.0
+    samples = samples + float(rng.choice([0.0, 1e6])) * size / np.sqrt(d)
+    unit = float(rng.choice([1e-3, 1.0, 1e3]))
+    ambiguity = _ambiguity(corner.set, rng, d, n, size)
+    eta = float(10.0 ** rng.uniform(-4, 1)) * size**2 / d
+    options, drawn = _graph(rng, d, eta)
+    if corner.prior == "log-degree":
+        bounds = options.get("bounds")
+        alpha = size**2 / d
+        options = {"prior": LogDegree(alpha, eta**2 / alpha, bounds)}
+    else:
+        options["eta"] = eta
+    problem = GraphProblem(Nominal.from_samples(samples), ambiguity, **options).scaled(unit)
+    shown = ambiguity.radius if ambiguity.radius_degree == 0 else ambiguity.length / size
+    order = ambiguity.norm_order
+    return problem, {
+        "n": n, "data": kind, "radius": shown, "eta": eta / size**2 * d, "unit": unit,
+        "p": "" if order is None else f"{order:.3g}", **drawn,
+    }  # fmt: skip
+
+
+def solve_corner(corner: Corner) -> Row:
+    """Solve one problem and judge the answer."""
+    problem, drawn = build(corner)
+    answer = solve(problem, tol=TOLERANCE, time_limit=TIME_LIMIT)
+    verdict = judge(problem, answer)
+    solved = verdict.solved(TOLERANCE)
+    return drawn | {
+        "status": answer.status.value, "gap": verdict.gap, "iterations": answer.iterations,
+        "seconds": answer.solve_s, "solved": solved,
+        "wrong_claim": answer.status is Status.SOLVED and not solved,
+    }  # fmt: skip
+
+
+def _samples(kind: str, rng: np.random.Generator, n: int, d: int) -> Array:
+    if kind == "heavy":
+        return rng.standard_t(2.0, (n, d))
+    graph = rbf_graph(d, rng) if d > 3 else complete_graph(d, float(d))
+    samples = smooth_signals(graph, n, rng, noise=0.1)
+    if kind == "repeated":
+        return np.repeat(samples[: max(n // 3, 1)], 3, axis=0)
+    return samples
+
+
+def _ambiguity(name: str, rng: np.random.Generator, d: int, n: int, size: float) -> AmbiguitySet:
+    ambiguity = registered_ambiguities()[name].example(1.0, d)
+    if name == "MomentBall":
+        ambiguity = MomentBall(1.0, p=float(rng.choice(ORDERS)))
+    if name == "MahalanobisBall":
+        scales = 10.0 ** rng.uniform(-1.5, 1.5, d)
+        ambiguity = replace(ambiguity, scales=tuple(scales))  # type: ignore[call-arg]
+    relative = float(10.0 ** rng.uniform(-3, np.log10(20.0)))
+    if name == "Singleton":
+        return ambiguity
+    if name in ("KLBall", "ChiSquareBall"):
+        limit = np.log(max(n, 2)) if name == "KLBall" else max(n - 1.0, 1.0)
+        return replace(ambiguity, radius=float(limit * 10.0 ** rng.uniform(-3, np.log10(3.0))))
+    if name == "MomentUncertainty":
+        ambiguity = replace(
+            ambiguity,
+            mean_radius=float(10.0 ** rng.uniform(-1, 1)),  # type: ignore[call-arg]
+            covariance_radius=float(10.0 ** rng.uniform(-1, 1)),
+        )
+    scaled = ambiguity.scaled(size)
+    return replace(scaled, radius=scaled.radius * relative)
+
+
+def _graph(rng: np.random.Generator, d: int, eta: float) -> tuple[dict[str, Any], Row]:
+    """Draw the trace, its penalty and the bounds of the weights."""
+    trace = d * float(rng.choice([1.0, 1.0, 0.3, 7.0]))
+    penalty = str(rng.choice(["none", "none", "none", "none", "weak", "strong"]))
+    bounds = str(rng.choice(["none", "none", "none", "mask", "pins", "caps"]))
+    options: dict[str, Any] = {"trace": trace}
+    if penalty != "none":
+        options["trace_penalty"] = eta * (0.1 if penalty == "weak" else 100.0)
+    m = d * (d - 1) // 2
+    lower, upper = np.zeros(m), np.full(m, np.inf)
+    if bounds == "mask":
+        upper[rng.random(m) < 0.3] = 0.0
+        upper[rng.integers(m)] = np.inf
+        for vertex in np.flatnonzero(EdgeBounds(lower, upper).most_degrees() == 0.0):
+            heads, tails = edge_index(d)  # a prior with logarithms has no graph otherwise
+            upper[np.flatnonzero((heads == vertex) | (tails == vertex))[0]] = np.inf
+    elif bounds == "pins":
+        pinned = rng.random(m) < 0.3
+        pinned[0] &= not pinned.all()  # something has to be left to choose
+        lower = np.where(pinned, rng.uniform(0.1, 1.0, m) * trace / (4 * m), 0.0)
+        upper = np.where(pinned & (m > 1), lower, np.inf)
+    elif bounds == "caps":
+        upper = rng.uniform(1.1, 4.0, m) * trace / (2 * m)
+    if bounds != "none":
+        options["bounds"] = EdgeBounds(lower, upper)
+    return options, {"trace": trace / d, "penalty": penalty, "bounds": bounds}

@@ -1,0 +1,1 @@
+"""The finished questions: each is one study, run by `wdro study NAME`."""

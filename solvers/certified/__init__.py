@@ -1,5 +1,0 @@
-"""The certified solver: smooth steps first, then what the set offers, then bundles."""
-
-from solvers.certified.solver import CertifiedSolver
-
-__all__ = ["CertifiedSolver"]

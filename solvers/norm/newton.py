@@ -1,0 +1,195 @@
+"""The moment ball of Theorem 3, exactly and with a certificate, for every norm type p in [1, ∞].
+
+Newton's method (solvers/norm/ascent.py) on a dual (solvers/norm/dual.py) with d + 1 unknowns,
+whatever the bounds of the weights. For p = ∞ and for radius 0 all Laplacians have the same worst
+case, and one QP is left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from solvers.base import Request, Solver, register
+from solvers.bracket.display import progress_display
+from solvers.bracket.incumbent import Callback, Progress
+from solvers.bracket.limits import Clock, judged
+from solvers.norm.ascent import ascend
+from solvers.norm.dual import Evidence, share_inside
+from solvers.qp import LaplacianQP, climb, edge_gains
+from solvers.qp.bounded import best_bounded_tau
+from solvers.qp.start import best_tau
+from wdro_cvx import Certificate, GraphProblem, MomentBall, ProblemError, Solution, Status
+from wdro_cvx.claims import NORM_BALL
+from wdro_cvx.graphs.laplacian import complete_graph
+from wdro_cvx.moments.moment import TransportedMoment
+from wdro_cvx.priors import frobenius_of
+from wdro_cvx.solution import relative_gap
+from wdro_cvx.validation import square_matrix, tolerance, whole_number
+
+
+@register
+@dataclass(frozen=True)
+class MomentNewton(Solver):
+    """Semismooth Newton for the moment ball: about ten Cholesky factorisations for any p.
+
+    Parameters
+    ----------
+    tol : float
+        The relative gap between value and lower bound at which to stop.
+    max_iterations : int
+        Limit on Newton steps; the answer then has the status ``ITERATION_LIMIT`` and its true gap.
+    callback : callable, optional
+        Called with a :class:`solvers.bracket.incumbent.Progress` after every step.
+    progress : bool
+        Show the gap as it closes, on standard error.
+    time_limit : float
+        Seconds after which to stop, looked at between steps; the answer then has the status
+        ``TIME_LIMIT`` and its true gap.
+    """
+
+    claims = (NORM_BALL,)
+    rank = 20
+
+    tol: float = 1e-6
+    max_iterations: int = 500
+    callback: Callback | None = None
+    progress: bool = False
+    time_limit: float = float("inf")
+
+    def __post_init__(self) -> None:
+        tolerance(self.tol)
+        whole_number("max_iterations", self.max_iterations, 1)
+        Clock(self.time_limit)
+
+    @classmethod
+    def check_claim(cls, problem: GraphProblem) -> None:
+        """Raise ProblemError unless the set is a ball of a norm and the prior the paper's."""
+        super().check_claim(problem)
+        frobenius_of(problem.prior, "MomentNewton")
+
+    @classmethod
+    def answer(cls, problem: GraphProblem, request: Request) -> Solution | None:
+        """Solve any ball of a norm, but for weights with bounds.
+
+        There the interior point of solvers/norm/interior.py takes as long in the median, and a
+        tenth where caps meet p next to 1.
+        """
+        order = problem.ambiguity.norm_order
+        if problem.bounds is not None and order is not None and 1.0 < order < np.inf:
+            return None
+        return cls(**request.settings(cls)).solve(problem, request.start)
+
+    def solve(self, problem: GraphProblem, start: Solution | None = None) -> Solution:
+        """Solve the problem, from another problem's solution if one is given.
+
+        Parameters
+        ----------
+        problem : GraphProblem
+        start : Solution, optional
+            The answer to a similar problem with the same vertices.
+        """
+        clock = Clock(self.time_limit)
+        self.check_claim(problem)
+        unit = problem.unit
+        if start is not None and start.certificate is not None:
+            start = replace(start, certificate=start.certificate.scaled(1.0 / unit))
+        with progress_display(self.progress, self.tol, self.callback) as callback:
+            found = self._solve(problem.normalised, start, _Watch(clock, callback, unit))
+        answer = replace(
+            found,
+            value=found.value * unit**2,
+            bound=found.bound * unit**2,
+            multiplier=found.multiplier * unit**problem.ambiguity.multiplier_degree,
+            certificate=found.certificate and found.certificate.scaled(unit),
+            history=[{name: row[name] * unit**2 for name in row} for row in found.history],
+        )
+        return replace(judged(problem, answer, self.tol), solve_s=clock.seconds)
+
+    def _solve(self, problem: GraphProblem, start: Solution | None, watch: _Watch) -> Solution:
+        order = problem.ambiguity.norm_order
+        assert order is not None  # as claimed
+        ball = MomentBall(problem.ambiguity.radius, order)
+        evidence = _guess(problem, ball, start)
+        tol, left, laplacian = self.tol / 2, self.max_iterations, None  # half is for rounding
+        history: list[tuple[float, float]] = []
+        if ball.radius > 0.0 and not np.isinf(ball.p):
+            qp = LaplacianQP(problem.nominal.second_moment, problem.prior)
+            found = ascend(qp, ball, evidence, tol, left, watch)
+            laplacian, history = found.laplacian, found.history
+            evidence, left = found.point.evidence(), left - found.steps
+        # The sample average of a moment in the ball gives the bound. For the moment found above it
+        # is solved already; where the moment was known beforehand it is all there is to do.
+        qp = LaplacianQP(evidence.moment, problem.prior)
+        if laplacian is None:  # to rounding: of its value little may be left beside a constant
+            tol = 1e-13
+        average = climb(qp, (evidence.nu, evidence.tau), tol, left)
+        if laplacian is None:
+            laplacian, history = average.best.laplacian(), average.history
+        left -= average.steps
+        worst = problem.ambiguity.worst_case(problem.nominal, laplacian)
+        value, bound = worst.risk + problem.regularisation(laplacian), average.last.value
+        status = Status.INACCURATE if left else Status.ITERATION_LIMIT
+        if watch.late:
+            status = Status.TIME_LIMIT
+        if relative_gap(value, bound, problem.constant) <= self.tol:
+            status = Status.SOLVED
+        moment = TransportedMoment(
+            problem.nominal.rows, shift=evidence.moment - problem.nominal.second_moment
+        )
+        return Solution(
+            laplacian=laplacian,
+            value=value,
+            status=status,
+            bound=bound,
+            iterations=self.max_iterations - left,
+            multiplier=worst.multiplier,
+            certificate=Certificate(moment, average.last.nu, average.last.level),
+            history=tuple({"value": row[0], "bound": row[1]} for row in history),
+        )
+
+
+@dataclass
+class _Watch:
+    """Tells a callback of every step, and says when the time is over."""
+
+    clock: Clock
+    callback: Callback | None
+    unit: float
+    steps: int = 0
+    late: bool = False
+
+    def __call__(self, value: float, bound: float) -> bool:
+        self.steps += 1
+        if self.callback is not None:
+            square, gap = self.unit**2, relative_gap(value, bound)
+            self.callback(
+                Progress(self.steps, value * square, bound * square, gap, self.clock.seconds)
+            )
+        self.late = self.clock.seconds > self.clock.limit
+        return self.late
+
+
+def _guess(problem: GraphProblem, ball: MomentBall, start: Solution | None) -> Evidence:
+    """Return the worst case of the start, or of the complete graph, and multipliers to match."""
+    theta = problem.nominal.second_moment
+    laplacian = complete_graph(problem.d, problem.target_trace)
+    if start is not None:
+        laplacian = square_matrix("start.laplacian", start.laplacian, problem.d, ProblemError)
+    if start is not None or problem.bounds is not None:
+        laplacian = problem.prior.repaired(laplacian)
+    moment = ball.worst_case(problem.nominal, laplacian).second_moment
+    if ball.p == 1.0 and start is not None and start.certificate is not None:
+        # Rounding hides which degrees are the largest, and how they share the shift.
+        shares = np.maximum(np.diagonal(start.certificate.second_moment - theta), 0.0)
+        if shares.any():
+            moment = theta + np.diag(ball.radius / shares.sum() * shares)
+    if np.isinf(ball.p) and ball.radius > 0.0:  # the moment is the certificate's
+        shift = moment - theta
+        moment = theta + share_inside(ball, theta, shift, np.ones_like(theta)) * shift
+    nu = problem.prior.slope(np.diagonal(laplacian))
+    qp = LaplacianQP(moment, problem.prior)
+    if problem.bounds is not None:
+        return Evidence(moment, nu, best_bounded_tau(qp, problem.bounds, nu))
+    return Evidence(moment, nu, best_tau(qp, edge_gains(moment), nu))

@@ -1,0 +1,88 @@
+"""Solve a Laplacian QP, with or without bounds on the weights."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from solvers.qp.ascent import Ascent, maximise
+from solvers.qp.bounded import BoundedPoint, bounded_point
+from solvers.qp.dense import QuadraticPoint, quadratic_point
+from solvers.qp.minimax import Master, Mixture
+from solvers.qp.qp import LaplacianQP, QPSolution
+from solvers.qp.start import easier_priors
+from wdro_cvx.graphs.laplacian import adjoint, laplacian_from_weights, weights_from_laplacian
+from wdro_cvx.validation import Array
+
+Climb = Ascent[QuadraticPoint] | Ascent[BoundedPoint]
+
+# Newton takes 3 to 20 steps, unless logarithms with next to no quadratic term leave it thousands of
+# pieces to cross: an interior point crosses them from the inside.
+_MAX_STEPS = 40
+_LAST_STEPS = 200
+_ROUGH = 1e-10  # a gap that is no wider is rounding's
+_INSIDE = 1e-10  # the accuracy, relative to the value, to which the interior point goes
+_EASIER = 1e-4  # the gap at which an easier problem has shown the way
+
+
+def solve_laplacian_qp(
+    qp: LaplacianQP, start: tuple[Array, float] | None = None, tol: float = 1e-12
+) -> QPSolution:
+    """Solve a Laplacian QP to the relative gap ``tol``, or to rounding.
+
+    Parameters
+    ----------
+    qp : LaplacianQP
+    start : (nu, tau), optional
+        Multipliers of a similar problem.
+    tol : float
+    """
+    found = climb(qp, start, tol, _MAX_STEPS)
+    answer = _solution(found)
+    if found.value - answer.bound <= max(tol, _ROUGH) * max(abs(answer.bound), qp.floor):
+        return answer
+    mixture = _from_inside(qp, found)
+    if mixture is None:
+        return answer
+    tau = 0.0 if qp.prior.trace.free else mixture.tau
+    again = _solution(climb(qp, (mixture.nu, tau), tol, _LAST_STEPS))
+    bounded = again if again.bound > answer.bound else answer
+    graphs = [(one.value, one.laplacian) for one in (answer, again)]
+    inner = qp.prior.repaired(laplacian_from_weights(mixture.weights))
+    weights = weights_from_laplacian(inner)
+    cost = float(adjoint(qp.moment) @ weights) + qp.prior.value(weights, np.diagonal(inner))
+    graphs.append((cost, inner))
+    value, laplacian = min(graphs, key=lambda graph: graph[0])
+    return replace(bounded, laplacian=laplacian, value=value, steps=answer.steps + again.steps)
+
+
+def climb(qp: LaplacianQP, start: tuple[Array, float] | None, tol: float, max_steps: int) -> Climb:
+    """Climb a QP's dual from ``start``, or from a guess."""
+    if qp.prior.bounds is not None:
+        return maximise(bounded_point(qp, qp.prior.bounds, start), tol, max_steps)
+    point = quadratic_point(qp, start)
+    if start is None:
+        for easier in easier_priors(qp.prior, point.gains):
+            wider = quadratic_point(LaplacianQP(qp.moment, easier), start)
+            found = maximise(wider, _EASIER, max_steps)
+            start = found.last.nu, 0.0
+        point = point if start is None else point.moved(*start)
+    return maximise(point, tol, max_steps)
+
+
+def _solution(found: Climb) -> QPSolution:
+    last = found.last
+    return QPSolution(
+        found.best.laplacian(), found.value, last.value, last.nu, last.level, found.steps
+    )
+
+
+def _from_inside(qp: LaplacianQP, found: Climb) -> Mixture | None:
+    """Return weights and multipliers next to the optimal ones, by an interior point."""
+    nu, rule = found.last.nu, qp.prior.trace
+    trace = rule.target or float(np.sum(qp.prior.degrees(nu)))
+    master = Master.of(qp, max(abs(found.last.value), qp.floor), trace)
+    if master.free.size == 0:  # there is but one graph
+        return None
+    return master.mix(adjoint(qp.moment)[np.newaxis], _INSIDE)

@@ -1,0 +1,132 @@
+"""A table of signals as the estimator has it: rows may count differently, cells may be missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from wdro_cvx import Nominal
+from wdro_cvx.moments.holes import nominal_with_holes
+from wdro_cvx.moments.nominal import sample_shares
+from wdro_cvx.validation import Array
+
+# Signals that vary less than this over the vertices, relative to their size, vary by rounding.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Signals:
+    """Signals to learn from.
+
+    Attributes
+    ----------
+    table : array (N, d)
+        NaN where a value is missing.
+    weights : array (N,) or None
+        How much every row counts; None where all count alike.
+    names : tuple of str or None
+        Those of the columns, for errors.
+    """
+
+    table: Array
+    weights: Array | None = None
+    names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.weights is not None:
+            shares = sample_shares(self.weights, len(self.table))
+            alike = np.ptp(shares) == 0.0
+            object.__setattr__(self, "weights", None if alike else shares)
+
+    def __len__(self) -> int:
+        """Return the number of signals."""
+        return len(self.table)
+
+    @property
+    def d(self) -> int:
+        """The number of vertices."""
+        return int(self.table.shape[1])
+
+    @cached_property
+    def present(self) -> NDArray[np.bool_]:
+        """Which cells have a value."""
+        return np.asarray(~np.isnan(self.table))
+
+    @property
+    def complete(self) -> bool:
+        """Whether no cell is missing."""
+        return bool(self.present.all())
+
+    @property
+    def overlaps(self) -> Array:
+        """How many rows every two columns share."""
+        present = self.present.astype(float)
+        return np.asarray(present.T @ present)
+
+    def take(self, rows: NDArray[np.intp]) -> Signals:
+        """Return some of the rows."""
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, table=self.table[rows], weights=weights)
+
+    def divided(self, unit: float) -> Signals:
+        """Return the signals in another unit."""
+        return replace(self, table=self.table / unit)
+
+    def nominal(self) -> tuple[Nominal, float]:
+        """Return their distribution, and how far holes moved its second moment, relative to it."""
+        if self.complete:
+            return Nominal.from_samples(self.table, self.weights), 0.0
+        return nominal_with_holes(self.table, self.weights, self.names)
+
+    @cached_property
+    def centred(self) -> Array:
+        """Every signal less its mean over the vertices, zero where a value is missing."""
+        values = np.where(self.present, self.table, 0.0)
+        counts = np.maximum(self.present.sum(axis=1), 1)
+        values -= (values.sum(axis=1) / counts)[:, np.newaxis]
+        return np.where(self.present, values, 0.0)
+
+    @property
+    def shares(self) -> Array:
+        """How much every row counts; the sum is one."""
+        if self.weights is None:
+            return np.full(len(self), 1.0 / len(self))
+        return self.weights
+
+    def unit(self) -> float:
+        """Return the root mean square of the values less their signal's mean; 1 if that is zero.
+
+        A Laplacian sees no more of a signal than that, so it is the natural unit of the data.
+        """
+        peak = float(np.abs(np.where(self.present, self.table, 0.0)).max(initial=0.0))
+        if peak == 0.0 or not np.isfinite(peak):
+            return 1.0
+        scaled = self.divided(peak)  # squares of extreme data stay within range
+        total = float(self.shares @ np.sum(scaled.centred**2, axis=1))
+        cells = float(self.shares @ self.present.sum(axis=1))
+        unit = float(np.sqrt(total / cells))
+        return (peak * unit if unit > ROUNDING else 0.0) or 1.0
+
+    def prediction(self, adjacency: Array | sparse.csr_array) -> float:
+        """Return how well neighbours predict each other: at most 1; 0 if all are neighbours.
+
+        One minus the squared error of the weighted mean over a vertex's neighbours that are
+        present, relative to that of the plain mean over all others; the latter also stands in for
+        vertices without such a neighbour.
+        """
+        values, present = self.centred, self.present.astype(float)
+        size = np.linalg.norm(np.where(self.present, self.table, 0.0))
+        if np.linalg.norm(values) <= ROUNDING * size:
+            return 0.0  # every graph predicts such signals
+        others = present.sum(axis=1, keepdims=True) - 1.0
+        # The values of a row sum to zero, so that the others sum to minus this one.
+        plain = np.where(others > 0.0, values * (1.0 + 1.0 / np.maximum(others, 1.0)), 0.0)
+        degrees = present @ adjacency
+        means = values @ adjacency / np.where(degrees > 0.0, degrees, 1.0)
+        errors = np.where(degrees > 0.0, (values - means) * present, plain)
+        weigh = self.shares[:, np.newaxis]
+        return 1.0 - float(np.sum(weigh * errors**2) / np.sum(weigh * plain**2))

@@ -1,0 +1,288 @@
+"""About k neighbours: the strength of a prior whose graph has them on average.
+
+One number makes a graph denser under either prior: eta, or the product alpha·beta
+(``L*(α, β) = α L*(1, αβ)``, so that alpha alone sets the scale). It is bracketed and found in
+logarithms, each graph from the one before. Kalofolias and Perraudin (ICLR 2019) choose it from
+distances alone; theirs is the first guess here, and the optimal graph is what is counted.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from solvers.bracket.limits import judged
+from solvers.solve import solve
+from wdro_cvx import GraphProblem, LogDegree, ProblemError, Solution, Status
+from wdro_cvx.judging.edges import EDGE_THRESHOLD
+from wdro_cvx.priors import Frobenius
+from wdro_cvx.validation import Array, real_number
+
+# "About k": within this share of k, or half an edge of the whole graph.
+_ABOUT = 0.01
+_SAMPLED = 200  # vertices whose costs make the first guess
+_HALVINGS = 10
+_NARROW = 1e-4  # a bracket this narrow, in logarithms, has a jump in it
+_FIRST_STEP = math.log(4.0)
+_LONGEST_STEP = math.log(256.0)
+_FARTHEST = math.log(1e12)  # from the first guess
+# Graphs of worst cases keep edges however weak the prior. A step this long that sheds less than
+# this share of them is the last: below it problems are hard to solve and the graphs alike.
+_LONG_STEP, _SHED = math.log(100.0), 0.01
+
+
+class OutOfReachError(ProblemError):
+    """No strength of the prior gives so many, or so few, neighbours."""
+
+
+@dataclass(frozen=True, eq=False)
+class NeighbourFit:
+    """The graph with about so many neighbours, and how it was found.
+
+    Attributes
+    ----------
+    problem : GraphProblem
+        The problem with the strength that was found; its prior says which.
+    solution : Solution
+    neighbours : float
+        The average number of neighbours of a vertex.
+    trials : tuple of (strength, neighbours)
+        All strengths that were tried: eta, or alpha·beta.
+    """
+
+    problem: GraphProblem
+    solution: Solution
+    neighbours: float
+    trials: tuple[tuple[float, float], ...]
+
+
+def average_neighbours(solution: Solution) -> float:
+    """Return how many neighbours a vertex has on average.
+
+    Edges below ``EDGE_THRESHOLD`` times the mean degree count as absent.
+    """
+    edges = solution.edges
+    least = EDGE_THRESHOLD * 2 * float(edges.weights.sum()) / edges.d
+    return 2 * int(np.count_nonzero(edges.weights >= least)) / edges.d
+
+
+def solve_for_neighbours(
+    problem: GraphProblem, neighbours: float, tol: float = 1e-6
+) -> NeighbourFit:
+    """Solve a problem with the strength of its prior chosen for so many neighbours on average.
+
+    A log-degree graph comes out with mean degree 1: alpha is set so, unless edges have bounds.
+
+    Parameters
+    ----------
+    problem : GraphProblem
+        Its eta, or the product of its alpha and beta, is replaced.
+    neighbours : float
+        How many neighbours a vertex should have on average.
+    tol : float
+        The relative gap of every graph on the way.
+    """
+    target = _reachable(problem, neighbours)
+    search = _Search(target, math.log(first_strength(problem, target)), 1.0 / problem.d)
+    best: tuple[GraphProblem, Solution, float] | None = None
+    answer: Solution | None = None
+    while not search.done:
+        trial = _at_strength(problem, math.exp(search.place))
+        # A sample average is one QP, which its own start serves better than any graph.
+        warm = None if problem.ambiguity.radius == 0.0 else answer
+        answer = solve(trial, tol, start=warm)
+        if answer.status is Status.INTERRUPTED:  # the user means the whole search
+            raise KeyboardInterrupt
+        if isinstance(trial.prior, LogDegree) and trial.bounds is None:
+            # The next graph gets this alpha too, so that there is little left to scale.
+            trial, answer = of_mean_degree_one(trial, answer, tol)
+            problem = replace(problem, prior=trial.prior)
+        count = average_neighbours(answer)
+        if best is None or abs(count - target) < abs(best[2] - target):
+            best = trial, answer, count
+        search.tell(count)
+    assert best is not None
+    if search.stuck:
+        raise OutOfReachError(_unreachable(problem, target, search))
+    trials = tuple((math.exp(place), count) for place, count in search.seen)
+    return NeighbourFit(*best, trials)
+
+
+def with_smaller_radius(problem: GraphProblem, neighbours: float, tol: float) -> NeighbourFit:
+    """Like :func:`solve_for_neighbours`, with a radius that gives way if it keeps too many edges.
+
+    Parameters
+    ----------
+    problem : GraphProblem
+    neighbours : float
+    tol : float
+    """
+    ball = problem.ambiguity
+    for radius in (*(ball.radius * 0.5**halved for halved in range(_HALVINGS)), 0.0):
+        smaller = replace(problem, ambiguity=replace(ball, radius=radius))
+        try:
+            return solve_for_neighbours(smaller, neighbours, tol)
+        except OutOfReachError:
+            if radius == 0.0:
+                raise
+    raise AssertionError("the last radius returns or raises")
+
+
+class _Search:
+    """False position in logarithms of strength and count, with bisection as its safeguard."""
+
+    def __init__(self, target: float, place: float, half_edge: float) -> None:
+        self.target, self.place = target, place
+        self.slack = max(_ABOUT * target, half_edge)
+        self.seen: list[tuple[float, float]] = []
+        self.done = self.stuck = False
+        self._below: tuple[float, float] | None = None
+        self._above: tuple[float, float] | None = None
+        self._step, self._turns = _FIRST_STEP, 0
+
+    def tell(self, count: float) -> None:
+        """Note how many neighbours there are at ``place``, and choose the next place."""
+        self.seen.append((self.place, count))
+        if abs(count - self.target) <= self.slack:
+            self.done = True
+            return
+        if count < self.target:
+            self._below = self.place, count
+        else:
+            self._above = self.place, count
+        if self._below is not None and self._above is not None:
+            self._inside(self._below, self._above)
+        else:
+            self._outside()
+
+    def _inside(self, below: tuple[float, float], above: tuple[float, float]) -> None:
+        low, high = below[0], above[0]
+        self._turns += 1
+        if abs(high - low) <= _NARROW:
+            self.done = True
+            return
+        share = 0.5
+        if self._turns % 3:  # every third step halves, so that no bracket lasts
+            counts = (max(below[1], 1e-3 * self.target), above[1])
+            share = math.log(self.target / counts[0]) / math.log(counts[1] / counts[0])
+        self.place = low + min(max(share, 0.05), 0.95) * (high - low)
+
+    def _outside(self) -> None:
+        place, count = self.seen[-1]
+        if len(self.seen) > 1:
+            before, more = self.seen[-2]
+            shed = before - place > _LONG_STEP and more - count <= _SHED * count
+            if shed or abs(place - self.seen[0][0]) > _FARTHEST:
+                self.done = self.stuck = True
+                return
+        self.place += self._step if self._below is not None else -self._step
+        self._step = min(2 * self._step, _LONGEST_STEP)
+
+
+def _reachable(problem: GraphProblem, neighbours: float) -> float:
+    """Return the target as a number if any graph of the problem's kind may have it."""
+    if not isinstance(problem.prior, (Frobenius, LogDegree)):
+        raise ProblemError(
+            f"neighbours are chosen by eta or by alpha·beta; the prior is {problem.prior!r}. "
+            "Use eta or LogDegree."
+        )
+    target = real_number("neighbours", neighbours, 0.0, strict=True)
+    bounds, d = problem.bounds, problem.d
+    most = float(d - 1) if bounds is None else 2 * np.count_nonzero(bounds.upper > 0.0) / d
+    if target > most:
+        raise ProblemError(
+            f"neighbours is {target:g}, and a vertex of this problem has at most {most:.4g} on "
+            "average; ask for fewer."
+        )
+    if isinstance(problem.prior, LogDegree) and target < 1.0:
+        raise ProblemError(
+            f"neighbours is {target:g}, and under LogDegree every vertex keeps an edge; ask for at "
+            "least 1, or use eta."
+        )
+    return target
+
+
+def _unreachable(problem: GraphProblem, neighbours: float, search: _Search) -> str:
+    place, count = search.seen[-1]
+    word = "least" if count > search.target else "most"
+    name = "eta" if isinstance(problem.prior, Frobenius) else "alpha·beta"
+    other = "more" if count > search.target else "fewer"
+    if problem.ambiguity.radius > 0.0 and other == "more":
+        other = "more, or take a smaller radius"
+    return (
+        f"neighbours={neighbours:g} is out of reach: the {word} that these data give is "
+        f"{count:.4g} (at {name} = {math.exp(place):.2g}); ask for {other}."
+    )
+
+
+def _at_strength(problem: GraphProblem, strength: float) -> GraphProblem:
+    """Return the problem with another eta, or another product of alpha and beta."""
+    if isinstance(problem.prior, Frobenius):
+        return replace(problem, eta=strength)
+    alpha = problem.prior.alpha
+    return replace(problem, prior=LogDegree(alpha, strength / alpha, problem.bounds))
+
+
+def of_mean_degree_one(
+    problem: GraphProblem, solution: Solution, tol: float
+) -> tuple[GraphProblem, Solution]:
+    """Return a log-degree problem and its answer with alpha such that the mean degree is 1.
+
+    ``L → cL`` with ``α → cα, β → β/c`` keeps stationarity, multipliers and worst case, unless the
+    weights have bounds.
+
+    Parameters
+    ----------
+    problem : GraphProblem
+    solution : Solution
+    tol : float
+        The relative gap of the answer.
+    """
+    prior = problem.prior
+    scale = problem.d / float(solution.laplacian.diagonal().sum())
+    scaled = replace(problem, prior=LogDegree(scale * prior.alpha, prior.beta / scale))
+    answer = judged(scaled, replace(solution, laplacian=solution.laplacian * scale), tol)
+    if solution.status is Status.SOLVED is not answer.status:
+        # The logarithms of the scale moved the value that gaps are relative to.
+        answer = solve(scaled, tol, start=answer)
+    return scaled, answer
+
+
+def first_strength(problem: GraphProblem, target: float) -> float:
+    """Return the strength at which vertices that chose alone would take so many neighbours.
+
+    With costs ``c_1 ≤ c_2 ≤ …`` and ``C_k`` their sums, a vertex takes its k-th neighbour from
+    ``η = (kc_k - C_k)/4u`` on, u its degree, or from ``αβ = c_k(kc_k - C_k)/8`` on.
+
+    Parameters
+    ----------
+    problem : GraphProblem
+        Its data, and the kind of its prior.
+    target : float
+        The number of neighbours.
+    """
+    costs = _nearest_costs(problem)
+    k = min(max(round(target), 1), problem.d - 1)
+    entries = []
+    for count in (k, min(k + 1, problem.d - 1)):
+        last = costs[:, count - 1]
+        excess = count * last - costs[:, :count].sum(axis=1)
+        frobenius = isinstance(problem.prior, Frobenius)
+        degree = problem.target_trace / problem.d
+        entries.append(float(np.mean(excess / (4 * degree) if frobenius else last * excess / 8)))
+    guess = math.sqrt(max(entries[0], 0.0) * entries[1]) or entries[1]
+    square = float(np.sum(problem.nominal.factor**2)) / problem.d or 1.0
+    unit = square if isinstance(problem.prior, Frobenius) else square**2
+    return guess if guess > 1e-12 * unit else unit
+
+
+def _nearest_costs(problem: GraphProblem) -> Array:
+    """Return, for some of the vertices, the costs of their edges in ascending order."""
+    rows = problem.nominal.factor
+    squares = np.sum(rows**2, axis=0)
+    some = np.unique(np.linspace(0, problem.d - 1, min(problem.d, _SAMPLED)).astype(int))
+    costs = squares[some, np.newaxis] + squares - 2 * rows[:, some].T @ rows
+    costs[np.arange(some.size), some] = np.inf
+    return np.sort(np.maximum(costs, 0.0), axis=1)[:, :-1]

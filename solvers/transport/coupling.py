@@ -1,0 +1,24 @@
+"""A member of a transport set by its pieces: the proof that a moment is in the set."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wdro_cvx.ambiguity import TransportForm
+from wdro_cvx.moments.moment import TransportedMoment
+from wdro_cvx.validation import Array
+
+_ROUNDING = 1e-13  # of the budget, kept free for that of the sums
+
+
+def coupling(
+    form: TransportForm, moves: Array, spread: Array, laplacian: Array
+) -> TransportedMoment:
+    """Scale moves and spread to the whole budget, and shift the rest along a Laplacian."""
+    cost = float(np.sum(moves**2 * form.metric) + np.sum(spread**2 * form.metric))
+    scale = form.radius * np.sqrt((1.0 - _ROUNDING) / cost) if cost > 0.0 else 0.0
+    shift = form.rest
+    size = float(np.linalg.norm(laplacian))
+    if shift is not None and size > 0.0:
+        shift = shift + form.reach * (1.0 - _ROUNDING) / size * laplacian
+    return TransportedMoment(form.factor + scale * moves, scale * spread, shift)

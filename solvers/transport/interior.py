@@ -1,0 +1,160 @@
+"""Interior point for transport sets: a primal-dual path in weights and couplings.
+
+Exact whatever the scales of data and metric, since a change of scales changes nothing of it. Its
+systems (system.py) have the size of the number of edges, so it works with those that matter
+(working_set.py).
+Predictor and corrector after Mehrotra (SIAM J. Optim. 1992). Moves and spread are unknowns of
+their own, since as functions of L and γ they blow up where the path bends; a step that leaves them
+behind is shortened, and followed by one that only centres.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy import linalg
+
+from solvers.bracket.incumbent import Incumbent
+from solvers.transport.coupling import coupling
+from solvers.transport.edges import FreeEdges
+from solvers.transport.lmi import TransportLMI
+from solvers.transport.system import Iterate, NewtonSystem
+from solvers.transport.working_set import MAX_EDGES, WorkingSet
+from wdro_cvx.ambiguity import TransportForm
+
+_BOUNDARY = 0.95  # of the way to where something vanishes
+_BEHIND = 0.5  # of the budget: how far the coupling may be from that of L and γ
+_SHORTEN, _SHORTENINGS = 0.7, 10
+_SHORT, _LEAST_CENTRING = 0.1, 0.3  # a first step this short calls for that much centring
+_CLOSE = 10.0  # times the tolerance: from there every iteration is certified
+_CHECK_EVERY = 5
+_MAX_STEPS = 150  # it takes 10 to 50
+_PART_STEPS = 40  # with a part of the edges, before more are taken
+_OVERLOOKED = 0.1  # of the tolerance: what edges that pay too little may cost the bound
+_LEAST = 1e-6  # of a step: shorter ones do not lead anywhere
+
+
+def follow_path(incumbent: Incumbent, form: TransportForm, tol: float, max_iterations: int) -> None:
+    """Improve the incumbent until its gap is ``tol``, the limit is reached or steps vanish."""
+    problem, near = incumbent.problem, incumbent.laplacian
+    if near is None or not near.any() or incumbent.gap <= tol:
+        return
+    lmi = TransportLMI.of(problem, form, near)
+    pool = FreeEdges.of(problem)
+    if not pool.heads.size or (pool.total <= 0.0 and lmi.prior.trace.fixed):
+        return
+    path = _Path(lmi, WorkingSet.first(incumbent, pool))
+    try:
+        _follow(incumbent, form, path, tol, max_iterations)
+    except linalg.LinAlgError:  # rounding: nothing is left to gain
+        return
+
+
+@dataclass
+class _Path:
+    """Where the interior point is, with which edges."""
+
+    lmi: TransportLMI
+    chosen: WorkingSet
+    system: NewtonSystem = field(init=False)
+    centring: bool = field(init=False)
+    steps: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.begin(self.chosen)
+
+    def begin(self, chosen: WorkingSet) -> None:
+        """Start, from the beginning of the path of these edges."""
+        self.chosen, self.centring, self.steps = chosen, False, 0
+        self.system = NewtonSystem(self.lmi, chosen.edges, _start(self.lmi, chosen.edges))
+
+    def advance(self, least: float) -> float:
+        """Take one step and return its length; let in edges that gain more than ``least``."""
+        at, length, self.centring = _advance(self.system, self.centring)
+        self.system = NewtonSystem(self.lmi, self.system.edges, at)
+        self.steps += 1
+        if self.chosen.whole:
+            return length
+        level = self.system.complementarity() / self.system.count
+        self.chosen, self.system = self.chosen.joined(self.system, level, least)
+        if self.chosen.strayed or self.steps > _PART_STEPS or length < _LEAST:
+            self.begin(self.chosen.grown(self.system))
+            return 1.0
+        return length
+
+
+def _follow(incumbent: Incumbent, form: TransportForm, path: _Path, tol: float, limit: int) -> None:
+    for iteration in range(1, limit + 1):
+        if path.chosen.size > MAX_EDGES or path.steps > _MAX_STEPS:
+            return
+        size = max(abs(incumbent.value), incumbent.problem.floor) / form.radius**2
+        if path.system.complementarity() <= _CLOSE * tol * size or iteration % _CHECK_EVERY == 0:
+            _certify(incumbent, form, path.system)
+        incumbent.record()
+        if incumbent.gap <= tol:
+            return
+        if path.advance(_OVERLOOKED * tol * size / path.lmi.trace) < _LEAST:
+            return
+
+
+def _advance(system: NewtonSystem, centring: bool) -> tuple[Iterate, float, bool]:
+    """Return the next point, the length of the step to it and whether that was shortened."""
+    step = _centring(system) if centring else _descent(system)
+    length = min(1.0, _BOUNDARY * system.longest(step))
+    allowed = max(_BEHIND, 0.95 * system.error)
+    shortened = False
+    for _ in range(_SHORTENINGS):
+        if replace(system, at=system.at.moved(step, length)).error <= allowed:
+            break
+        length, shortened = _SHORTEN * length, True
+    return system.at.moved(step, length), length, shortened
+
+
+def _centring(system: NewtonSystem) -> Iterate:
+    """Return the direction to the path, at the products of the point itself."""
+    return system.direction(system.complementarity() / system.count)
+
+
+def _descent(system: NewtonSystem) -> Iterate:
+    """Return the direction along the path, as far as a first one says that it is straight."""
+    gap = system.complementarity()
+    first = system.direction(0.0)
+    reach = min(1.0, system.longest(first))
+    left = max(system.complementarity(system.at.moved(first, reach)), 0.0) / gap
+    sigma = max(left**3, _LEAST_CENTRING if reach < _SHORT else 0.0)
+    return system.direction(sigma * gap / system.count, first)
+
+
+def _start(lmi: TransportLMI, edges: FreeEdges) -> Iterate:
+    """Return a point near the path: equal weights, and half of the budget spread evenly."""
+    d, n = lmi.d, edges.heads.size
+    total = lmi.trace / 2 if lmi.prior.trace.free else edges.total
+    equal = max(total, 1e-3 * lmi.trace) / n
+    excess = np.minimum(equal, np.where(np.isfinite(edges.room), edges.room / 2, np.inf))
+    laplacian = edges.base + edges.combined(excess)
+    scaled = lmi.scaled(laplacian)
+    spread = np.eye(d) / (2 * d)
+    top = float(linalg.eigvalsh(scaled, check_finite=False)[-1])
+    gamma = 2 * top + float(np.linalg.norm(lmi.factor @ scaled))
+    bend = 2 * lmi.prior.beta + lmi.reach / float(np.linalg.norm(laplacian))
+    costs = edges.adjoint(lmi.linear + lmi.scaled(spread) + bend * laplacian)
+    tau = float(costs.min()) if lmi.prior.trace.fixed else 0.0
+    # The multipliers of the weights have to be of the size of the costs.
+    level = max(gamma / (2 * d), float(np.mean((costs - tau) * excess)))
+    gamma = max(gamma, 2 * d * level)
+    slack = gamma * np.eye(d) - scaled
+    moves = linalg.solve(slack, scaled @ lmi.factor.T, assume_a="pos").T
+    finite = np.isfinite(edges.room)
+    upper = np.where(finite, level / np.where(finite, edges.room - excess, 1.0), 0.0)
+    return Iterate(excess, gamma, tau, moves, spread, level / excess, upper)
+
+
+def _certify(incumbent: Incumbent, form: TransportForm, system: NewtonSystem) -> None:
+    """Hand the point to the incumbent, from both sides."""
+    at, lmi = system.at, system.lmi
+    root = linalg.cholesky(at.spread, lower=False, check_finite=False)
+    pieces = coupling(form, at.moves * lmi.scales, root * lmi.scales, system.laplacian)
+    answer = incumbent.bound_by(pieces, None)
+    incumbent.evaluate(incumbent.problem.prior.repaired(system.laplacian))
+    incumbent.evaluate(answer.laplacian)

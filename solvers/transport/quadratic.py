@@ -1,0 +1,174 @@
+"""The QP of a step: a Laplacian QP with a weight for every edge and vertex, and γ eliminated.
+
+    min ⟨M, L⟩ + 2Σ β_ij w_ij² + Σ κ_i u_i² - c(pᵀu)²    over Laplacians L with weights w, degrees u
+
+The last term is what the best γ leaves; with it the function stays convex. The dual in (ν, τ) is
+that of solvers/qp/dense.py with
+
+    w_ij = clip((τ - C_ij - ν_i - ν_j)/4β_ij, l_ij, u_ij)
+    u = ½(ν/κ + cb·bᵀν/(1 - cbᵀp)),    b = p/κ
+
+so a Newton step has the slopes ``1/4β_ij`` on edges between their bounds, and one rank-one term.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from solvers.qp.ascent import Curvature
+from wdro_cvx import EdgeBounds
+from wdro_cvx.graphs.bounds import project_box
+from wdro_cvx.graphs.laplacian import edge_index, laplacian_from_weights
+from wdro_cvx.validation import Array
+
+
+@dataclass(frozen=True, eq=False)
+class StepQP:
+    """The data of the QP; matrices over edges are symmetric, their diagonals are not read.
+
+    Attributes
+    ----------
+    costs : array (d, d)
+        ``C = 𝒯*M``.
+    edges, vertices : array (d, d), array (d,)
+        β and κ.
+    coupling, direction, room : float, array (d,), float
+        c, p and ``1 - c Σ p²/κ``, which cancels unless it is computed by hand.
+    trace, penalty : float, float or None
+    lower, upper : array (d, d) or float
+    bounds : EdgeBounds or None
+    """
+
+    costs: Array
+    edges: Array | float
+    vertices: Array
+    coupling: float
+    direction: Array
+    room: float
+    trace: float
+    penalty: float | None
+    lower: Array | float
+    upper: Array | float
+    bounds: EdgeBounds | None
+
+
+@dataclass(frozen=True, eq=False)
+class StepPoint:
+    """The dual of a step's QP at (ν, τ)."""
+
+    qp: StepQP
+    nu: Array
+    tau: float
+
+    floor = 0.0
+
+    def step_limit(self, d_nu: Array) -> float:
+        """Return how much of a step stays in the domain: all of it."""
+        return np.inf
+
+    @property
+    def _bend(self) -> float:
+        """The curvature that a trace penalty gives to the dual in τ."""
+        return 0.0 if self.qp.penalty is None else 1.0 / (16.0 * self.qp.penalty)
+
+    @cached_property
+    def _prices(self) -> Array:
+        half = self.tau / 2 - self.nu
+        prices = np.add.outer(half, half)
+        prices -= self.qp.costs
+        return prices
+
+    @cached_property
+    def _weights(self) -> Array:
+        weights = self._prices / self.qp.edges
+        weights /= 4.0
+        np.clip(weights, self.qp.lower, self.qp.upper, out=weights)
+        np.fill_diagonal(weights, 0.0)
+        return weights
+
+    @cached_property
+    def _degrees(self) -> Array:
+        return np.asarray(self._weights.sum(axis=1))
+
+    @cached_property
+    def _split(self) -> Array:
+        """The degrees that ν asks for."""
+        qp = self.qp
+        along = qp.direction / qp.vertices
+        return np.asarray(
+            (self.nu / qp.vertices + qp.coupling * float(along @ self.nu) / qp.room * along) / 2
+        )
+
+    @cached_property
+    def value(self) -> float:
+        """The dual, a lower bound of the optimum."""
+        qp = self.qp
+        spent = 2 * qp.edges * self._weights - self._prices
+        np.fill_diagonal(spent, 0.0)
+        edges = float(np.vdot(spent, self._weights)) / 2
+        rest = self.tau * qp.trace / 2 - self._bend * self.tau**2
+        return edges - float(self.nu @ self._split) / 2 + rest
+
+    @cached_property
+    def _feasible(self) -> Array:
+        qp, total = self.qp, float(self._degrees.sum())
+        if qp.penalty is not None:
+            return self._weights
+        if qp.bounds is None:
+            return self._weights * (qp.trace / total) if total > 0.0 else self._weights
+        d = self.nu.size
+        # Prices outside of the bounds tell which edges are dear.
+        point = (self._prices / (4 * qp.edges))[edge_index(d)]
+        flat = project_box(point, qp.bounds, qp.trace / 2)
+        return np.diag(np.diagonal(lap := laplacian_from_weights(flat))) - lap
+
+    def primal_value(self) -> float:
+        """Return the objective at the feasible weights that belong to the point."""
+        qp, weights = self.qp, self._feasible
+        degrees = weights.sum(axis=1)
+        total = float(degrees.sum())
+        if total == 0.0 and qp.penalty is None:
+            return np.inf
+        cost = qp.costs + 2 * qp.edges * weights
+        np.fill_diagonal(cost, 0.0)
+        value = float(np.vdot(cost, weights)) / 2 + float(qp.vertices @ degrees**2)
+        value -= qp.coupling * float(qp.direction @ degrees) ** 2
+        if qp.penalty is not None:
+            value += qp.penalty * (total - qp.trace) ** 2
+        return value
+
+    def gradient(self) -> tuple[Array, float]:
+        """Return the gradient of the dual in ν and τ."""
+        qp = self.qp
+        grad_tau = qp.trace / 2 - 2 * self._bend * self.tau - float(self._degrees.sum()) / 2
+        return self._degrees - self._split, grad_tau
+
+    def curvature(self) -> Curvature:
+        """Return what a Newton step from here needs."""
+        qp = self.qp
+        inside = (self._weights > qp.lower) & (self._weights < qp.upper)
+        slopes = inside / (4 * qp.edges)
+        np.fill_diagonal(slopes, 0.0)
+        return Curvature(
+            edges=slopes,
+            counts=slopes.sum(axis=1),
+            vertices=1.0 / (2 * qp.vertices),
+            tau=2 * self._bend,
+            unit=1.0,
+            reach=2 * float(np.mean(qp.vertices)) * qp.trace,
+            bump=(qp.coupling / (2 * qp.room), qp.direction / qp.vertices, 0.0),
+        )
+
+    def moved(self, nu: Array, tau: float) -> StepPoint:
+        """Evaluate the same dual elsewhere."""
+        return StepPoint(self.qp, nu, tau)
+
+    def laplacian(self) -> Array:
+        """Return the feasible Laplacian that belongs to the point."""
+        weights = self._feasible
+        laplacian = -weights
+        np.fill_diagonal(laplacian, weights.sum(axis=1))
+        return laplacian

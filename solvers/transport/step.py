@@ -1,0 +1,120 @@
+"""The step of the ADMM in L and γ: accelerated gradients, each a Laplacian QP.
+
+    min ⟨C, L⟩ + reach‖L‖ + η‖L‖² + γ + ρ/2‖γI - K - upper‖² + ρ‖KFᵀ - side‖²,    K = SLS
+
+``‖K‖²`` is in the QP exactly, with γ eliminated (quadratic.py). ``2‖KFᵀ‖²`` is
+replaced by a curvature found by backtracking, and the norm by the parabola that touches it from
+above.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from solvers.qp import edge_gains
+from solvers.qp.ascent import maximise
+from solvers.transport.lmi import TransportLMI
+from solvers.transport.quadratic import StepPoint, StepQP
+from wdro_cvx.validation import Array
+
+_MAX_STEPS = 200  # it takes one or two
+_FORGET = 0.9  # of the curvature from one step to the next, for it to follow the active edges
+_QP_TOL = 1e-16  # to rounding: errors of the step add up over the iterations
+_QP_STEPS = 200
+_EMPTY = 1e-6  # of the trace: a graph of no weight
+
+
+@dataclass
+class LaplacianStep:
+    """The step, with what one call leaves to the next."""
+
+    lmi: TransportLMI
+    laplacian: Array
+    tau: float | None = None
+    curvature: float = 1.0  # of 2‖KFᵀ‖², locally; over all matrices it may be 1e6 times larger
+    solved: int = 0  # QPs so far
+
+    @cached_property
+    def _squares(self) -> Array:
+        return np.outer(self.lmi.scales**2, self.lmi.scales**2)
+
+    @cached_property
+    def _limits(self) -> tuple[Array | float, Array | float]:
+        bounds = self.lmi.bounds
+        return (0.0, np.inf) if bounds is None else bounds.matrices()
+
+    def take(self, target: Array, rho: float, allowed: float) -> tuple[Array, Array, float]:
+        """Return L, K and γ, at most about ``allowed`` from the minimiser."""
+        lmi, d = self.lmi, self.lmi.d
+        upper, side = target[:d, :d], target[:d, d:]
+        offset = float(np.trace(upper)) - 1.0 / rho
+        pulled = side @ lmi.factor
+        # The linear part of what eliminating γ leaves, -ρ/2d·(Tr K + offset)².
+        fixed = upper - pulled - pulled.T
+        fixed[np.diag_indices(d)] -= offset / d
+        centre = self.laplacian
+        self.curvature *= _FORGET
+        for _ in range(_MAX_STEPS):
+            scaled = lmi.scaled(centre)
+            pull = scaled @ lmi.factor.T @ lmi.factor
+            slope = fixed + pull + pull.T - self.curvature * scaled
+            answer = self._solve(slope, rho, float(np.linalg.norm(centre)))
+            change = lmi.scaled(answer - centre)
+            length = float(np.vdot(change, change))
+            bend = 2 * float(np.sum((change @ lmi.factor.T) ** 2))
+            if bend > (1.0 + 1e-9) * self.curvature * length:
+                self.curvature = max(2 * self.curvature, bend / length)
+                continue
+            previous, self.laplacian = self.laplacian, answer
+            root = float(np.sqrt(1.0 + self.curvature))  # the strong convexity is 1
+            if root * np.sqrt(length) <= allowed:
+                break
+            momentum = (root - 1.0) / (root + 1.0)
+            centre = self.laplacian + momentum * (self.laplacian - previous)
+        scaled = lmi.scaled(self.laplacian)
+        return self.laplacian, scaled, (float(np.trace(scaled)) + offset) / d
+
+    def _solve(self, slope: Array, rho: float, size: float) -> Array:
+        """Minimise over L: ``ρ⟨slope, K⟩`` for the pull, the norm's parabola at ``size``."""
+        lmi = self.lmi
+        # At the empty graph no parabola touches the norm; a steep one is above it nevertheless.
+        eta = lmi.eta + lmi.reach / (2.0 * max(size, _EMPTY * lmi.trace))
+        bend = rho * (1.0 + self.curvature) / 2
+        squares = lmi.scales**2
+        vertices = eta + bend * squares**2
+        room = float(np.mean((eta + rho * self.curvature / 2 * squares**2) / vertices))
+        self.solved += 1
+        lower, upper = self._limits
+        moment = lmi.linear + rho * lmi.scaled(slope)
+        costs = -edge_gains(moment)
+        np.fill_diagonal(costs, 0.0)
+        qp = StepQP(
+            costs=costs,
+            edges=eta + bend * self._squares,
+            vertices=vertices,
+            coupling=rho / (2 * lmi.d),
+            direction=squares,
+            room=room,
+            trace=lmi.trace,
+            penalty=lmi.penalty,
+            lower=lower,
+            upper=upper,
+            bounds=lmi.bounds,
+        )
+        found = maximise(StepPoint(qp, *self._multipliers(qp)), _QP_TOL, _QP_STEPS)
+        self.tau = found.last.tau
+        return found.best.laplacian()
+
+    def _multipliers(self, qp: StepQP) -> tuple[Array, float]:
+        """Return multipliers that belong to the last Laplacian, whatever the curvature was."""
+        degrees = np.diagonal(self.laplacian)
+        shared = qp.coupling * float(qp.direction @ degrees)
+        nu = 2 * (qp.vertices * degrees - shared * qp.direction)
+        prices = (qp.costs + nu[:, np.newaxis] + nu)[~np.eye(len(nu), dtype=bool)]
+        # A level of the last step at which no edge pays now would leave Newton without a slope.
+        if self.tau is not None and self.tau > float(prices.min()):
+            return nu, self.tau
+        return nu, float(np.median(prices))

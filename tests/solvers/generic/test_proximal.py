@@ -1,0 +1,40 @@
+"""The smooth phase: what a step must do to be taken."""
+
+import numpy as np
+from instances import random_nominal
+
+from solvers.bracket.incumbent import Incumbent
+from solvers.generic.proximal import _MEMORY, proximal_descent
+from wdro_cvx import GraphProblem, MomentBall
+
+
+class Watched(Incumbent):
+    """Notes the values of the points that steps start from."""
+
+    def evaluate(self, laplacian):
+        worst, value = super().evaluate(laplacian)
+        self.__dict__.setdefault("seen", {})[id(worst)] = worst, value
+        return worst, value
+
+    def bound_by(self, source, start):
+        self.__dict__.setdefault("taken", []).append(self.seen[id(source)][1])
+        return super().bound_by(source, start)
+
+
+def test_a_step_that_gains_nothing_is_not_taken():
+    """A step may be worse than the last, but not than all of the last few.
+
+    In the first instance a step loses less than its length is asked to gain: it shows the sign of
+    that gain.
+    """
+    for seed in (75, 0, 1, 2, 3):
+        rng = np.random.default_rng(seed)
+        d, eta, radius = int(rng.integers(3, 8)), 10 ** rng.uniform(-3, 0), 10 ** rng.uniform(-2, 1)
+        nominal = random_nominal(rng, d, int(rng.choice([3, 10, 30])))
+        ball = MomentBall(radius, p=float(rng.choice([1.1, 1.5, 2, 3])))
+        watched = Watched(GraphProblem(nominal, ball, eta))
+        proximal_descent(watched, watched.problem.prior.start(d), 1e-9, 60)
+        values = watched.taken
+        assert len(values) >= 2
+        for step in range(1, len(values)):
+            assert values[step] < max(values[max(0, step - _MEMORY) : step])

@@ -1,0 +1,148 @@
+"""What a moment charges for every edge, never overstated: the judge's own arithmetic.
+
+A cost ``[𝒯*M]_ij = M_ii + M_jj - 2M_ij`` that is too low only lowers the judge's bound. So whatever
+rounding may have done to it is taken off (docs/certificates.md tells how much that is and why).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.spatial.distance import squareform
+
+from wdro_cvx.ambiguity.smoothness import accumulation, pair_costs, reads_table
+from wdro_cvx.graphs.laplacian import edge_index
+from wdro_cvx.moments.moment import MeanMoment, Moment, ReweighedMoment, TransportedMoment
+from wdro_cvx.moments.nominal import Nominal
+from wdro_cvx.summation import gram, pair_sums, roundings
+from wdro_cvx.validation import Array
+
+_EPS = float(np.finfo(float).eps)
+
+
+def safe_costs(nominal: Nominal, moment: Moment, exactly: bool = False) -> tuple[Array, Array]:
+    """Return costs that are at most the true ones, and by how much they may be below them.
+
+    Parameters
+    ----------
+    nominal : Nominal
+        Whose own rounding is part of the slack.
+    moment : Moment
+    exactly : bool
+        Take differences of columns before squaring. Slower, and without the cancellation that costs
+        digits where the vertices' signals are large and nearly equal.
+    """
+    edges = moment.d * (moment.d - 1) // 2
+    costs, slack = np.zeros(edges), np.zeros(edges)
+    for part in _parts(nominal, moment, exactly):
+        costs += part[0]
+        slack += part[1]
+    slack += 4 * _EPS * np.abs(costs)  # of adding up the parts, and of taking this off
+    return costs - slack, slack
+
+
+_Part = tuple[Array, Array]
+
+
+def _parts(nominal: Nominal, moment: Moment, exactly: bool) -> Iterator[_Part]:
+    """Yield the costs of a moment's parts, and what rounding may have added to each."""
+    if isinstance(moment, ReweighedMoment):
+        yield _of_weights(moment, exactly)
+        return
+    if isinstance(moment, MeanMoment):
+        yield _of_nominal(nominal, exactly)
+        yield _of_mean(nominal, moment)
+        if moment.spread is not None:
+            yield _of_rows(moment.spread, exactly, np.zeros(moment.d))
+    elif isinstance(moment, TransportedMoment) and nominal.holds(moment.moved):
+        yield _of_nominal(nominal, exactly)
+        if moment.spread is not None:
+            yield _of_rows(moment.spread, exactly, np.zeros(moment.d))
+    elif moment.rows is not None:
+        # How far the columns of the data may have moved when they were factored.
+        sizes = np.linalg.norm(moment.rows, axis=0)
+        moved = accumulation(nominal) * np.maximum(nominal.lengths, sizes)
+        yield _of_rows(moment.rows, exactly, moved)
+    if isinstance(moment, (MeanMoment, TransportedMoment)):
+        if moment.shift is not None:  # it is what it is: nothing was added up
+            yield _of_matrix(moment.shift, 8 * _EPS)
+    elif moment.rest is not None:
+        yield _of_matrix(moment.rest, accumulation(nominal))
+
+
+def _of_nominal(nominal: Nominal, exactly: bool) -> _Part:
+    """Return what the nominal distribution charges."""
+    heads, tails = edge_index(nominal.d)
+    if not exactly:
+        return _of_gram(nominal.second_moment, accumulation(nominal))
+    costs, error = pair_costs(nominal, heads, tails)
+    slack = error * costs
+    if not reads_table(nominal, heads.size):
+        slack += _shaken(costs + slack, accumulation(nominal) * nominal.lengths)
+    return costs, slack
+
+
+def _of_weights(moment: ReweighedMoment, exactly: bool) -> _Part:
+    """Return what samples with other weights charge; these were divided by a sum, in rounding."""
+    error = (roundings(len(moment.samples)) + 48) * _EPS
+    if exactly:
+        costs = pair_sums(moment.samples, moment.weights)
+        return costs, error * costs
+    return _of_gram(moment.second_moment, error)
+
+
+def _of_rows(rows: Array, exactly: bool, moved: Array) -> _Part:
+    """Return what rows charge whose columns the data's rounding may have ``moved``."""
+    error = (roundings(len(rows)) + 8) * _EPS
+    if exactly:
+        costs = pair_sums(rows)
+        slack = error * costs
+    else:
+        costs, slack = _of_gram(gram(rows), error)
+    return costs, slack + _shaken(costs + slack, moved)
+
+
+def _of_gram(matrix: Array, error: float) -> _Part:
+    """Return the costs of ``RᵀR``, whose entries are off by error relative to the columns."""
+    heads, tails = edge_index(len(matrix))
+    diagonal = np.diagonal(matrix)
+    ends = diagonal[heads] + diagonal[tails]
+    return np.maximum(ends - 2 * squareform(matrix, checks=False), 0.0), (error + 4 * _EPS) * ends
+
+
+def _shaken(costs: Array, moved: Array) -> Array:
+    """Return by how much costs fall where columns are moved, in either direction."""
+    heads, tails = edge_index(moved.size)
+    shaken = moved[heads] + moved[tails]
+    return np.asarray(shaken * (2 * np.sqrt(costs) + shaken))
+
+
+def _of_mean(nominal: Nominal, moment: MeanMoment) -> _Part:
+    """Return what ``mmᵀ - μμᵀ`` charges: ``(δ_i - δ_j)((δ_i - δ_j) + 2(μ_i - μ_j))``.
+
+    The mean is known up to an error of its own; the change is what it is.
+    """
+    heads, tails = edge_index(moment.d)
+    change = moment.change[heads] - moment.change[tails]
+    double = 2 * (moment.mean[heads] - moment.mean[tails])
+    unsure = 2 * (nominal.mean_error[heads] + nominal.mean_error[tails])
+    size = np.abs(change)
+    return change * (change + double), size * (8 * _EPS * (size + np.abs(double)) + unsure)
+
+
+def _of_matrix(matrix: Array, rounding: float) -> _Part:
+    """Return what a matrix charges, each of whose entries is off by rounding of itself."""
+    heads, tails = edge_index(len(matrix))
+    diagonal, entries = np.diagonal(matrix), matrix[heads, tails]
+    sizes = np.abs(diagonal)
+    slack = rounding * (sizes[heads] + sizes[tails] + 2 * np.abs(entries))
+    return diagonal[heads] + diagonal[tails] - 2 * entries, slack
+
+
+def nuclear_size(moment: Moment) -> float:
+    """Return a bound of the sum of a moment's singular values."""
+    size = 0.0 if moment.rows is None else float(np.vdot(moment.rows, moment.rows))
+    if moment.rest is not None:
+        size += float(np.sqrt(moment.d) * np.linalg.norm(moment.rest))
+    return size

@@ -1,0 +1,1 @@
+"""The judge for graphs of many vertices: lists of edges, and nothing is d × d."""

@@ -1,0 +1,230 @@
+"""The judge's back end for graphs of many vertices: lists of edges, and nothing is d × d.
+
+The value comes from premium.py beside it, the bound from the dual over all pairs that pay
+(dual.py), the membership of the certificate's moment from its explicit transport.
+No arithmetic is shared with a solver; docs/scale.md has the error analysis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from wdro_cvx.ambiguity.smoothness import accumulation, pair_costs, reads_table
+from wdro_cvx.graphs.listed_bounds import ListedBounds
+from wdro_cvx.judging.court import (
+    EPS,
+    SUM,
+    USABLE,
+    WORTHWHILE,
+    Bound,
+    Candidate,
+    Court,
+    out_of_range,
+    pulled_inside,
+    safe_cost,
+)
+from wdro_cvx.judging.dual_bound import safe_levels
+from wdro_cvx.judging.edges import EdgeBrackets, edge_brackets
+from wdro_cvx.judging.sparse.brackets import listed_brackets
+from wdro_cvx.judging.sparse.dual import LargeBound, Setting, large_bound
+from wdro_cvx.judging.sparse.premium import premium_bound
+from wdro_cvx.judging.sparse.repair import repaired
+from wdro_cvx.judging.sparse.top import longest_row
+from wdro_cvx.moments.moment import Moment, TransportedMoment
+from wdro_cvx.problem import GraphProblem
+from wdro_cvx.solution import Certificate
+from wdro_cvx.validation import Array
+
+_GATHERED = 1 << 15  # numbers at a time, which stay in the cache
+
+
+def judged_at_scale(problem: GraphProblem) -> bool:
+    """Say whether this back end knows the set, as moved rows or as one norm, and its bounds."""
+    bounds, ambiguity = problem.prior.bounds, problem.ambiguity
+    known = ambiguity.row_scales is not None or ambiguity.single_point
+    known = known or ambiguity.norm_order == 2.0
+    return known and (bounds is None or isinstance(bounds, ListedBounds))
+
+
+def taken_at_scale(problem: GraphProblem, moment: Moment) -> bool:
+    """Say whether a moment is the nominal rows, moved by a set that moves them, and spread."""
+    nominal = problem.nominal
+    if type(moment) is not TransportedMoment or moment.shift is not None:
+        return False
+    if problem.ambiguity.row_scales is None:  # no row moves
+        return moment.spread is None and nominal.holds(moment.moved)
+    return moment.moved.shape == nominal.factor.shape
+
+
+class SparseCourt(Court[TransportedMoment]):
+    """The judge's arithmetic on lists of edges.
+
+    Pricing all pairs is the main work, and is done once where it proves anything.
+    """
+
+    thrifty: ClassVar[bool] = True
+
+    def __init__(self, problem: GraphProblem, matrix: sparse.csr_array) -> None:
+        problem.check_ratios()
+        self.problem, self.unit = problem, problem.unit
+        self.prior = problem.prior.scaled(self.unit**-2)
+        self.residuals, self.graph, self.repair = repaired(matrix, self.prior)
+        self.degrees = self.graph.degrees
+        scales = problem.ambiguity.row_scales
+        self._stretch = np.asarray(scales)[:, np.newaxis] if scales else None
+        self._own = TransportedMoment(problem.nominal.factor)
+
+    def offered(self, moment: Moment) -> Candidate[TransportedMoment] | None:
+        """Return a certificate's transport; other kinds would take matrices."""
+        if not taken_at_scale(self.problem, moment) or out_of_range(moment, self.unit):
+            return None
+        if self.problem.ambiguity.row_scales is None:
+            return Candidate(self._own, 1.0)
+        found = pulled_inside(self.problem, moment)
+        assert isinstance(found.moment, TransportedMoment)
+        return Candidate(found.moment, found.share)
+
+    def _upright(self, rows: Array) -> Array:
+        """Return a copy with one row per vertex; a power of two rounds nothing."""
+        columns = np.array(rows.T, order="C")
+        columns /= self.unit
+        return columns
+
+    def value(self, offered: Candidate[TransportedMoment] | None) -> tuple[float, float]:
+        """Return the objective, rounded upwards; the premium is the judge's own."""
+        graph, laplacian = self.graph, self.graph.laplacian()
+        points = self._upright(self.problem.nominal.factor)
+        rounding = SUM + longest_row(laplacian) * EPS  # degrees are summed one by one
+        cost = safe_cost(self.prior, graph.weights, self.degrees, rounding)
+        risk = 0.0
+        if self.problem.ambiguity.row_scales is not None:
+            risk = self._premium(laplacian, points, offered)
+        if self.problem.ambiguity.norm_order is not None:
+            radius = self.problem.ambiguity.radius / self.unit**2
+            risk += radius * float(np.sqrt(graph.square)) * (1.0 + rounding)
+        risk += self._nominal_risk(points, abs(risk + cost))
+        return risk + cost + rounding * risk, 0.0
+
+    def _nominal_risk(self, points: Array, size: float) -> float:
+        """Return ``⟨Θ, L⟩``, rounded upwards; from the table where rounding of the data shows."""
+        graph, nominal = self.graph, self.problem.nominal
+        costs = np.empty(graph.weights.size)
+        step = max(_GATHERED // points.shape[1], 1)
+        for first in range(0, costs.size, step):
+            part = slice(first, first + step)
+            difference = points[graph.heads[part]] - points[graph.tails[part]]
+            costs[part] = np.sum(difference**2, axis=1)
+        # Summed pairwise: a product would lose digits with the number of edges.
+        risk = float(np.sum(costs * graph.weights)) * (1.0 + (points.shape[1] + 64) * EPS)
+        # The data were rounded when they were factored; the root of the risk is a norm.
+        top = 2 * float(self.degrees.max())
+        shaken = np.sqrt(top) * accumulation(nominal) * float(np.linalg.norm(points))
+        lost = shaken * (2 * float(np.sqrt(risk)) + shaken)
+        if lost > WORTHWHILE * (size + risk) and reads_table(nominal, costs.size):
+            heads, tails = graph.heads.astype(np.intp), graph.tails.astype(np.intp)
+            costs, error = pair_costs(nominal, heads, tails)
+            costs /= self.unit**2
+            return float(np.sum(costs * graph.weights)) * (1.0 + error + SUM)
+        return risk + lost * (1.0 + SUM)
+
+    def _premium(
+        self,
+        laplacian: sparse.csr_array,
+        points: Array,
+        offered: Candidate[TransportedMoment] | None,
+    ) -> float:
+        """Return what the worst moves of the rows add, rounded upwards.
+
+        A certificate's moves are where the search begins, and save the judge moves of its own.
+        """
+        problem, stretch = self.problem, self._stretch
+        start, rows = None, points
+        if offered is not None:
+            start = self._upright(offered.moment.moved)
+            start -= points
+        if stretch is not None:
+            rows = points / stretch
+            scale = sparse.diags_array(stretch[:, 0], format="csr")
+            laplacian = sparse.csr_array(scale @ laplacian @ scale)
+            if start is not None:
+                start /= stretch
+        radius = problem.ambiguity.radius / self.unit
+        found = premium_bound(laplacian, rows, radius, start)
+        length = float(np.linalg.norm(found.moves)) * (1.0 + SUM)
+        if length > 0.0 and (offered is None or offered.share < USABLE):
+            moves = found.moves * min(radius / length * (1.0 - 4 * EPS), 1.0)
+            moves = moves if stretch is None else moves * stretch
+            self._own = TransportedMoment(((points + moves) * self.unit).T)
+        # The rows may be off from those that are meant by rounding of the data.
+        top = 2 * float(laplacian.diagonal().max())
+        unsure = accumulation(problem.nominal) * float(np.linalg.norm(rows))
+        return found.value + 2 * radius * top * unsure * (1.0 + SUM)
+
+    def own(self) -> Candidate[TransportedMoment]:
+        """Return the rows where the judge's own moves led, or the nominal ones."""
+        return Candidate(self._own, 1.0)
+
+    def bounds(
+        self, moment: TransportedMoment, multipliers: list[Array], value: float
+    ) -> Iterator[Bound]:
+        """Yield the bound of each of the multipliers over all pairs."""
+        nominal, columns = self.problem.nominal, self._upright(moment.rows)
+        setting = Setting(nominal, self.unit, self.prior, self.graph, columns, self._tilt)
+        for nu in multipliers:
+            found = large_bound(setting, nu)
+            certificate = partial(self._certificate, moment, nu, _tau(setting, found, nu))
+            yield Bound(found.value, partial(self._edges, found), certificate)
+
+    def _certificate(self, moment: TransportedMoment, nu: Array, tau: float) -> Certificate:
+        square = self.unit**2
+        if self._tilt > 0.0:  # of matrices, where it is asked for
+            shift = self._tilt * square * self.graph.laplacian().toarray()
+            moment = TransportedMoment(self.problem.nominal.rows, shift=shift)
+        return Certificate(moment, nu * square, tau * square)
+
+    def _edges(self, found: LargeBound, excess: float) -> EdgeBrackets:
+        pairs = found.heads, found.tails, found.prices
+        return listed_brackets(self.prior, *pairs, excess, self.problem.d)
+
+    @property
+    def _tilt(self) -> float:
+        """The multiple of L that a moment ball's worst case adds to the nominal moment.
+
+        ``Θ + εL/‖L‖`` needs no certificate; a little less than ε is inside whatever rounding does.
+        """
+        if self.problem.ambiguity.norm_order is None:
+            return 0.0
+        radius = self.problem.ambiguity.radius / self.unit**2
+        size = float(np.sqrt(self.graph.square))
+        return radius / size * (1.0 - 1e-12) if size > 0.0 else 0.0
+
+
+def _tau(setting: Setting, found: LargeBound, nu: Array) -> float:
+    """Return the multiplier of the trace by what a pair costs and its price."""
+    if found.heads.size == 0:
+        return 0.0
+    heads, tails = found.heads[:1], found.tails[:1]
+    levels = safe_levels(setting.costs(heads, tails), nu, heads, tails)
+    return float(found.prices[0] + levels[0])
+
+
+class SparseCourtOfMatrix(SparseCourt):
+    """The same for a dense array, whose brackets are those of all pairs."""
+
+    def __init__(self, problem: GraphProblem, matrix: Array) -> None:
+        super().__init__(problem, sparse.csr_array(matrix))
+
+    def _edges(self, found: LargeBound, excess: float) -> EdgeBrackets:
+        d = self.problem.d
+        # Pairs that are not listed do not pay: a price of zero is above theirs.
+        prices = np.zeros(d * (d - 1) // 2)
+        heads, tails = found.heads.astype(np.int64), found.tails.astype(np.int64)
+        prices[heads * d - heads * (heads + 1) // 2 + tails - heads - 1] = found.prices
+        return edge_brackets(
+            self.problem.normalised, self.graph.laplacian().toarray(), prices, excess
+        )

@@ -1,0 +1,108 @@
+"""The judge's prices at scale: every pair that may pay, found among all of them.
+
+A pair pays where ``‖g_i - g_j‖² + ν_i + ν_j < τ``, that is where ``g_i·g_j > h_i + h_j`` with
+``h = (‖g‖² + ν - τ/2)/2``. Products in single precision decide which pairs are worth double
+precision: with u the unit of rounding, their error is at most ``(r + 8)u(‖g‖² + |h|)`` of the one
+vertex plus that of the other, and h is lowered by it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wdro_cvx.ambiguity.smoothness import accumulation
+from wdro_cvx.moments.nominal import Nominal
+from wdro_cvx.validation import Array
+
+_EPS = float(np.finfo(float).eps)
+_SINGLE = float(np.finfo(np.float32).eps) / 2
+_SIDE = 768  # measured: the fastest
+_GATHERED = 1 << 15  # numbers at a time, which stay in the cache
+
+Indices = NDArray[np.int32]
+
+
+class TooManyError(Exception):
+    """More pairs pay than any sparse graph needs; the multipliers prove little."""
+
+
+def shakes(nominal: Nominal, unit: float, columns: Array) -> Array:
+    """Return how far rounding may have moved the vertices when data were levelled and factored."""
+    sizes = np.linalg.norm(nominal.factor, axis=0) / unit, np.linalg.norm(columns, axis=1)
+    return np.asarray(accumulation(nominal) * np.maximum(*sizes))
+
+
+def pairs_below(
+    columns: Array, nu: Array, tau: float, most: int, moved: Array | float = 0.0
+) -> tuple[Indices, Indices]:
+    """Return all pairs ``i < j`` with ``‖g_i - g_j‖² + ν_i + ν_j < τ``, and a few others.
+
+    Pairs count as well whose vertices rounding may have ``moved`` apart, by m. Costs fall by up to
+    ``(m_i + m_j)(2‖g_i‖ + 2‖g_j‖ + m_i + m_j)``, which is below a sum of ``2m² + 4·max(m)·‖g‖``.
+
+    Parameters
+    ----------
+    columns : array (d, r)
+        A row per vertex.
+    nu : array (d,)
+    tau : float
+    most : int
+        Raise TooManyError beyond this number.
+    moved : array (d,) or float
+        :func:`shakes`.
+    """
+    d, r = columns.shape
+    # (g, -h, 1) on the one side and (g, 1, -h) on the other: a product is positive where a pair
+    # may pay. The two last columns change places from side to side.
+    single, sizes = np.empty((d, r + 2), dtype=np.float32), np.empty(d)
+    middle = columns.mean(axis=0)
+    for first in range(0, d, _SIDE):
+        centred = columns[first : first + _SIDE] - middle
+        single[first : first + _SIDE, :r] = centred
+        sizes[first : first + _SIDE] = np.einsum("ij,ij->i", centred, centred)
+    levels = (sizes + nu - tau / 2) / 2
+    levels -= 1.01 * (np.square(moved) + 2 * float(np.max(moved)) * np.sqrt(sizes))
+    # The smallest numbers of single precision have errors of their own.
+    levels -= (r + 8) * 1.01 * _SINGLE * (sizes + np.abs(levels)) + 1e-30
+    single[:, r], single[:, r + 1] = 1.0, -levels
+    swapped = np.concatenate([np.arange(r), [r + 1, r]])
+    products = np.empty((_SIDE, _SIDE), dtype=np.float32)  # one for all: it stays in the cache
+    heads: list[NDArray[np.int32]] = []
+    tails: list[NDArray[np.int32]] = []
+    count = 0
+    for first in range(0, d, _SIDE):
+        rows = single[first : first + _SIDE, swapped]
+        for second in range(first, d, _SIDE):
+            others = single[second : second + _SIDE]
+            block = products[: len(rows), : len(others)]
+            np.matmul(rows, others.T, out=block)
+            if block.max() <= 0.0:
+                continue
+            # What single precision has no number for may pay as well.
+            head, tail = np.divmod(np.flatnonzero(~(block <= 0.0)), len(others))
+            if second == first:
+                head, tail = head[head < tail], tail[head < tail]
+            count += head.size
+            if count > most:
+                raise TooManyError
+            heads.append((head + first).astype(np.int32))
+            tails.append((tail + second).astype(np.int32))
+    none = np.empty(0, dtype=np.int32)
+    return np.concatenate([none, *heads]), np.concatenate([none, *tails])
+
+
+def least_costs(columns: Array, heads: Indices, tails: Indices, moved: Array) -> Array:
+    """Return ``‖g_i - g_j‖²`` of pairs, lowered by all that rounding may have added.
+
+    That is rounding here, and of the data when they were levelled and factored, as in
+    wdro_cvx/judging/edge_costs.py.
+    """
+    costs = np.empty(heads.size)
+    step = max(_GATHERED // columns.shape[1], 1)
+    for first in range(0, heads.size, step):
+        part = slice(first, first + step)
+        costs[part] = np.sum((columns[heads[part]] - columns[tails[part]]) ** 2, axis=1)
+    slack = (columns.shape[1] + 4) * _EPS * costs
+    shaken = moved[heads] + moved[tails]
+    return np.asarray(costs - slack - shaken * (2 * np.sqrt(costs + slack) + shaken))
