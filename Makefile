@@ -52,7 +52,7 @@ explain: $(READY)  ## search what the paper leaves open, and check its sentences
 	$(BIN)/wdro explain --search $(SEARCH) --graphs $(GRAPHS)
 
 shift: $(READY)  ## does robustness pay? tune all models alike, then shift the distribution
-	$(BIN)/wdro shift --tuned $(SEARCH) --graphs $(GRAPHS)
+	$(BIN)/wdro study shift --tuned $(SEARCH) --graphs $(GRAPHS)
 
 temperature: $(READY)  ## learn graphs of weather stations and draw their maps
 	$(BIN)/wdro temperature

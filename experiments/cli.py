@@ -21,16 +21,18 @@ from experiments.learn import command as learn
 from experiments.propositions import command as propositions
 from experiments.stress import command as robustness
 from experiments.studies.explain import command as explain
-from experiments.studies.shift import command as shift
+from experiments.studies.shift.command import COMMAND as SHIFT
 from experiments.studies.temperature import command as temperature
 from experiments.studies.validate import command as validate
 from experiments.verify import command as verify
 from wdro_cvx import WdroError
 
 COMMANDS = (
-    compare, bench, robustness, propositions, figures, explain, shift, learn, verify,
+    compare, bench, robustness, propositions, figures, explain, learn, verify,
     temperature, validate,
 )  # fmt: skip
+
+STUDIES = (SHIFT,)
 
 #: Exit codes: something claimed does not hold is 1, an error of the user's or the machine's 2, a
 #: defect of ours 3, and a signal 128 plus its number, as the shell has it.
@@ -47,6 +49,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for command in COMMANDS:
         command.add(commands)
+    studies = commands.add_parser("study", help="the finished questions, each with its report")
+    chosen = studies.add_subparsers(required=True, metavar="NAME")
+    for study in STUDIES:
+        study.add(chosen)
     options = parser.parse_args(arguments)
     received: list[int] = []
     try:

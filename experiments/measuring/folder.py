@@ -16,6 +16,8 @@ RUNS = Path("runs")
 RESULTS = Path("results")
 CELLS = "cells"
 _LOCK = ".lock"
+#: What a run writes and the repository does not keep: PDFs are made again from the tables.
+_NOT_PUBLISHED = (CELLS, _LOCK, "*.part", "*.pdf")
 
 
 @contextlib.contextmanager
@@ -65,7 +67,7 @@ def publish(output: Path, command: str) -> Path:
     for path in (fresh, stale):
         remove_folder(path)
     with writing(target):
-        shutil.copytree(output, fresh, ignore=shutil.ignore_patterns(CELLS, _LOCK, "*.part"))
+        shutil.copytree(output, fresh, ignore=shutil.ignore_patterns(*_NOT_PUBLISHED))
         if target.exists():
             os.replace(target, stale)
         os.replace(fresh, target)

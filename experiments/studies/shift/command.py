@@ -1,36 +1,14 @@
-"""``wdro shift``: its arguments."""
+"""``wdro study shift``: does robustness pay under a shifted distribution."""
 
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
-from experiments.measuring.options import (
-    FEW,
-    add_cluster,
-    add_output,
-    add_seed,
-    all_certified,
-    whole,
-    workspace,
-)
-
-if TYPE_CHECKING:
-    from experiments.measuring.options import Commands
-
-NAME = "shift"
+from experiments.measuring.options import FEW, add_cluster, add_seed, whole
+from experiments.study import Command, Study
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        NAME,
-        help="does robustness pay? tune all models alike, then shift the distribution",
-        description="Tune eta and radius of every model on the same budget, then compare them on "
-        "fresh graphs under drift, a broken sensor, an adversary and spoilt training signals, by "
-        "risk and by the graph. Exits with 1 if an answer was not certified.",
-    )
-    parser.set_defaults(command=run)
+def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tuned", type=whole(2, 10_000, FEW), default=4, metavar="K",
         help="graphs to tune on (default: 4)",
@@ -41,16 +19,20 @@ def add(commands: Commands) -> None:
     )  # fmt: skip
     add_seed(parser, "graphs")
     add_cluster(parser)
-    add_output(parser, NAME)
 
 
-def run(options: argparse.Namespace) -> int:
-    """Carry out the command."""
-    from experiments.studies.shift.run import run_shift
+def _study(options: argparse.Namespace) -> Study:
+    from experiments.studies.shift.study import STUDY
 
-    with workspace(options, NAME) as output:
-        result = run_shift(
-            output, options.tuned, options.graphs, options.seed, options.fresh, options.dask
-        )
-        print(f"wrote {output}/report.md, comparisons.csv, shift.png")
-    return all_certified(result.unsolved)
+    return STUDY
+
+
+COMMAND = Command(
+    "shift",
+    "does robustness pay? tune all models alike, then shift the distribution",
+    "Tune eta and radius of every model on the same budget, then compare them on fresh graphs "
+    "under drift, a broken sensor, an adversary and corrupted training signals, by risk and by "
+    "the graph. Exits with 1 if an answer was not certified.",
+    _arguments,
+    _study,
+)

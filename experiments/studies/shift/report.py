@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from experiments.measuring.provenance import provenance_line
 from experiments.measuring.text import markdown_table
 from experiments.studies.shift.grid import (
     BROKEN,
@@ -26,13 +25,11 @@ _RISKS = ("regret, none", "regret, drift", "regret, sensor", "regret, adversary"
 _GRAPHS = ("mcc", "dog", "dog, drift")
 
 
-def describe(table: pd.DataFrame, tuned: int, graphs: int, seed: int, unsolved: int) -> str:
-    """Return the report."""
+def describe(table: pd.DataFrame, tuned: int, graphs: int, unsolved: int) -> list[str]:
+    """Return the paragraphs and tables of the report."""
     budget = len(candidates(MODELS[0]))
     parts = [
-        "# Does robustness pay?",
-        f"Made by `wdro shift --tuned {tuned} --graphs {graphs} --seed {seed}`. {unsolved} answers "
-        "were not certified to a gap of 1e-6.",
+        f"{unsolved} answers were not certified to a gap of 1e-6.",
         f"Similarity graphs of {D} vertices. Every model has {budget} candidates: SAA so many "
         "etas, the others five etas and three radii, all relative to the data. One candidate is "
         f"chosen for all graphs of a condition on {tuned} graphs, by the metric that is scored, "
@@ -59,7 +56,7 @@ def describe(table: pd.DataFrame, tuned: int, graphs: int, seed: int, unsolved: 
         parts += [f"## Risk, {how}", _numbers(table[table["tuning"] == how], _RISKS, 100.0, "%")]
     aware = table[table["tuning"] == AWARE]
     parts += ["## The graph, tuned by the same score", _numbers(aware, _GRAPHS, 1.0, "")]
-    return "\n\n".join([*parts, f"Made with {provenance_line()}."]) + "\n"
+    return parts
 
 
 def _tally(table: pd.DataFrame) -> str:
