@@ -8,7 +8,13 @@ from solvers.base import Request, Solver, register, registered
 from solvers.generic import CertifiedSolver
 from solvers.large import SparseSolver, price_on
 from solvers.norm import MomentNewton
-from solvers.paper import BlockDescent, ProjectedGradient, bisect_multiplier
+from solvers.paper import (
+    BlockDescent,
+    PrintedDescent,
+    PrintedGradient,
+    ProjectedGradient,
+    bisect_multiplier,
+)
 from solvers.path import solve_path
 from solvers.qp import LaplacianQP, solve_laplacian_qp
 from solvers.selection.target_degree import NeighbourFit, solve_for_neighbours
@@ -31,6 +37,8 @@ __all__ = [
     "LaplacianQP",
     "MomentNewton",
     "NeighbourFit",
+    "PrintedDescent",
+    "PrintedGradient",
     "ProjectedGradient",
     "Request",
     "RobustGraph",

@@ -1,8 +1,9 @@
-"""Algorithm 1: the multiplier γ by bisection.
+"""The multiplier γ by bisection: an improved version of Algorithm 1.
 
-The paper searches ``[λmax + b, a·λmax]``, which need not contain the root (docs/paper.md E6); here
-the bracket is found. Each step costs one solve with ``γI - L``, as in the paper. The ambiguity
-sets themselves use the secular equation, which costs O(d) per step: this is the opponent.
+The paper searches ``[λmax + b, aλmax]``, which need not contain the root (docs/paper.md E6). Here
+the bracket is found first. Each step costs one solve with ``γI - L``, as in the paper; the
+ambiguity sets use the secular equation, which costs O(d) per step. Algorithm 1 as printed is part
+of ``PrintedDescent``.
 """
 
 from __future__ import annotations
@@ -39,22 +40,25 @@ def bisect_multiplier(
     # At the root ε(γ - λmax) ≤ ‖LΘ^½‖, which bounds it from above. Halving the distance to λmax
     # then brackets it; where no root is found down to the tolerance, this is the hard case.
     width = float(np.sqrt(max(float(np.vdot(matrix @ matrix, moment)), 0.0))) / radius
-    while width > tol * top and _derivative(moment, matrix, top + width / 2, radius) > 0:
+    while width > tol * top and slope_in_gamma(moment, matrix, top + width / 2, radius) > 0:
         width /= 2
     if width <= tol * top:
         return top
     low, high = top + width / 2, top + width
     while high - low > tol * high:
         middle = (low + high) / 2
-        if _derivative(moment, matrix, middle, radius) > 0:
+        if slope_in_gamma(moment, matrix, middle, radius) > 0:
             high = middle
         else:
             low = middle
     return (low + high) / 2
 
 
-def _derivative(moment: Array, laplacian: Array, gamma: float, radius: float) -> float:
-    """``∂g/∂γ = ε² - Tr((I - γ(γI - L)⁻¹)²Θ)``, with ``I - γ(γI - L)⁻¹ = -(γI - L)⁻¹L``."""
+def slope_in_gamma(moment: Array, laplacian: Array, gamma: float, radius: float) -> float:
+    """Return ``∂g/∂γ = ε² - Tr((I - γ(γI - L)⁻¹)²Θ)``, equation 30.
+
+    ``I - γ(γI - L)⁻¹`` is ``-(γI - L)⁻¹L``.
+    """
     shifted = gamma * np.eye(laplacian.shape[0]) - laplacian
     try:
         moved = np.linalg.solve(shifted, laplacian)

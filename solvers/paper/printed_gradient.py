@@ -1,0 +1,167 @@
+"""Algorithms 2 and 4 as printed: plain projected gradient on the edge weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from solvers.base import Solver, register
+from solvers.bracket.limits import Clock
+from solvers.paper.backtracking import Objective, plain_descent
+from solvers.paper.printed_objectives import (
+    check_penalised,
+    gaussian_objective,
+    general_objective,
+)
+from solvers.paper.step import start_weights
+from wdro_cvx import GraphProblem, MomentBall, ProblemError, Solution
+from wdro_cvx.claims import EUCLIDEAN_TRANSPORT, SINGLE_POINT, check_claims
+from wdro_cvx.graphs.laplacian import laplacian_from_weights, weights_from_laplacian
+from wdro_cvx.validation import Array, real_number, whole_number
+
+
+@register
+@dataclass(frozen=True)
+class PrintedGradient(Solver):
+    """The paper's algorithm for the general scenario (4), and its step in L at a fixed γ (2).
+
+    It iterates ``v ← (v - s∇m(v))₊`` on the edge weights, with the penalty ``β(Tr L - d)²`` in the
+    gradient, and stops when ``‖v_{k+1} - v_k‖ < error``. The problem must therefore have a
+    ``trace_penalty``, which is β; one with a fixed trace is refused. :class:`ProjectedGradient` is
+    an improved version for both, and takes far fewer steps.
+
+    The stopping rule says nothing about the value: steps shrink like 1/β and with the number of
+    edges, so that for large β the rule ends far from the optimum. No answer is called ``SOLVED``.
+
+    Notes
+    -----
+    What the paper leaves open is chosen as follows.
+
+    - Line search: s is halved from 1 until Armijo's condition holds along the projection arc, with
+      the constant 1e-4. Other searches change the time by a factor of up to four.
+    - Start: the complete graph with trace d, which has v > 0.
+    - ``γI ≻ L``, without which equation 34 has no minimum (docs/paper.md E12): the line search
+      refuses a point at which the Cholesky factorisation fails.
+    - ``L = 0``, where the gradient of the norm is 0/0: it is 0.
+    - ``p = 1``, where equation 45 has no q: its limit, shared by the vertices of largest degree.
+      The descent may stall at a kink (docs/paper.md E14).
+
+    Parameters
+    ----------
+    tol : float > 0
+        The paper's *error*: the length of a step, not a relative gap as in other solvers.
+    max_iterations : int
+        The paper's *maxIter*.
+    as_printed : bool
+        Whether to use the gradients of equations 35 and 45 as they are printed. They are wrong
+        (docs/paper.md E3, E4): with equation 35 the descent stalls; with equation 45 it is right
+        for p = 2, stalls for p = 3/2, and fails with a negative number to a fractional power for
+        p = 3 and p = 4.
+    time_limit : float
+        Seconds after which to stop, with the status ``TIME_LIMIT``.
+
+    Examples
+    --------
+    >>> from solvers import PrintedGradient
+    >>> from wdro_cvx import GraphProblem, MomentBall, Nominal
+    >>> nominal = Nominal.from_samples([[0.0, 0.1, 1.0], [0.2, 0.0, -1.0], [0.1, 0.3, 0.5]])
+    >>> problem = GraphProblem(nominal, MomentBall(0.1), eta=0.3, trace_penalty=10.0)
+    >>> answer = PrintedGradient().solve(problem)
+    >>> answer.history[-1]["length"] < 1e-6
+    True
+    """
+
+    claims = (MomentBall, SINGLE_POINT)
+
+    tol: float = 1e-6
+    max_iterations: int = 100_000
+    as_printed: bool = False
+    time_limit: float = float("inf")
+
+    def __post_init__(self) -> None:
+        real_number("tol", self.tol, 0.0, strict=True)
+        whole_number("max_iterations", self.max_iterations, 1)
+        Clock(self.time_limit)
+
+    @classmethod
+    def check_claim(cls, problem: GraphProblem) -> None:
+        """Raise ProblemError unless this is the paper's general scenario, the trace penalised."""
+        super().check_claim(problem)
+        check_penalised(problem, cls.__name__)
+
+    def solve(self, problem: GraphProblem) -> Solution:
+        """Run Algorithm 4.
+
+        Parameters
+        ----------
+        problem : GraphProblem
+            With a ``MomentBall`` or a ``Singleton``, and a ``trace_penalty``.
+
+        Returns
+        -------
+        Solution
+            Without a bound. Its status is ``INACCURATE`` where the paper's rule ended the run,
+            ``ITERATION_LIMIT``, ``TIME_LIMIT``, or ``FAILED`` where the gradient was not a number.
+            ``history`` has the ``value``, ``length`` and ``step`` size of every step.
+
+        Raises
+        ------
+        ProblemError
+            If the set is another one, the trace is fixed, or the prior is not the paper's.
+        """
+        self.check_claim(problem)
+        objective = general_objective(problem, self.as_printed)
+        return self._descend(problem, objective, start_weights(problem))
+
+    def solve_at(
+        self, problem: GraphProblem, multiplier: float, start: Array | None = None
+    ) -> Solution:
+        """Run Algorithm 2: minimise the Gaussian scenario's ``g(γ, L)`` in L for a fixed γ.
+
+        Parameters
+        ----------
+        problem : GraphProblem
+            With a ``GaussianBall`` or a ``WassersteinBall``, and a ``trace_penalty``.
+        multiplier : float
+            γ, above λmax of the start.
+        start : array (d, d), optional
+            The Laplacian to start from; the complete graph if not given.
+
+        Returns
+        -------
+        Solution
+            As :meth:`solve` returns it. The values in ``history`` are ``g(γ, L)`` with the penalty,
+            at or above the objective, which is ``value``.
+
+        Raises
+        ------
+        ProblemError
+            If the set is another one, the trace is fixed, the prior is not the paper's, or γ is
+            not above λmax.
+        """
+        check_claims("Algorithm 2", (EUCLIDEAN_TRANSPORT,), problem.ambiguity, "Use solve.")
+        check_penalised(problem, type(self).__name__)
+        gamma = real_number("multiplier", multiplier, 0.0, strict=True)
+        objective = gaussian_objective(problem, gamma, self.as_printed)
+        weights = start_weights(problem) if start is None else weights_from_laplacian(start)
+        if not np.isfinite(objective(weights)[0]):
+            top = float(np.linalg.eigvalsh(laplacian_from_weights(weights))[-1])
+            raise ProblemError(f"multiplier must exceed λmax = {top:g} of start; it is {gamma:g}.")
+        return self._descend(problem, objective, weights, gamma)
+
+    def _descend(
+        self, problem: GraphProblem, objective: Objective, start: Array, gamma: float = np.nan
+    ) -> Solution:
+        clock = Clock(self.time_limit)
+        found = plain_descent(objective, start, self.tol, self.max_iterations, clock)
+        laplacian = laplacian_from_weights(found.weights)
+        return Solution(
+            laplacian=laplacian,
+            value=problem.value(laplacian),
+            status=found.status,
+            iterations=len(found.history),
+            multiplier=gamma,
+            solve_s=clock.seconds,
+            history=found.history,
+        )
