@@ -26,7 +26,8 @@ MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
 #: Family → colour and members, with the marker of each.
 _FAMILIES = {
     "our solvers": (BLUE, {"CertifiedSolver": "o", "MomentNewton": "D"}),
-    "the paper's algorithms": (GREEN, {"BlockDescent": "s", "ProjectedGradient": "^"}),
+    "the paper's algorithms": (BLACK, {"PrintedDescent": "s", "PrintedGradient": "^"}),
+    "the paper's algorithms, improved": (GREEN, {"BlockDescent": "s", "ProjectedGradient": "^"}),
     "the paper's SDPs": (
         VERMILION, {"GaussianSDP": "o", "GaussianClosedForm": "s", "GeneralSDP": "^"},
     ),

@@ -1,4 +1,4 @@
-"""Algorithms 1 to 4: whether they converge to the optimum, as printed and as we run them."""
+"""Algorithms 1 to 4: whether they converge to the optimum, as printed and improved."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ def algorithm_2(rng: np.random.Generator, d: int) -> Trial:
 
 
 def block_descent(problem: GraphProblem) -> Solution:
-    """Return what Algorithm 3 ends with."""
+    """Return what the improved version of Algorithm 3 ends with."""
     return BlockDescent(max_iterations=200).solve(problem)
 
 
@@ -265,7 +265,7 @@ def algorithm_4(rng: np.random.Generator, d: int) -> Trial:
 
 
 def projected_gradient(problem: GraphProblem) -> Solution:
-    """Return what Algorithm 4 ends with."""
+    """Return what the improved version of Algorithm 4 ends with."""
     return ProjectedGradient().solve(problem)
 
 

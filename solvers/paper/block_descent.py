@@ -1,8 +1,8 @@
-"""Algorithm 3: block coordinate descent on (γ, L) for the Gaussian scenario.
+"""Block coordinate descent on (γ, L) for the Gaussian scenario: an improved version of Algorithm 3.
 
-γ by Algorithm 1 (bisection), L for fixed γ by Algorithm 2 (projected gradient) with the gradient
-``γ²𝒯*((γI - L)⁻¹Θ(γI - L)⁻¹) + …``, in which the paper merges the two inverses as if they commuted
-with Θ (docs/paper.md E3).
+γ comes from a bisection that finds its bracket, and L for fixed γ from spectral projected gradient
+with the gradient ``γ²𝒯*((γI - L)⁻¹Θ(γI - L)⁻¹) + …``. The paper merges the two inverses as if they
+commuted with Θ (docs/paper.md E3). The paper's algorithm is ``PrintedDescent``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,12 @@ from wdro_cvx.validation import Array, tolerance, whole_number
 @register
 @dataclass(frozen=True)
 class BlockDescent(Solver):
-    """The paper's algorithm for the Gaussian scenario, with trace penalty or exact trace.
+    """Block descent on (γ, L), an improved version of the paper's Algorithm 3.
+
+    Beside the paper's algorithm, :class:`PrintedDescent`, it brackets γ before it bisects, takes
+    Barzilai and Borwein's steps in L, solves for L only as accurately as the round needs, and stops
+    when the gap is proved. It solves the problem with the trace penalty and the one with the exact
+    trace.
 
     In the hard case (a radius that is large for the number of samples) γ runs into λmax, where the
     L-step has no minimum; the status then says that a limit was reached, and the bound is poor.

@@ -12,8 +12,14 @@ from solvers.paper.backtracking import plain_descent
 from solvers.paper.bisection import slope_in_gamma
 from solvers.paper.printed_objectives import check_penalised, gaussian_objective
 from solvers.paper.step import start_weights
-from wdro_cvx import GraphProblem, ProblemError, Solution, SolverError
-from wdro_cvx.claims import EUCLIDEAN_TRANSPORT
+from wdro_cvx import (
+    GaussianBall,
+    GraphProblem,
+    ProblemError,
+    Solution,
+    SolverError,
+    WassersteinBall,
+)
 from wdro_cvx.graphs.laplacian import laplacian_from_weights
 from wdro_cvx.solution import Status
 from wdro_cvx.validation import Array, real_number, whole_number
@@ -77,7 +83,7 @@ class PrintedDescent(Solver):
     True
     """
 
-    claims = (EUCLIDEAN_TRANSPORT,)
+    claims = (GaussianBall, WassersteinBall)
 
     tol: float = 1e-6
     upper_factor: float = 100.0

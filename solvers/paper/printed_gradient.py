@@ -15,8 +15,15 @@ from solvers.paper.printed_objectives import (
     general_objective,
 )
 from solvers.paper.step import start_weights
-from wdro_cvx import GraphProblem, MomentBall, ProblemError, Solution
-from wdro_cvx.claims import EUCLIDEAN_TRANSPORT, SINGLE_POINT, check_claims
+from wdro_cvx import (
+    GaussianBall,
+    GraphProblem,
+    MomentBall,
+    ProblemError,
+    Singleton,
+    Solution,
+    WassersteinBall,
+)
 from wdro_cvx.graphs.laplacian import laplacian_from_weights, weights_from_laplacian
 from wdro_cvx.validation import Array, real_number, whole_number
 
@@ -72,7 +79,7 @@ class PrintedGradient(Solver):
     True
     """
 
-    claims = (MomentBall, SINGLE_POINT)
+    claims = (MomentBall, Singleton)
 
     tol: float = 1e-6
     max_iterations: int = 100_000
@@ -140,7 +147,11 @@ class PrintedGradient(Solver):
             If the set is another one, the trace is fixed, the prior is not the paper's, or γ is
             not above λmax.
         """
-        check_claims("Algorithm 2", (EUCLIDEAN_TRANSPORT,), problem.ambiguity, "Use solve.")
+        if not isinstance(problem.ambiguity, GaussianBall | WassersteinBall):
+            raise ProblemError(
+                "Algorithm 2 is for GaussianBall or WassersteinBall; this problem has "
+                f"{type(problem.ambiguity).__name__}. Use solve."
+            )
         check_penalised(problem, type(self).__name__)
         gamma = real_number("multiplier", multiplier, 0.0, strict=True)
         objective = gaussian_objective(problem, gamma, self.as_printed)

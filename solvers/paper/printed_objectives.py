@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy import linalg
+from scipy.linalg import lapack
 
 from solvers.paper.backtracking import OUTSIDE, Evaluation, Objective
-from wdro_cvx import GraphProblem, ProblemError
+from wdro_cvx import GraphProblem, MomentBall, ProblemError
 from wdro_cvx.graphs.laplacian import adjoint, degrees, edge_index, laplacian_from_weights
 from wdro_cvx.priors import frobenius_of
 from wdro_cvx.validation import Array
@@ -27,7 +27,7 @@ def check_penalised(problem: GraphProblem, who: str) -> None:
             "the problem trace_penalty=β, or use an improved version, ProjectedGradient or "
             "BlockDescent."
         )
-    if problem.bounds is not None:
+    if problem.prior.bounds is not None:
         raise ProblemError(f"{who} knows no bounds on edges. Use CertifiedSolver.")
 
 
@@ -38,16 +38,16 @@ def general_objective(problem: GraphProblem, as_printed: bool) -> Objective:
     the degrees, the entries of L.
     """
     linear = adjoint(problem.nominal.second_moment)
-    radius, q = problem.ambiguity.radius, _conjugate(problem.ambiguity.norm_order)
-    prior = _prior(problem)
+    ambiguity, prior = problem.ambiguity, _prior(problem)
 
     def evaluate(weights: Array) -> Evaluation:
         degree = degrees(weights)
         value, prior_gradient = prior(weights, degree)
         value += float(linear @ weights)
-        if radius == 0.0:
+        if not isinstance(ambiguity, MomentBall):  # a single point: ε = 0
             return value, lambda: linear + prior_gradient()
-        norm, norm_gradient = _vector_norm(weights, degree, q, as_printed)
+        radius = ambiguity.radius
+        norm, norm_gradient = _vector_norm(weights, degree, ambiguity.q, as_printed)
         return (
             value + radius * norm,
             lambda: linear + prior_gradient() + radius * norm_gradient(),
@@ -71,19 +71,18 @@ def gaussian_objective(problem: GraphProblem, gamma: float, as_printed: bool) ->
 
     def evaluate(weights: Array) -> Evaluation:
         laplacian = laplacian_from_weights(weights)
-        try:
-            factor = linalg.cho_factor(gamma * identity - laplacian, lower=True, check_finite=False)
-        except linalg.LinAlgError:
+        factor, failed = lapack.dpotrf(gamma * identity - laplacian)
+        if failed:
             return OUTSIDE
         image = laplacian @ root
-        shift = linalg.cho_solve(factor, image, check_finite=False)  # (γI - L)⁻¹ L root
+        shift, _ = lapack.dpotrs(factor, image)  # (γI - L)⁻¹ L root
         value, prior_gradient = prior(weights, np.diagonal(laplacian))
         value += float(linear @ weights) + constant + float(np.vdot(image, shift))
 
         def gradient() -> Array:
             moved = root + shift  # γ(γI - L)⁻¹ root
             if as_printed:  # γ²(γI - L)⁻²Θ
-                moment = gamma * linalg.cho_solve(factor, moved, check_finite=False) @ root.T
+                moment = gamma * lapack.dpotrs(factor, moved)[0] @ root.T
             else:  # γ²(γI - L)⁻¹Θ(γI - L)⁻¹
                 moment = moved @ moved.T
             return adjoint(moment) + prior_gradient()
@@ -113,15 +112,6 @@ def _prior(problem: GraphProblem) -> Callable[[Array, Array], Evaluation]:
         return eta * square + beta * excess**2, gradient
 
     return evaluate
-
-
-def _conjugate(p: float | None) -> float:
-    """Return q with ``1/p + 1/q = 1``; NaN for a set that has no p."""
-    if p is None:
-        return np.nan
-    if p == 1.0:
-        return np.inf
-    return 1.0 if np.isinf(p) else p / (p - 1.0)
 
 
 def _power_sum(entries: Array, q: float) -> float:

@@ -1,8 +1,8 @@
-"""Algorithm 4 (and 2 with γ at its best): projected gradient on the edge weights.
+"""Projected gradient on the edge weights: an improved version of Algorithm 4.
 
 The gradient of the worst-case risk is 𝒯* of the worst-case second moment (Danskin), so one
 algorithm serves every ambiguity set. For the moment ball this is the paper's gradient with the
-sign that it lacks (docs/paper.md E4).
+sign that it lacks (docs/paper.md E4). The paper's algorithm is ``PrintedGradient``.
 """
 
 from __future__ import annotations
@@ -28,10 +28,12 @@ _SMOOTHING_CUT = 0.1  # each stage for p = 1 smooths by this much less than the 
 @register
 @dataclass(frozen=True)
 class ProjectedGradient(Solver):
-    """Projected gradient with backtracking line search.
+    """Projected gradient with spectral steps: an improved version of the paper's Algorithm 4.
 
-    It solves the problem with the trace penalty, as the paper prints it, and the one with the exact
-    trace; the step differs in the projection only (solvers/paper/step.py).
+    Beside the paper's algorithm, :class:`PrintedGradient`, it takes Barzilai and Borwein's steps
+    with a nonmonotone line search, has the trace penalty in the projection instead of the gradient,
+    and stops when the gap is proved instead of when a step is short. It solves the problem with
+    the trace penalty and the one with the exact trace, and takes any ambiguity set.
 
     For ``MomentBall`` the printed formula has no meaning at two ends. With ``p = ∞`` the norm is
     constant on Laplacians of fixed trace and its gradient ``4ε`` per edge is used. With ``p = 1``

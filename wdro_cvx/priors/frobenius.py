@@ -68,7 +68,7 @@ def frobenius_of(prior: DegreePrior, who: str) -> Frobenius:
     """Return the prior if it is the paper's, or say that ``who`` knows no other."""
     if not isinstance(prior, Frobenius):
         raise ProblemError(
-            f"{who} is the paper's algorithm for the prior η‖L‖²; this problem has "
+            f"{who} takes only the paper's prior η‖L‖²; this problem has "
             f"{type(prior).__name__}. Use CertifiedSolver."
         )
     return prior

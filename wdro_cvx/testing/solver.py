@@ -10,7 +10,7 @@ import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, registered_ambiguities
 from wdro_cvx.claims import Claim, Offer, claimed
-from wdro_cvx.errors import ProblemError, WdroError
+from wdro_cvx.errors import ProblemError, SolverError, WdroError
 from wdro_cvx.judge import Verdict, judge
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.problem import GraphProblem
@@ -71,9 +71,10 @@ def check_solver(
         for prior in PRIORS:
             problems = [some_problem(tried, prior, seed) for tried in sets]
             results.append(_try(f"solves with {prior}", _solves, solver, problems, tol))
-        hard = [some_problem(_large(tried), _PLAIN, seed, samples=3) for tried in sets]
+        prior = _first_claimed(solver, sets, seed)
+        hard = [some_problem(_large(tried), prior, seed, samples=3) for tried in sets]
         results.append(_try("honest where it is hard", _honest, solver, hard, tol))
-        plain = [some_problem(tried, _PLAIN, seed) for tried in sets]
+        plain = [some_problem(tried, prior, seed) for tried in sets]
         for name, check in _CHECKS.items():
             results.append(_try(name, _worst, check, solver, plain, tol))
         results.append(_try("refuses what it does not claim", _refuses, solver, seed))
@@ -103,6 +104,22 @@ def _large(ambiguity: AmbiguitySet) -> AmbiguitySet:
     return ambiguity if ambiguity.single_point else replace(ambiguity, radius=_LARGE)
 
 
+def _claims_problem(solver: AnySolver, problem: GraphProblem) -> bool:
+    try:
+        solver.check_claim(problem)
+    except ProblemError:
+        return False
+    return True
+
+
+def _first_claimed(solver: AnySolver, sets: list[AmbiguitySet], seed: int) -> str:
+    """Return the first prior that the solver takes with all sets; ``_PLAIN`` if there is none."""
+    for prior in PRIORS:
+        if all(_claims_problem(solver, some_problem(tried, prior, seed)) for tried in sets):
+            return prior
+    return _PLAIN
+
+
 def _try(name: str, check: Callable[..., tuple[bool, str]], *arguments: Any) -> CheckResult:
     try:
         passed, detail = check(*arguments)
@@ -115,9 +132,7 @@ def _solves(solver: AnySolver, problems: list[GraphProblem], tol: float) -> tupl
     """Solve all problems that are claimed, and see what the judge says."""
     worst, where, tried = 0.0, "", 0
     for problem in problems:
-        try:
-            solver.check_claim(problem)
-        except ProblemError:
+        if not _claims_problem(solver, problem):
             continue
         tried += 1
         answer = solver.solve(problem)
@@ -136,7 +151,10 @@ def _honest(solver: AnySolver, problems: list[GraphProblem], tol: float) -> tupl
     """See that nothing is called solved that is not; to give up is no lie."""
     said = 0
     for problem in problems:
-        answer = solver.solve(problem)
+        try:
+            answer = solver.solve(problem)
+        except SolverError:
+            continue
         verdict, name = judge(problem, answer), type(problem.ambiguity).__name__
         if answer.status is not Status.SOLVED:
             continue
