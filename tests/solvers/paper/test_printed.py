@@ -35,8 +35,10 @@ from wdro_cvx.graphs.laplacian import adjoint, laplacian_from_weights, weights_f
 ORDERS = [4 / 3, 1.5, 2.0, 3.0, 4.0, np.inf]
 
 
-def random_weights(d, seed=0):
-    return weights_from_laplacian(random_laplacian(np.random.default_rng(seed), d, density=1.0))
+def random_weights(d):
+    """The weights of a complete graph whose trace is not d, so that the penalty has a gradient."""
+    rng = np.random.default_rng(0)
+    return weights_from_laplacian(random_laplacian(rng, d, trace=1.3 * d, density=1.0))
 
 
 def slope_error(objective, weights, seed=0):
@@ -231,8 +233,9 @@ def test_a_short_step_is_not_a_small_gap():
     assert answer.value > 1.1 * solve(problem).value
 
 
-def test_the_line_search_halves_from_one_until_armijo_holds():
-    problem = paper_problem(8, 16, MomentBall(0.5), trace_penalty=5.0)
+@pytest.mark.parametrize("penalty", [2.5, 5.0, 10.0])
+def test_the_line_search_halves_from_one_until_armijo_holds(penalty):
+    problem = paper_problem(8, 16, MomentBall(0.5), trace_penalty=penalty)
     objective, weights = general_objective(problem, False), start_weights(problem)
     value, gradient = objective(weights)[0], objective(weights)[1]()
 
@@ -245,8 +248,9 @@ def test_the_line_search_halves_from_one_until_armijo_holds():
     assert step == next(s for s in tried if sufficient(s)) < 1.0
 
 
-def test_the_printed_bisection_finds_the_multiplier():
-    problem = paper_problem(8, 16, GaussianBall(0.5), trace_penalty=5.0)
+@pytest.mark.parametrize("radius", [0.3, 0.4, 0.5, 0.7, 1.0])
+def test_the_printed_bisection_finds_the_multiplier(radius):
+    problem = paper_problem(8, 16, GaussianBall(radius), trace_penalty=5.0)
     start = problem.prior.start(8)
     gamma = problem.ambiguity.worst_case(problem.nominal, start).multiplier
     for tol in (1e-2, 1e-5, 1e-300):  # the last is less than the distance of two numbers
