@@ -46,7 +46,7 @@ class PrintedGradient(Solver):
     What the paper leaves open is chosen as follows.
 
     - Line search: s is halved from 1 until Armijo's condition holds along the projection arc, with
-      the constant 1e-4. Other searches change the time by a factor of up to four.
+      the constant 1e-4. Times and counts of steps depend on it.
     - Start: the complete graph with trace d, which has v > 0.
     - ``γI ≻ L``, without which equation 34 has no minimum (docs/paper.md E12): the line search
       refuses a point at which the Cholesky factorisation fails.
