@@ -11,7 +11,7 @@ import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self, TypeVar
 
 import cvxpy as cp
@@ -109,7 +109,7 @@ class Formulation(ABC):
     def check_claim(cls, problem: GraphProblem) -> None:
         """Raise ProblemError unless this formulation solves this problem."""
         remedy = "Choose another formulation or set."
-        check_claims(cls.__name__, cls.claims, problem.ambiguity, remedy)
+        check_claims(cls.__name__, cls.claims, problem, remedy)
         if cls.needs_samples and problem.nominal.samples is None:
             raise ProblemError(
                 f"{cls.__name__} needs samples; this nominal has moments only. "
@@ -120,10 +120,10 @@ class Formulation(ABC):
         """Move to another radius or eta; the compiled program is kept."""
         problem = self.problem
         if radius is not None:
-            problem = replace(problem, ambiguity=replace(problem.ambiguity, radius=radius))
+            problem = problem.replace(radius=radius)
         if eta is not None:
             frobenius_of(problem.prior, f"at(eta={eta!r})")
-            problem = replace(problem, eta=eta)
+            problem = problem.replace(eta=eta)
         rebuild = (problem.ambiguity.radius == 0.0) != (self.problem.ambiguity.radius == 0.0)
         self.problem = problem
         self.normalised = problem.scaled(self._unit**-0.5)

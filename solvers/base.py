@@ -44,7 +44,7 @@ class Solver(ABC):
     @classmethod
     def check_claim(cls, problem: GraphProblem) -> None:
         """Raise ProblemError unless this algorithm applies to this problem."""
-        check_claims(cls.__name__, cls.claims, problem.ambiguity, "Use CertifiedSolver.")
+        check_claims(cls.__name__, cls.claims, problem, "Use CertifiedSolver.")
 
     @abstractmethod
     def solve(self, problem: GraphProblem) -> Solution:

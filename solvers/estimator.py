@@ -38,7 +38,7 @@ from wdro_cvx import (
     Solution,
     Status,
 )
-from wdro_cvx.ambiguity import ambiguity_names, named_ambiguity
+from wdro_cvx.ambiguity import Transport, ambiguity_names, named_ambiguity
 from wdro_cvx.judging.edges import EDGE_THRESHOLD
 from wdro_cvx.solution import SPARSE_FROM, above
 from wdro_cvx.validation import finite_array, real_number
@@ -168,7 +168,8 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
             signals, kind, self._rule(), self.eta, build,
             block=self.block, seed=self.random_state, progress=self.progress,
         )  # fmt: skip
-        few = kind.row_scales is not None and len(signals) < signals.d
+        structure = kind.structure(nominal) if len(signals) < signals.d else None
+        few = isinstance(structure, Transport) and structure.moves_all
         if self.radius == "bootstrap" and few and not has_law(signals, kind, self.block):
             warnings.warn(
                 f"{len(signals)} signals of {signals.d} vertices: with fewer signals than vertices "

@@ -44,7 +44,7 @@ def _problems(
     if (radii is None) == (etas is None):
         raise ProblemError("solve_path takes radii or etas: give exactly one of them.")
     if etas is not None:
-        return iter([replace(problem, eta=eta) for eta in etas])
+        return iter([problem.replace(eta=eta) for eta in etas])
     assert radii is not None
     sets = [replace(problem.ambiguity, radius=radius) for radius in radii]
     return iter([replace(problem, ambiguity=ambiguity) for ambiguity in sets])

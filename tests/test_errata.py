@@ -81,7 +81,7 @@ def test_each_form_is_right_for_its_own_ball(radius):
     for own, other in ((matrices, signals), (signals, matrices)):
         worst = own.worst_case(nominal, laplacian)
         assert np.vdot(worst.second_moment, laplacian) == pytest.approx(worst.risk, rel=1e-9)
-        assert own.proved_distance(nominal, worst.moment) == pytest.approx(radius, rel=1e-6)
+        assert own.membership(nominal).distance(worst.moment) == pytest.approx(radius, rel=1e-6)
         assert abs(other.distance(nominal, worst.second_moment) / radius - 1) > 0.1
 
 

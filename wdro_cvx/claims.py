@@ -1,4 +1,4 @@
-"""What a formulation or a solver claims to solve: sets by class, or by what they offer."""
+"""What a formulation or a solver claims to solve: sets by class, or by their structure."""
 
 from __future__ import annotations
 
@@ -7,45 +7,50 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from wdro_cvx.ambiguity.base import AmbiguitySet
+from wdro_cvx.ambiguity.structure import Norm, Structure, Transport
 from wdro_cvx.errors import ProblemError
+from wdro_cvx.problem import GraphProblem
 from wdro_cvx.registry import name_of
 
 
 @dataclass(frozen=True)
 class Offer:
-    """Something that a set may offer beside its worst case, by which a solver can claim it.
+    """A structure of sets, by which a solver can claim them.
 
     Attributes
     ----------
     name : str
-        Which sets make it, for messages.
+        Which sets have it, for messages.
     made_by : callable
-        Says whether a set makes it.
+        Says whether a structure is of this kind.
     """
 
     name: str
-    made_by: Callable[[AmbiguitySet], bool]
+    made_by: Callable[[Structure | None], bool]
 
 
 Claim: TypeAlias = type[AmbiguitySet] | Offer
 
-NORM_BALL = Offer("balls of a norm, such as MomentBall", lambda found: found.norm_order is not None)
-FROBENIUS_BALL = Offer("MomentBall with p = 2", lambda found: found.norm_order == 2.0)
-SINGLE_POINT = Offer("Singleton", lambda found: found.single_point)
+NORM_BALL = Offer("balls of a norm, such as MomentBall", lambda found: isinstance(found, Norm))
+FROBENIUS_BALL = Offer(
+    "MomentBall with p = 2", lambda found: isinstance(found, Norm) and found.order == 2.0
+)
 MOVED_ROWS = Offer(
     "transport balls, such as WassersteinBall or MahalanobisBall",
-    lambda found: found.row_scales is not None,
+    lambda found: isinstance(found, Transport) and found.moves_all,
 )
 EUCLIDEAN_TRANSPORT = Offer(
     "GaussianBall or WassersteinBall",
-    lambda found: found.row_scales is not None and set(found.row_scales) <= {1.0},
+    lambda found: isinstance(found, Transport) and found.moves_all and found.euclidean,
 )
 
 
-def claimed(claims: tuple[Claim, ...], ambiguity: AmbiguitySet) -> bool:
-    """Say whether a set is among what is claimed."""
+def claimed(claims: tuple[Claim, ...], problem: GraphProblem) -> bool:
+    """Say whether a problem's set is among what is claimed."""
     return any(
-        claim.made_by(ambiguity) if isinstance(claim, Offer) else isinstance(ambiguity, claim)
+        claim.made_by(problem.structure)
+        if isinstance(claim, Offer)
+        else isinstance(problem.ambiguity, claim)
         for claim in claims
     )
 
@@ -64,11 +69,11 @@ def _is_claim(item: object) -> bool:
     return isinstance(item, Offer) or (isinstance(item, type) and issubclass(item, AmbiguitySet))
 
 
-def check_claims(who: str, claims: tuple[Claim, ...], ambiguity: AmbiguitySet, remedy: str) -> None:
-    """Raise ProblemError unless a set is among what is claimed."""
-    if not claimed(claims, ambiguity):
+def check_claims(who: str, claims: tuple[Claim, ...], problem: GraphProblem, remedy: str) -> None:
+    """Raise ProblemError unless a problem's set is among what is claimed."""
+    if not claimed(claims, problem):
         names = [claim.name if isinstance(claim, Offer) else claim.__name__ for claim in claims]
         raise ProblemError(
             f"{who} solves problems with {' or '.join(names)}; this one has "
-            f"{type(ambiguity).__name__}. {remedy}"
+            f"{type(problem.ambiguity).__name__}. {remedy}"
         )

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from wdro_cvx.ambiguity.singleton import Singleton
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.graphs.laplacian import Residuals
 from wdro_cvx.judging.court import (
@@ -277,8 +278,8 @@ def _checked(
         )
     moment = certificate.moment
     # The only moment of a set of one point is known, and a copy would be as large as the data.
-    if problem.ambiguity.single_point and moment.d == problem.d:
-        moment = problem.ambiguity.centre(problem.nominal)
+    if isinstance(problem.ambiguity, Singleton) and moment.d == problem.d:
+        moment = problem.ambiguity.membership(problem.nominal).centre
     elif not (at_scale and type(moment) is not TransportedMoment):
         moment = checked_copy("certificate.moment", moment)
     if moment.d != problem.d:

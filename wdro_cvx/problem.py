@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from wdro_cvx.ambiguity.base import AmbiguitySet
 from wdro_cvx.ambiguity.builtin import check_meaning
+from wdro_cvx.ambiguity.structure import Structure, Transport
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.graphs.bounds import EdgeBounds
 from wdro_cvx.graphs.laplacian import weights_from_laplacian
@@ -21,12 +23,11 @@ from wdro_cvx.validation import Array, square_matrix
 _FARTHEST = 1e50  # of the sizes of a problem's numbers; fourth powers of it are numbers still
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class GraphProblem:
     """Learn a graph: ``min_L R(L) + prior(L)`` over the Laplacians that the prior allows.
 
-    The paper's prior, ``η‖L‖_F²`` with ``Tr L = trace``, is stated by keywords; any other is given
-    as ``prior``.
+    Keywords state the paper's prior, ``η‖L‖_F²`` with ``Tr L = trace``; ``prior`` gives any other.
 
     Parameters
     ----------
@@ -44,60 +45,132 @@ class GraphProblem:
         What is known of the edges: absent, present, bounded.
     prior : DegreePrior, optional
         What a graph costs by itself, such as ``LogDegree(alpha, beta)``, instead of the four above.
+
+    Raises
+    ------
+    ProblemError
+        If a part is of another type, or the parts do not fit each other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import GraphProblem, Nominal, WassersteinBall
+    >>> nominal = Nominal.from_samples(np.eye(3))
+    >>> problem = GraphProblem(nominal, WassersteinBall(0.5), eta=0.1)
+    >>> problem.replace(radius=0.2, eta=0.3)
+    GraphProblem(Nominal(3 samples of 3 vertices), WassersteinBall(radius=0.2), \
+Frobenius(eta=0.3, trace=3))
     """
 
     nominal: Nominal
     ambiguity: AmbiguitySet
-    eta: float = None  # type: ignore[assignment] # None under a prior that has no eta
-    trace: float | None = None
-    trace_penalty: float | None = None
-    bounds: EdgeBounds | None = None
-    prior: DegreePrior = None  # type: ignore[assignment] # that of the keywords if not given
+    prior: DegreePrior
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        nominal: Nominal,
+        ambiguity: AmbiguitySet,
+        eta: float | None = None,
+        trace: float | None = None,
+        trace_penalty: float | None = None,
+        bounds: EdgeBounds | None = None,
+        prior: DegreePrior | None = None,
+    ) -> None:
         # Of these the exact types: a subclass may mean something else than the judge reads in it.
-        if type(self.nominal) is not Nominal:
+        if type(nominal) is not Nominal:
             raise ProblemError(
-                f"nominal must be a Nominal; it is {type(self.nominal).__name__}. "
+                f"nominal must be a Nominal; it is {type(nominal).__name__}. "
                 "Use Nominal.from_samples(X)."
             )
-        if not isinstance(self.ambiguity, AmbiguitySet):
+        if not isinstance(ambiguity, AmbiguitySet):
             raise ProblemError(
                 f"ambiguity must be an AmbiguitySet such as WassersteinBall(radius=0.5); "
-                f"it is {self.ambiguity!r}."
+                f"it is {ambiguity!r}."
             )
-        check_meaning(self.ambiguity)
-        _check_bounds(self.bounds)
-        prior = self._stated() if self.eta is not None or self.prior is None else self.prior
+        check_meaning(ambiguity)
+        if prior is None:
+            if eta is None:
+                raise ProblemError(
+                    "eta is missing: give eta, or a prior such as LogDegree(1.0, 0.1)."
+                )
+            _check_bounds(bounds, nominal.d)
+            target = float(nominal.d) if trace is None else trace
+            prior = Frobenius(eta, target, trace_penalty, bounds)
+        else:
+            _check_alone(prior, eta=eta, trace=trace, trace_penalty=trace_penalty, bounds=bounds)
         if type(prior) not in (DegreePrior, Frobenius, LogDegree):
             raise ProblemError(
                 f"prior must be a prior such as LogDegree(alpha=1.0, beta=0.1); it is {prior!r}, "
                 f"of type {type(prior).__name__}. Subclasses of priors are not known to the judge."
             )
-        _check_bounds(prior.bounds)
-        if prior.bounds is not None and prior.bounds.d != self.d:
-            raise ProblemError(f"bounds are for {prior.bounds.d} vertices; the data have {self.d}.")
-        object.__setattr__(self, "prior", prior)
-        if isinstance(prior, Frobenius):
-            # As fields too, so that dataclasses.replace can change one of them.
-            penalty = None if prior.trace.fixed else prior.trace.stiffness
-            fields = (prior.eta, prior.trace.target, penalty)
-            for name, value in zip(("eta", "trace", "trace_penalty"), fields, strict=True):
-                object.__setattr__(self, name, value)
-        object.__setattr__(self, "bounds", prior.bounds)
+        _check_bounds(prior.bounds, nominal.d)
+        for name, part in (("nominal", nominal), ("ambiguity", ambiguity), ("prior", prior)):
+            object.__setattr__(self, name, part)
 
-    def _stated(self) -> Frobenius:
-        """Return the prior that the keywords state."""
-        if self.eta is None:
-            raise ProblemError("eta is missing: give eta, or a prior such as LogDegree(1.0, 0.1).")
-        if self.prior is not None and not isinstance(self.prior, Frobenius):
-            raise ProblemError(
-                f"eta={self.eta!r} and prior={self.prior!r} are two priors; give one of them."
+    def replace(self, **changes: Any) -> GraphProblem:
+        """Return the problem with some parts changed.
+
+        Parameters
+        ----------
+        **changes
+            Any keyword of the constructor, or ``radius``, that of the ambiguity set. What is not
+            named stays; ``eta``, ``trace``, ``trace_penalty`` and ``bounds`` are those of the
+            paper's prior.
+
+        Raises
+        ------
+        ProblemError
+            If a part of the paper's prior is named and the problem has another prior.
+        """
+        parts: dict[str, Any] = {"nominal": self.nominal, "ambiguity": self.ambiguity}
+        if "radius" in changes:
+            changes["ambiguity"] = replace(
+                changes.get("ambiguity", self.ambiguity), radius=changes.pop("radius")
             )
-        if self.bounds is not None and self.bounds.d != self.d:
-            raise ProblemError(f"bounds are for {self.bounds.d} vertices; the data have {self.d}.")
-        trace = float(self.d) if self.trace is None else self.trace
-        return Frobenius(self.eta, trace, self.trace_penalty, self.bounds)
+        if isinstance(self.prior, Frobenius) and "prior" not in changes:
+            for name in ("eta", "trace", "trace_penalty", "bounds"):
+                parts[name] = getattr(self, name)
+        else:
+            parts["prior"] = self.prior
+        return GraphProblem(**{**parts, **changes})
+
+    @property
+    def eta(self) -> float | None:
+        """The weight of ``‖L‖_F²`` in the paper's prior; None under another prior."""
+        return self.prior.eta if isinstance(self.prior, Frobenius) else None
+
+    @property
+    def trace(self) -> float | None:
+        """The trace in the paper's prior; None under another prior."""
+        return self.prior.trace.target if isinstance(self.prior, Frobenius) else None
+
+    @property
+    def trace_penalty(self) -> float | None:
+        """The paper's β; None where the trace is fixed, and under another prior."""
+        return self.prior.trace_penalty if isinstance(self.prior, Frobenius) else None
+
+    @property
+    def bounds(self) -> EdgeBounds | None:
+        """What the prior knows of the edges."""
+        return self.prior.bounds
+
+    @cached_property
+    def structure(self) -> Structure | None:
+        """How the ambiguity set is made, for solvers that exploit it."""
+        return self.ambiguity.structure(self.nominal)
+
+    @property
+    def multiplier_degree(self) -> float:
+        """The power by which the multiplier grows with the data; 0 for a γ compared with L."""
+        return 0.0 if self.structure is None else self.structure.multiplier_degree
+
+    @property
+    def reach(self) -> float:
+        """How far the set reaches, as a length in the unit of the data; 0 where it has no unit."""
+        if isinstance(self.structure, Transport):
+            return self.structure.length
+        degree = self.ambiguity.radius_degree
+        return self.ambiguity.radius ** (1.0 / degree) if degree > 0 else 0.0
 
     def __repr__(self) -> str:
         """Return the figures, and sizes instead of arrays."""
@@ -120,8 +193,8 @@ class GraphProblem:
         sizes = [
             float(np.linalg.norm(self.nominal.lengths)) / np.sqrt(self.d),
             float(np.sqrt(max(self.prior.beta, self.prior.kappa))),
+            self.reach,
         ]
-        sizes.append(self.ambiguity.length)
         return float(np.exp2(np.round(np.log2(max(sizes)))))
 
     @cached_property
@@ -133,7 +206,7 @@ class GraphProblem:
     def check_ratios(self) -> None:
         """Raise ProblemError where numbers are too far apart for products of them to be numbers."""
         scale, prior = self.unit**-2, self.prior
-        _check_ratio("radius", self.ambiguity.length / self.unit, "the data")
+        _check_ratio("radius", self.reach / self.unit, "the data")
         if not prior.trace.free:
             _check_ratio("trace", prior.trace.target / self.d, "the number of vertices")
         numbers = {"eta": prior.kappa, "beta": prior.beta, "alpha": prior.alpha}
@@ -180,12 +253,25 @@ class GraphProblem:
         )
 
 
-def _check_bounds(bounds: EdgeBounds | None) -> None:
-    if bounds is not None and type(bounds) not in (EdgeBounds, ListedBounds):
+def _check_bounds(bounds: EdgeBounds | None, d: int) -> None:
+    if bounds is None:
+        return
+    if type(bounds) not in (EdgeBounds, ListedBounds):
         raise ProblemError(
             f"bounds must be an EdgeBounds; it is {type(bounds).__name__}. "
             "Use EdgeBounds.from_edges(d, absent=[(0, 1)])."
         )
+    if bounds.d != d:
+        raise ProblemError(f"bounds are for {bounds.d} vertices; the data have {d}.")
+
+
+def _check_alone(prior: DegreePrior, **stated: object) -> None:
+    """Raise ProblemError if keywords state a prior beside the one that is given."""
+    for name, value in stated.items():
+        if value is not None:
+            raise ProblemError(
+                f"{name}={value!r} and prior={prior!r} are two priors; give one of them."
+            )
 
 
 def _check_ratio(name: str, ratio: float, against: str) -> None:

@@ -19,16 +19,13 @@ from scipy import linalg, sparse
 
 from wdro_cvx.ambiguity import (
     AmbiguitySet,
-    ChiSquareBall,
-    GaussianBall,
-    KLBall,
     MahalanobisBall,
     MomentBall,
     MomentUncertainty,
     PairBall,
     Singleton,
-    WassersteinBall,
 )
+from wdro_cvx.ambiguity.builtin import BUILT_IN
 from wdro_cvx.errors import ProblemError, SolverError
 from wdro_cvx.graphs.edge_list import EdgeList
 from wdro_cvx.graphs.laplacian import edge_index
@@ -44,12 +41,6 @@ from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Solution
 from wdro_cvx.validation import Array
 from wdro_cvx.verify import FORMAT, VERSION, RefusedError, establish
-
-#: The sets that a proof can be about; others have mathematics that the verifier does not know.
-KNOWN: tuple[type[AmbiguitySet], ...] = (
-    Singleton, GaussianBall, WassersteinBall, MahalanobisBall, MomentBall, PairBall, KLBall,
-    ChiSquareBall, MomentUncertainty,
-)  # fmt: skip
 
 
 def save_proof(path: str | os.PathLike[str], problem: GraphProblem, solution: Solution) -> Path:
@@ -89,10 +80,10 @@ def proof_document(
     The edges in it are those that exact arithmetic proves to be present or absent.
     """
     ambiguity = problem.ambiguity
-    if type(ambiguity) not in KNOWN:
+    if type(ambiguity) not in BUILT_IN:
         raise ProblemError(
-            f"a proof can be about {', '.join(kind.__name__ for kind in KNOWN)}; this problem has "
-            f"{type(ambiguity).__name__}, which the exact verifier does not know."
+            f"a proof can be about {', '.join(kind.__name__ for kind in BUILT_IN)}; this problem "
+            f"has {type(ambiguity).__name__}, which the exact verifier does not know."
         )
     if not isinstance(problem.prior, (Frobenius, LogDegree)):
         raise ProblemError(
@@ -240,9 +231,8 @@ def _moment(
     ambiguity, nominal, d = problem.ambiguity, problem.nominal, problem.d
     if isinstance(ambiguity, (Singleton, PairBall)) or ambiguity.radius == 0.0:
         return None
-    moment = ambiguity.restated(nominal, moment)
-    if not ambiguity.accepts(nominal, moment):
-        moment = ambiguity.explain(nominal, moment.second_moment)
+    membership = ambiguity.membership(nominal)
+    moment = membership.read(moment) or membership.explain(moment.second_moment)
     if isinstance(moment, ReweighedMoment):
         weights = moment.weights
         return {"weights": (weights if group is None else np.bincount(group, weights)).tolist()}

@@ -11,7 +11,7 @@ import time
 import numpy as np
 from scipy import sparse
 
-from wdro_cvx import Frobenius, GraphProblem, Solution, SolverError, Status
+from wdro_cvx import Frobenius, GraphProblem, Singleton, Solution, SolverError, Status
 from wdro_cvx.graphs.laplacian import adjoint, incidence, laplacian_from_weights
 
 
@@ -19,7 +19,7 @@ def check_piqp(problem: GraphProblem) -> None:
     """Raise SolverError unless it is a sample average over graphs of a fixed trace."""
     prior = problem.prior
     plain = isinstance(prior, Frobenius) and prior.trace.fixed and prior.bounds is None
-    if not (problem.ambiguity.single_point and plain):
+    if not (isinstance(problem.ambiguity, Singleton) and plain):
         raise SolverError("PIQP is set up for sample averages with the exact trace only.")
 
 
@@ -36,7 +36,7 @@ def solve_with_piqp(problem: GraphProblem, tol: float) -> Solution:
     d = problem.d
     costs = adjoint(problem.nominal.second_moment)
     m = costs.size
-    eta = problem.eta
+    eta = problem.prior.beta
     quadratic = sparse.diags_array(np.r_[np.full(m, 4 * eta), np.full(d, 2 * eta)], format="csc")
     total = sparse.csr_array((np.ones(m), (np.zeros(m, int), np.arange(m))), shape=(1, m + d))
     tie = sparse.hstack([incidence(d), -sparse.eye_array(d)])

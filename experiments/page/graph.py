@@ -198,7 +198,8 @@ def _moment(point: PathPoint) -> dict[str, Array | None] | None:
     if type(moment) is not TransportedMoment:
         return None
     if isinstance(problem.ambiguity, MomentBall):
-        if moment.shift is None or not problem.ambiguity.accepts(problem.nominal, moment):
+        known = problem.ambiguity.membership(problem.nominal).read(moment)
+        if known is None or moment.shift is None:
             return None
         return {"moved": None, "spread": None, "shift": moment.shift}
     if moment.shift is not None or moment.moved.shape != problem.nominal.factor.shape:

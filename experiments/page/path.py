@@ -91,7 +91,7 @@ def compute_path(
         left = end - clock()
         if left <= 0.0:
             break
-        step = replace(problem, eta=etas[place[1]])
+        step = problem.replace(eta=etas[place[1]])
         if not isinstance(problem.ambiguity, Singleton):
             step = replace(step, ambiguity=replace(problem.ambiguity, radius=radii[place[0]]))
         # One hard point may take half of what is left; it is then missing, and others follow.

@@ -296,4 +296,4 @@ def penalty_sides(problem: GraphProblem, laplacian: Array) -> tuple[float, float
     trace = float(np.trace(laplacian))
     left = 2 * problem.trace_penalty * (problem.target_trace - trace) * trace
     risk = problem.ambiguity.worst_case(problem.nominal, laplacian).risk
-    return left, risk + 2 * problem.eta * float(np.sum(laplacian**2))
+    return left, risk + 2 * problem.prior.beta * float(np.sum(laplacian**2))

@@ -219,7 +219,7 @@ def true_reliability(rng: np.random.Generator, d: int) -> tuple[float, Array]:
     problem = GraphProblem(nominal, Singleton(), eta=0.3)
     answer = solve(problem)
     tests = smooth_signals(graph, _TESTS, rng)
-    return reliability(answer.laplacian, answer.value, problem.eta, tests), graph
+    return reliability(answer.laplacian, answer.value, problem.prior.beta, tests), graph
 
 
 @claim(

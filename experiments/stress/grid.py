@@ -24,6 +24,7 @@ from wdro_cvx import (
     judge,
     registered_ambiguities,
 )
+from wdro_cvx.ambiguity import Norm
 from wdro_cvx.generators import rbf_graph, smooth_signals
 from wdro_cvx.graphs.laplacian import complete_graph, edge_index
 from wdro_cvx.priors import LogDegree
@@ -93,11 +94,11 @@ def build(corner: Corner) -> tuple[GraphProblem, Row]:
     else:
         options["eta"] = eta
     problem = GraphProblem(Nominal.from_samples(samples), ambiguity, **options).scaled(unit)
-    shown = ambiguity.radius if ambiguity.radius_degree == 0 else ambiguity.length / size
-    order = ambiguity.norm_order
+    shown = ambiguity.radius if ambiguity.radius_degree == 0 else problem.reach / unit / size
+    norm = problem.structure
     return problem, {
         "n": n, "data": kind, "radius": shown, "eta": eta / size**2 * d, "unit": unit,
-        "p": "" if order is None else f"{order:.3g}", **drawn,
+        "p": f"{norm.order:.3g}" if isinstance(norm, Norm) else "", **drawn,
     }  # fmt: skip
 
 

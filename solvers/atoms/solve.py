@@ -22,16 +22,15 @@ _PULLS = 100  # towards the nominal ones; only a radius at rounding level needs 
 def solve_atoms(incumbent: Incumbent, tol: float, max_iterations: int) -> None:
     """Improve the incumbent until its gap is ``tol`` or nothing is left to do.
 
-    Does nothing for a set that declares no atoms, nor where weights or probabilities have no
+    Does nothing for a set without atoms, nor where weights or probabilities have no
     choice.
     """
     problem, laplacian = incumbent.problem, incumbent.laplacian
     if laplacian is None or incumbent.gap <= tol:
         return
-    atoms = problem.ambiguity.atoms(problem.nominal)
-    if atoms is None:
+    if not isinstance(problem.structure, Atoms):
         return
-    model = build_model(problem, atoms, laplacian, incumbent.value)
+    model = build_model(problem, problem.structure, laplacian, incumbent.value)
     point = starting_point(model)
     if point is None:
         return

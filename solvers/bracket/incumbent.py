@@ -113,7 +113,7 @@ class Incumbent:
             status=status,
             bound=self.bound * self.unit**2,
             iterations=self.iterations,
-            multiplier=self.multiplier * self.unit**self.problem.ambiguity.multiplier_degree,
+            multiplier=self.multiplier * self.unit**self.problem.multiplier_degree,
             certificate=None if certificate is None else certificate.scaled(self.unit),
             history=tuple(self.history),
         )

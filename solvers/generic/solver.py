@@ -21,6 +21,7 @@ from solvers.generic.proximal import proximal_descent
 from solvers.norm.interior import solve_norm_ball
 from solvers.transport import solve_transport
 from wdro_cvx import AmbiguitySet, GraphProblem, ProblemError, Solution, Status, WorstCase
+from wdro_cvx.ambiguity import Transport
 from wdro_cvx.validation import Array, square_matrix, tolerance, whole_number
 
 # Where the risk is smooth at the optimum a few steps suffice (measured: 2 to 40); a run that needs
@@ -131,20 +132,17 @@ class CertifiedSolver(Solver):
 
 def _patience(problem: GraphProblem) -> int | None:
     """Return for how many trials the smooth phase may stall, None where nothing better follows."""
-    ambiguity, edges = problem.ambiguity, problem.d * (problem.d - 1) // 2
-    if ambiguity.atoms(problem.nominal) is not None or ambiguity.norm_order is not None:
-        return _PATIENCE
-    if ambiguity.transport_form(problem.nominal) is None:
+    if problem.structure is None:
         return None
-    return max(_PATIENCE, edges // _EDGES_PER_TRIAL)
+    if isinstance(problem.structure, Transport):
+        return max(_PATIENCE, problem.d * (problem.d - 1) // 2 // _EDGES_PER_TRIAL)
+    return _PATIENCE
 
 
 def _centre(problem: GraphProblem) -> WorstCase:
     """Return the nominal moment as if it were the worst; its matrix is known already."""
-    nominal, ambiguity = problem.nominal, problem.ambiguity
-    return WorstCase(
-        np.nan, nominal.second_moment, np.inf, build_moment=lambda: ambiguity.centre(nominal)
-    )
+    nominal, membership = problem.nominal, problem.ambiguity.membership(problem.nominal)
+    return WorstCase(np.nan, nominal.second_moment, np.inf, build_moment=lambda: membership.centre)
 
 
 def _feasible_start(problem: GraphProblem, start: Solution) -> Array:

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from wdro_cvx import Certificate, GraphProblem, Singleton, Solution, Status
+from wdro_cvx.ambiguity import Norm
 from wdro_cvx.moments.moment import TransportedMoment
 
 _CLOSE = 1e-5  # relative error of t: the value is off by its square
@@ -45,7 +46,8 @@ def solve_moment_ball(problem: GraphProblem, average: Average) -> Solution:
     # Both multipliers are slopes at the same degrees, each under the prior of its problem.
     multipliers = prior.slope(raised.degrees(nu))
     offered = Certificate(TransportedMoment(problem.nominal.factor), multipliers)
-    multiplier = problem.ambiguity.norm_multiplier(found)
+    assert isinstance(problem.structure, Norm)
+    multiplier = problem.structure.multiplier(found, radius)
     return replace(answer, certificate=offered, multiplier=multiplier, bound=-np.inf)
 
 

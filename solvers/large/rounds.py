@@ -20,6 +20,7 @@ from solvers.large.start import carried_weights
 from solvers.large.structure import Candidates, Vertices
 from solvers.large.worth import NEIGHBOURS, NotWorthwhileError, worthwhile
 from wdro_cvx import Certificate, GraphProblem, Solution, Status
+from wdro_cvx.ambiguity import Transport
 from wdro_cvx.graphs.edge_list import EdgeList
 from wdro_cvx.graphs.listed_bounds import ListedBounds
 from wdro_cvx.moments.moment import TransportedMoment
@@ -88,11 +89,12 @@ class Run:
         if self.listed is not None:
             sequence = np.lexsort((np.maximum(*ends), np.minimum(*ends)))
             box = self.listed.least[sequence], self.listed.most[sequence]
-        scales = problem.ambiguity.row_scales or None
+        transport = problem.structure if isinstance(problem.structure, Transport) else None
+        scales = None if transport is None else transport.scales
         data = Data(
             points[self.order],
-            None if scales is None else np.asarray(scales)[self.order],
-            problem.ambiguity.radius / self.unit,
+            None if scales is None else scales[self.order],
+            0.0 if transport is None else transport.radius / self.unit,
             _unbounded(problem.prior.scaled(self.unit**-2)),
         )
         self.search = Search(data, edges, clock, box)

@@ -19,8 +19,9 @@ from solvers.large.blocks import Executor, ambient_executor
 from solvers.large.moment import solve_moment_ball
 from solvers.large.rounds import Run
 from solvers.large.worth import NotWorthwhileError, worthwhile
-from wdro_cvx import GraphProblem, ProblemError, Solution, Status
-from wdro_cvx.claims import FROBENIUS_BALL, MOVED_ROWS, SINGLE_POINT
+from wdro_cvx import GraphProblem, ProblemError, Singleton, Solution, Status
+from wdro_cvx.ambiguity import Norm
+from wdro_cvx.claims import FROBENIUS_BALL, MOVED_ROWS
 from wdro_cvx.graphs.edge_list import EdgeList
 from wdro_cvx.graphs.listed_bounds import ListedBounds
 from wdro_cvx.judge import LARGE_FROM
@@ -48,7 +49,7 @@ class SparseSolver(Solver):
         of :func:`solvers.price_on` if not given.
     """
 
-    claims = (MOVED_ROWS, SINGLE_POINT, FROBENIUS_BALL)
+    claims = (MOVED_ROWS, Singleton, FROBENIUS_BALL)
     rank = 10
 
     tol: float = 1e-6
@@ -96,7 +97,7 @@ class SparseSolver(Solver):
         Of which kind it is shows on the way: the graph may turn out not to be sparse, and the worst
         case not to be unique (the hard case, where its bounds are loose).
         """
-        dense = problem.ambiguity.norm_order is not None and problem.d <= SPARSE_FROM
+        dense = isinstance(problem.structure, Norm) and problem.d <= SPARSE_FROM
         if problem.d < LARGE_FROM or dense:  # MomentNewton is one solve, this one several
             return None
         patient = problem.d > SPARSE_FROM
@@ -111,7 +112,7 @@ class SparseSolver(Solver):
         known = None if start is None else _edges_of(start, problem)
         executor = ambient_executor() if self.executor is None else self.executor
         with progress_display(self.progress, self.tol, self.callback) as callback:
-            special = problem.ambiguity.norm_order is not None
+            special = isinstance(problem.structure, Norm)
             # The multipliers of an average are those of the ball at its optimum only.
             tol = MARGIN * self.tol * (0.1 if special else 1.0)
 

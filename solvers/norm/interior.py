@@ -22,6 +22,7 @@ from scipy import linalg
 from solvers.bracket.incumbent import Incumbent
 from solvers.qp.minimax import Master
 from wdro_cvx import GraphProblem
+from wdro_cvx.ambiguity import Norm
 from wdro_cvx.graphs.laplacian import adjoint, edge_index, laplacian_from_weights
 from wdro_cvx.moments.moment import TransportedMoment
 from wdro_cvx.priors import DegreePrior
@@ -42,16 +43,17 @@ def solve_norm_ball(incumbent: Incumbent, tol: float, max_iterations: int) -> No
     Does nothing where the set is no ball of a norm of order 1 ≤ p < ∞.
     """
     problem = incumbent.problem
-    order = problem.ambiguity.norm_order
-    if order is None or incumbent.laplacian is None or incumbent.gap <= tol:
+    norm = problem.structure
+    if not isinstance(norm, Norm) or incumbent.laplacian is None or incumbent.gap <= tol:
         return
+    order = norm.order
     if np.isinf(order) or problem.ambiguity.radius == 0.0 or max_iterations < 1:
         return
     if order == 1.0:
         _largest_degree(incumbent, tol)
         return
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # ends the run
-        _follow(incumbent, order / (order - 1.0), tol, min(max_iterations, _MAX_STEPS))
+        _follow(incumbent, norm.dual_order, tol, min(max_iterations, _MAX_STEPS))
 
 
 def _largest_degree(incumbent: Incumbent, tol: float) -> None:

@@ -21,6 +21,7 @@ from solvers.qp import LaplacianQP, climb, edge_gains
 from solvers.qp.bounded import best_bounded_tau
 from solvers.qp.start import best_tau
 from wdro_cvx import Certificate, GraphProblem, MomentBall, ProblemError, Solution, Status
+from wdro_cvx.ambiguity import Norm
 from wdro_cvx.claims import NORM_BALL
 from wdro_cvx.graphs.laplacian import complete_graph
 from wdro_cvx.moments.moment import TransportedMoment
@@ -76,8 +77,9 @@ class MomentNewton(Solver):
         There the interior point of solvers/norm/interior.py takes as long in the median, and a
         tenth where caps meet p next to 1.
         """
-        order = problem.ambiguity.norm_order
-        if problem.bounds is not None and order is not None and 1.0 < order < np.inf:
+        norm = problem.structure
+        assert isinstance(norm, Norm)  # as claimed
+        if problem.bounds is not None and 1.0 < norm.order < np.inf:
             return None
         return cls(**request.settings(cls)).solve(problem, request.start)
 
@@ -101,16 +103,16 @@ class MomentNewton(Solver):
             found,
             value=found.value * unit**2,
             bound=found.bound * unit**2,
-            multiplier=found.multiplier * unit**problem.ambiguity.multiplier_degree,
+            multiplier=found.multiplier * unit**problem.multiplier_degree,
             certificate=found.certificate and found.certificate.scaled(unit),
             history=[{name: row[name] * unit**2 for name in row} for row in found.history],
         )
         return replace(judged(problem, answer, self.tol), solve_s=clock.seconds)
 
     def _solve(self, problem: GraphProblem, start: Solution | None, watch: _Watch) -> Solution:
-        order = problem.ambiguity.norm_order
-        assert order is not None  # as claimed
-        ball = MomentBall(problem.ambiguity.radius, order)
+        norm = problem.structure
+        assert isinstance(norm, Norm)  # as claimed
+        ball = MomentBall(problem.ambiguity.radius, norm.order)
         evidence = _guess(problem, ball, start)
         tol, left, laplacian = self.tol / 2, self.max_iterations, None  # half is for rounding
         history: list[tuple[float, float]] = []

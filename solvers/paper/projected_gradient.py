@@ -17,6 +17,7 @@ from solvers.bracket.limits import Clock
 from solvers.paper.spectral import Descent, spectral_descent
 from solvers.paper.step import check_step, start_weights
 from wdro_cvx import AmbiguitySet, Certificate, GraphProblem, Solution, Status
+from wdro_cvx.ambiguity import Norm
 from wdro_cvx.graphs.laplacian import adjoint, laplacian_from_weights
 from wdro_cvx.moments.moment import as_moment
 from wdro_cvx.priors import frobenius_of
@@ -75,7 +76,8 @@ class ProjectedGradient(Solver):
         self.check_claim(problem)
         clock = Clock(self.time_limit)
         ambiguity = problem.ambiguity
-        if ambiguity.norm_order == 1.0 and ambiguity.radius > 0.0:
+        norm = problem.structure
+        if isinstance(norm, Norm) and norm.order == 1.0 and ambiguity.radius > 0.0:
             descent, certificate = self._solve_largest_degree(problem, clock)
             slack = self.tol / 2 * abs(descent.value)
         else:

@@ -103,7 +103,7 @@ def has_law(signals: Signals, ambiguity: AmbiguitySet, block: int = 1) -> bool:
     """
     n, d = len(signals), signals.d
     small = d <= _LAW_VERTICES and n <= _MANY * d
-    return ambiguity.reaches_all_moments and small and signals.complete and block == 1
+    return ambiguity.finite_distance and small and signals.complete and block == 1
 
 
 def resampled_distances(
@@ -204,7 +204,8 @@ def _from_rows(rows: Array, shares: Array, ambiguity: AmbiguitySet) -> tuple[Nom
     as many axes: then nothing has the size of the graph.
     """
     n, d = rows.shape
-    if ambiguity.isotropic and n < d:
+    structure = ambiguity.structure(_nominal(rows, shares)) if n < d else None
+    if structure is not None and structure.isotropic:
         rows = rows @ np.linalg.qr(rows.T)[0]
     elif d > _DENSE:
         raise ProblemError(

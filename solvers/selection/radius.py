@@ -173,7 +173,7 @@ def choose(
                 f"eta='auto' compares graphs by prediction, and radius={radius!r} needs an eta "
                 "first; use radius='prediction', 'bootstrap' or a number."
             )
-    if ambiguity.single_point and isinstance(radius, str):
+    if isinstance(ambiguity, Singleton) and isinstance(radius, str):
         radius = 0.0  # one point has nothing to choose
     if radius == "bootstrap":
         radius = bootstrap_radius(signals, ambiguity, block=block, seed=seed, progress=progress)

@@ -220,7 +220,7 @@ def _unreachable(problem: GraphProblem, neighbours: float, search: _Search) -> s
 def _at_strength(problem: GraphProblem, strength: float) -> GraphProblem:
     """Return the problem with another eta, or another product of alpha and beta."""
     if isinstance(problem.prior, Frobenius):
-        return replace(problem, eta=strength)
+        return problem.replace(eta=strength)
     alpha = problem.prior.alpha
     return replace(problem, prior=LogDegree(alpha, strength / alpha, problem.bounds))
 

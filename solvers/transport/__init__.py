@@ -7,7 +7,7 @@ from solvers.transport.admm import run_admm
 from solvers.transport.edges import FreeEdges
 from solvers.transport.interior import follow_path
 from solvers.transport.working_set import MAX_EDGES
-from wdro_cvx.ambiguity import TransportForm
+from wdro_cvx.ambiguity import Transport
 
 __all__ = ["solve_transport"]
 
@@ -20,11 +20,11 @@ _MANY_EDGES, _UNEVEN = 1400, 100.0
 def solve_transport(incumbent: Incumbent, tol: float, max_iterations: int) -> None:
     """Improve the incumbent until its gap is ``tol`` or the limit is reached.
 
-    Does nothing where the set offers no transport form.
+    Does nothing where the set is not made by transport.
     """
     problem = incumbent.problem
-    form = problem.ambiguity.transport_form(problem.nominal)
-    if form is None or form.radius == 0.0 or incumbent.gap <= tol:
+    form = problem.structure
+    if not isinstance(form, Transport) or form.radius == 0.0 or incumbent.gap <= tol:
         return
     end = incumbent.iterations + max_iterations
     if _suits_admm(FreeEdges.of(problem), form):
@@ -40,7 +40,7 @@ def _crowded(incumbent: Incumbent) -> bool:
     return laplacian is not None and int(np.count_nonzero(laplacian < 0.0)) > 2 * MAX_EDGES
 
 
-def _suits_admm(edges: FreeEdges, form: TransportForm) -> bool:
+def _suits_admm(edges: FreeEdges, form: Transport) -> bool:
     """Return whether ADMM, should it converge, is faster than an interior point that is there."""
     even = np.max(form.metric) <= _UNEVEN * np.min(form.metric)
     return bool(edges.heads.size >= _MANY_EDGES and even)

@@ -17,7 +17,7 @@ from solvers.transport.anderson import Anderson
 from solvers.transport.coupling import coupling
 from solvers.transport.lmi import TransportLMI
 from solvers.transport.step import LaplacianStep
-from wdro_cvx.ambiguity import TransportForm
+from wdro_cvx.ambiguity import Transport
 from wdro_cvx.validation import Array
 
 _RELAXATION = 1.6
@@ -33,7 +33,7 @@ _TRIAL_CHECKS, _TRIAL_FALL = 2, 0.1  # of the gap, over so many certificates
 
 def run_admm(
     incumbent: Incumbent,
-    form: TransportForm,
+    form: Transport,
     tol: float,
     max_iterations: int,
     on_trial: bool = False,

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from wdro_cvx.ambiguity import TransportForm
+from wdro_cvx.ambiguity import Transport
 from wdro_cvx.moments.moment import TransportedMoment
 from wdro_cvx.validation import Array
 
 _ROUNDING = 1e-13  # of the budget, kept free for that of the sums
 
 
-def coupling(
-    form: TransportForm, moves: Array, spread: Array, laplacian: Array
-) -> TransportedMoment:
+def coupling(form: Transport, moves: Array, spread: Array, laplacian: Array) -> TransportedMoment:
     """Scale moves and spread to the whole budget, and shift the rest along a Laplacian."""
     cost = float(np.sum(moves**2 * form.metric) + np.sum(spread**2 * form.metric))
     scale = form.radius * np.sqrt((1.0 - _ROUNDING) / cost) if cost > 0.0 else 0.0

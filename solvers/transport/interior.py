@@ -21,7 +21,7 @@ from solvers.transport.edges import FreeEdges
 from solvers.transport.lmi import TransportLMI
 from solvers.transport.system import Iterate, NewtonSystem
 from solvers.transport.working_set import MAX_EDGES, WorkingSet
-from wdro_cvx.ambiguity import TransportForm
+from wdro_cvx.ambiguity import Transport
 
 _BOUNDARY = 0.95  # of the way to where something vanishes
 _BEHIND = 0.5  # of the budget: how far the coupling may be from that of L and γ
@@ -35,7 +35,7 @@ _OVERLOOKED = 0.1  # of the tolerance: what edges that pay too little may cost t
 _LEAST = 1e-6  # of a step: shorter ones do not lead anywhere
 
 
-def follow_path(incumbent: Incumbent, form: TransportForm, tol: float, max_iterations: int) -> None:
+def follow_path(incumbent: Incumbent, form: Transport, tol: float, max_iterations: int) -> None:
     """Improve the incumbent until its gap is ``tol``, the limit is reached or steps vanish."""
     problem, near = incumbent.problem, incumbent.laplacian
     if near is None or not near.any() or incumbent.gap <= tol:
@@ -84,7 +84,7 @@ class _Path:
         return length
 
 
-def _follow(incumbent: Incumbent, form: TransportForm, path: _Path, tol: float, limit: int) -> None:
+def _follow(incumbent: Incumbent, form: Transport, path: _Path, tol: float, limit: int) -> None:
     for iteration in range(1, limit + 1):
         if path.chosen.size > MAX_EDGES or path.steps > _MAX_STEPS:
             return
@@ -150,7 +150,7 @@ def _start(lmi: TransportLMI, edges: FreeEdges) -> Iterate:
     return Iterate(excess, gamma, tau, moves, spread, level / excess, upper)
 
 
-def _certify(incumbent: Incumbent, form: TransportForm, system: NewtonSystem) -> None:
+def _certify(incumbent: Incumbent, form: Transport, system: NewtonSystem) -> None:
     """Hand the point to the incumbent, from both sides."""
     at, lmi = system.at, system.lmi
     root = linalg.cholesky(at.spread, lower=False, check_finite=False)

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import linalg
 
 from wdro_cvx import EdgeBounds, GraphProblem
-from wdro_cvx.ambiguity import TransportForm
+from wdro_cvx.ambiguity import Transport
 from wdro_cvx.ambiguity.secular import solve_secular
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.validation import Array
@@ -37,7 +37,7 @@ class TransportLMI:
     trace: float  # that of the graph, or about that where nothing says
 
     @classmethod
-    def of(cls, problem: GraphProblem, form: TransportForm, near: Array) -> TransportLMI:
+    def of(cls, problem: GraphProblem, form: Transport, near: Array) -> TransportLMI:
         """State the LMI of a problem whose set has this form; ``near`` is a graph to begin with."""
         unit = form.radius**2
         # A Laplacian does not see the mean of a signal over the vertices.

@@ -27,6 +27,7 @@ from wdro_cvx import (
     judge,
     registered_ambiguities,
 )
+from wdro_cvx.ambiguity.transport import TransportMembership
 from wdro_cvx.graphs.laplacian import laplacian_from_weights
 
 ALL = len(SHIPPED) * len(DATA) * len(CONSTRAINTS)
@@ -71,7 +72,7 @@ def test_the_attack_sees_a_judge_that_trusts(monkeypatch):
     """If membership were not asked for, forged moments would pass the optimum."""
     case = Case(seed=5, ambiguity="WassersteinBall", data="plain", constraints="trace")
     assert not is_wrong(attack(case))
-    monkeypatch.setattr(WassersteinBall, "proved_distance", lambda *_: 0.0)
+    monkeypatch.setattr(TransportMembership, "measure", lambda *_: 0.0)
     assert attack(case)["fooled"]
 
 

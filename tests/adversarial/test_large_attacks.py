@@ -107,7 +107,7 @@ class Liar:
 def test_multipliers_that_lie_about_their_shape_are_refused(large):
     nominal = Nominal.from_samples(np.random.default_rng(0).standard_normal((4, 6)))
     problem = GraphProblem(nominal, WassersteinBall(0.5), eta=0.1)
-    certificate = Certificate(problem.ambiguity.centre(nominal), np.zeros(6))
+    certificate = Certificate(problem.ambiguity.membership(nominal).centre, np.zeros(6))
     object.__setattr__(certificate, "degree_multipliers", Liar(6))
     laplacian = complete_graph(6, 6.0)
     with pytest.raises(ProblemError, match="degree_multipliers must have shape"):

@@ -39,6 +39,7 @@ from wdro_cvx.ambiguity.base import AmbiguitySet
 from wdro_cvx.generators import neighbour_graph, smooth_table
 from wdro_cvx.graphs.laplacian import edge_index, laplacian_from_weights
 from wdro_cvx.judging.edge_costs import safe_costs
+from wdro_cvx.judging.sparse.backend import judged_at_scale
 from wdro_cvx.moments.holes import nominal_with_holes
 from wdro_cvx.moments.moment import MeanMoment, ReweighedMoment, TransportedMoment
 from wdro_cvx.priors import DegreePrior, Frobenius
@@ -81,7 +82,7 @@ def attack(problem, table, weights, seconds=0.3):
     answer = CertifiedSolver(1e-10, time_limit=seconds).solve(problem)
     graphs = [answer.laplacian, random_laplacian(np.random.default_rng(0), problem.d)]
     verdicts = [judge(problem, answer), judge(problem, answer.laplacian), judge(problem, graphs[1])]
-    if problem.ambiguity.row_scales is not None or problem.ambiguity.single_point:
+    if judged_at_scale(problem):
         thin = replace(answer, laplacian=sparse.csr_array(answer.laplacian))
         verdicts.append(judge(problem, thin))
     instance = Instance(problem, table, weights)
@@ -364,9 +365,8 @@ class OtherBounds(EdgeBounds):
 
 
 class OtherBall(GaussianBall):
-    @property
-    def length(self):
-        return 1.0
+    def scaled(self, factor):
+        return self
 
 
 class NamedBall(GaussianBall):
@@ -401,7 +401,7 @@ def test_what_only_looks_like_something_known_is_refused():
         GraphProblem(nominal, ball, eta=0.3, bounds=bounds)
     with pytest.raises(ProblemError, match="bounds must be an EdgeBounds; it is OtherBounds"):
         GraphProblem(nominal, ball, prior=LogDegree(1.0, 0.3, bounds))
-    with pytest.raises(ProblemError, match=r"OtherBall.*overrides its length.*override nothing"):
+    with pytest.raises(ProblemError, match=r"OtherBall.*overrides its scaled.*override nothing"):
         GraphProblem(nominal, OtherBall(0.3), eta=0.3)
     for welcome in (NamedBall(0.3), OwnBall(0.3)):
         assert GraphProblem(nominal, welcome, eta=0.3).normalised.d == 4
@@ -422,12 +422,12 @@ def test_a_mean_as_a_row_is_read_as_a_change_of_it():
     worst = ambiguity.worst_case(nominal, random_laplacian(rng, 5)).moment
     row = (nominal.mean + worst.change)[np.newaxis]
     built = TransportedMoment(row, worst.spread, nominal.covariance + worst.shift)
-    found = ambiguity.restated(nominal, built)
+    found = ambiguity.membership(nominal).read(built)
     assert isinstance(found, MeanMoment)
     np.testing.assert_allclose(found.change, worst.change, atol=1e-14)
     np.testing.assert_allclose(found.shift, worst.shift, atol=1e-14)
     np.testing.assert_allclose(found.second_moment, built.second_moment, atol=1e-13)
-    assert ambiguity.proved_distance(nominal, built) == pytest.approx(0.5, rel=1e-9)
+    assert ambiguity.membership(nominal).distance(built) == pytest.approx(0.5, rel=1e-9)
     problem = GraphProblem(nominal, ambiguity, eta=0.3)
     laplacian = random_laplacian(rng, 5)
     bounds = [judge(problem, laplacian, Certificate(m)).bound for m in (worst, built)]

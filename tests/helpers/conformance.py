@@ -8,7 +8,7 @@ import formulations
 import solvers
 from wdro_cvx import AmbiguitySet, MomentBall, registered_ambiguities
 from wdro_cvx.claims import claimed
-from wdro_cvx.testing.problems import D
+from wdro_cvx.testing.problems import D, some_problem
 
 _ORDERS = {f"MomentBall p={p:g}": p for p in (1.0, 1.5, 4.0, np.inf)}
 
@@ -28,6 +28,9 @@ FORMULATIONS = [
     (form, name)
     for form in formulations.registered()
     for name in SETS
-    if claimed(formulations.registered()[form].claims, named_set(name, 0.5))
+    if claimed(
+        formulations.registered()[form].claims,
+        some_problem(named_set(name, 0.5), "the paper's prior"),
+    )
 ]
 SOLVERS = list(solvers.registered())

@@ -45,5 +45,4 @@ def first_incumbent(problem):
 
 def model_of(problem):
     incumbent = first_incumbent(problem)
-    atoms = problem.ambiguity.atoms(problem.nominal)
-    return build_model(problem, atoms, incumbent.laplacian, incumbent.value)
+    return build_model(problem, problem.structure, incumbent.laplacian, incumbent.value)

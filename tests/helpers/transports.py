@@ -65,4 +65,4 @@ def started(problem):
 
 
 def form_of(problem):
-    return problem.ambiguity.transport_form(problem.nominal)
+    return problem.structure

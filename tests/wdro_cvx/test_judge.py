@@ -192,7 +192,7 @@ def test_a_weak_penalty_with_bounds(penalty):
     nominal = random_nominal(np.random.default_rng(0), 2, 5, scale=10.0)
     free = GraphProblem(nominal, Singleton(), 0.01, trace_penalty=penalty)
     value, laplacian = optimum(free)
-    bounded = replace(free, bounds=EdgeBounds(np.zeros(1), np.full(1, np.inf)))
+    bounded = free.replace(bounds=EdgeBounds(np.zeros(1), np.full(1, np.inf)))
     verdict = judge(bounded, laplacian)
     assert verdict.bound == pytest.approx(value, rel=1e-6)  # the accuracy of the reference
     # Which is off the empty graph by 3e-12, and that relative to a millionth of the trace.

@@ -68,19 +68,19 @@ def test_half_way_to_the_centre():
 @pytest.mark.parametrize("name", sorted(registered_ambiguities()))
 def test_the_centre_is_the_nominal_moment_and_in_the_set(name):
     ambiguity = registered_ambiguities()[name].example(0.5, 4)
-    centre = ambiguity.centre(NOMINAL)
+    centre = ambiguity.membership(NOMINAL).centre
     np.testing.assert_allclose(centre.second_moment, NOMINAL.second_moment, atol=1e-13)
-    assert ambiguity.proved_distance(NOMINAL, centre) <= 1e-12
+    assert ambiguity.membership(NOMINAL).distance(centre) <= 1e-12
 
 
 @pytest.mark.parametrize("name", sorted(registered_ambiguities()))
 def test_an_explanation_is_the_matrix_and_proves_its_distance(name):
     ambiguity = registered_ambiguities()[name].example(0.5, 4)
     worst = ambiguity.worst_case(NOMINAL, random_laplacian(np.random.default_rng(1), 4))
-    explained = ambiguity.explain(NOMINAL, worst.second_moment)
+    explained = ambiguity.membership(NOMINAL).explain(worst.second_moment)
     np.testing.assert_allclose(explained.second_moment, worst.second_moment, atol=1e-12)
     if not isinstance(ambiguity, Singleton):
-        proved = ambiguity.proved_distance(NOMINAL, explained)
+        proved = ambiguity.membership(NOMINAL).distance(explained)
         assert proved <= ambiguity.radius * (1 + 1e-6)
         assert ambiguity.distance(NOMINAL, worst.second_moment) >= proved * (1 - 1e-9)
 
@@ -88,9 +88,9 @@ def test_an_explanation_is_the_matrix_and_proves_its_distance(name):
 def test_a_moment_of_the_wrong_kind_proves_nothing():
     weights = ReweighedMoment(NOMINAL.samples * 2.0, np.ones(6))
     kinds = registered_ambiguities()
-    assert kinds["KLBall"](0.5).proved_distance(NOMINAL, weights) == np.inf
+    assert kinds["KLBall"](0.5).membership(NOMINAL).distance(weights) == np.inf
     few = TransportedMoment(NOMINAL.factor[:2])
-    assert kinds["WassersteinBall"](0.5).proved_distance(NOMINAL, few) == np.inf
+    assert kinds["WassersteinBall"](0.5).membership(NOMINAL).distance(few) == np.inf
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,15 @@ from hypothesis import strategies as st
 from instances import all_sets, dimensions, random_laplacian, random_nominal, seeds
 
 from wdro_cvx import (
+    EdgeBounds,
     GraphProblem,
+    KLBall,
+    LogDegree,
+    MahalanobisBall,
     MomentBall,
+    MomentUncertainty,
     Nominal,
+    PairBall,
     ProblemError,
     Singleton,
     Solution,
@@ -40,6 +46,49 @@ def test_value_adds_up():
 
 def test_trace_defaults_to_the_number_of_vertices():
     assert GraphProblem(NOMINAL, Singleton(), 0.2).trace == 3
+
+
+def test_a_part_is_replaced_and_the_others_stay():
+    problem = GraphProblem(NOMINAL, MomentBall(0.5, p=1.0), 0.2, 2.0, 5.0)
+    bounds = EdgeBounds.from_edges(3, absent=[(0, 1)])
+    other = problem.replace(radius=0.3, eta=0.4, bounds=bounds)
+    assert other.ambiguity == MomentBall(0.3, p=1.0)
+    assert (other.eta, other.trace, other.trace_penalty, other.bounds) == (0.4, 2.0, 5.0, bounds)
+    assert other.nominal is problem.nominal
+    assert other.replace(trace_penalty=None, bounds=None).trace_penalty is None
+    logs = problem.replace(prior=LogDegree(1.0, 0.1, bounds))
+    assert (logs.eta, logs.trace, logs.trace_penalty, logs.bounds) == (None, None, None, bounds)
+    assert logs.replace(ambiguity=Singleton()).prior is logs.prior
+    for part in ({"eta": 0.1}, {"trace": 3.0}, {"trace_penalty": 1.0}, {"bounds": bounds}):
+        with pytest.raises(ProblemError, match="are two priors; give one of them"):
+            logs.replace(**part)
+
+
+@pytest.mark.parametrize(
+    ("ambiguity", "reach", "degree"),
+    [
+        (WassersteinBall(0.5), 0.5, 0.0),
+        (MahalanobisBall(0.5, (1.0, 4.0, 2.0)), 2.0, 0.0),
+        (MomentUncertainty(0.5, 1.0, 8.0), 2.0, 0.0),
+        (MomentUncertainty(0.5, 6.0, 8.0), 3.0, 0.0),
+        (MomentBall(0.25), 0.5, 0.0),
+        (MomentBall(0.25, alpha=3.0), 0.5, -4.0),
+        (PairBall(0.25), 0.5, 0.0),
+        (KLBall(0.5), 0.0, 2.0),
+        (Singleton(), 0.0, 0.0),
+    ],
+)
+def test_the_units_of_a_set_follow_from_its_structure(ambiguity, reach, degree):
+    """The length is that of the widest move; the multiplier is a slope of the risk."""
+    problem = GraphProblem(NOMINAL, ambiguity, 0.2)
+    assert problem.reach == pytest.approx(reach, rel=1e-15)
+    assert problem.multiplier_degree == degree
+    laplacian = random_laplacian(np.random.default_rng(1), 3)
+    here, there = (
+        each.ambiguity.worst_case(each.nominal, laplacian).multiplier
+        for each in (problem, problem.scaled(2.0))
+    )
+    assert there == pytest.approx(2.0**degree * here, rel=1e-9)
 
 
 @pytest.mark.parametrize(

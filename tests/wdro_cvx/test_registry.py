@@ -18,6 +18,7 @@ from wdro_cvx import (
     LogDegree,
     MahalanobisBall,
     MomentBall,
+    MomentUncertainty,
     ProblemError,
     Singleton,
     WassersteinBall,
@@ -96,15 +97,19 @@ def test_solvers_claim_by_what_a_set_offers():
     class Renamed(WassersteinBall):
         """As a user's own set would be: of no class that a solver knows."""
 
+    def claims(offers, ambiguity):
+        return claimed(offers, paper_problem(2, 5, ambiguity))
+
     even, uneven = MahalanobisBall(1.0, (1.0, 1.0)), MahalanobisBall(1.0, (1.0, 2.0))
-    assert claimed((EUCLIDEAN_TRANSPORT,), Renamed(1.0))
-    assert claimed((EUCLIDEAN_TRANSPORT,), even)
-    assert not claimed((EUCLIDEAN_TRANSPORT,), uneven)
-    assert claimed((MOVED_ROWS,), uneven)
-    assert not claimed((MOVED_ROWS, NORM_BALL), KLBall(1.0))
-    assert claimed((NORM_BALL,), MomentBall(1.0, p=3.0))
-    assert not claimed((FROBENIUS_BALL,), MomentBall(1.0, p=3.0))
-    assert claimed((KLBall, NORM_BALL), KLBall(1.0))
+    assert claims((EUCLIDEAN_TRANSPORT,), Renamed(1.0))
+    assert claims((EUCLIDEAN_TRANSPORT,), even)
+    assert not claims((EUCLIDEAN_TRANSPORT,), uneven)
+    assert claims((MOVED_ROWS,), uneven)
+    assert not claims((MOVED_ROWS, NORM_BALL), KLBall(1.0))
+    assert not claims((MOVED_ROWS,), MomentUncertainty(1.0, 1.0, 1.0))
+    assert claims((NORM_BALL,), MomentBall(1.0, p=3.0))
+    assert not claims((FROBENIUS_BALL,), MomentBall(1.0, p=3.0))
+    assert claims((KLBall, NORM_BALL), KLBall(1.0))
     with pytest.raises(ProblemError, match="BlockDescent solves problems with GaussianBall or"):
         BlockDescent.check_claim(paper_problem(4, 5, KLBall(1.0)))
 

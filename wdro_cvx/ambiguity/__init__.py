@@ -3,7 +3,6 @@
 import importlib
 import pkgutil
 
-from wdro_cvx.ambiguity.atoms import Atoms
 from wdro_cvx.ambiguity.base import (
     AmbiguitySet,
     WorstCase,
@@ -14,13 +13,14 @@ from wdro_cvx.ambiguity.chi_square import ChiSquareBall
 from wdro_cvx.ambiguity.gelbrich import GaussianBall, WassersteinBall
 from wdro_cvx.ambiguity.kl import KLBall
 from wdro_cvx.ambiguity.mahalanobis import MahalanobisBall
+from wdro_cvx.ambiguity.membership import Membership
 from wdro_cvx.ambiguity.moment import MomentBall
 from wdro_cvx.ambiguity.moment_uncertainty import MomentUncertainty
 from wdro_cvx.ambiguity.names import ambiguity_names, named_ambiguity
 from wdro_cvx.ambiguity.pairs import PairBall
 from wdro_cvx.ambiguity.reweighting import ReweightingBall
 from wdro_cvx.ambiguity.singleton import Singleton
-from wdro_cvx.ambiguity.transport_form import TransportForm
+from wdro_cvx.ambiguity.structure import Atoms, Norm, Structure, Transport
 
 # A file added to this package registers itself without a change here.
 for _module in pkgutil.iter_modules(__path__):
@@ -33,12 +33,15 @@ __all__ = [
     "GaussianBall",
     "KLBall",
     "MahalanobisBall",
+    "Membership",
     "MomentBall",
     "MomentUncertainty",
+    "Norm",
     "PairBall",
     "ReweightingBall",
     "Singleton",
-    "TransportForm",
+    "Structure",
+    "Transport",
     "WassersteinBall",
     "WorstCase",
     "ambiguity_names",

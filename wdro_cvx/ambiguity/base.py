@@ -11,10 +11,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
-from wdro_cvx.ambiguity.atoms import Atoms
-from wdro_cvx.ambiguity.transport_form import TransportForm
+from wdro_cvx.ambiguity.membership import MatrixMembership, Membership
+from wdro_cvx.ambiguity.structure import Structure
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.moments.distribution import Distribution
 from wdro_cvx.moments.moment import DenseMoment, Moment
@@ -86,6 +86,9 @@ class AmbiguitySet(ABC):
     #: The power by which the radius grows with the data: 1 in signal space, 2 in moment space.
     radius_degree: ClassVar[int] = 1
 
+    #: Whether :meth:`distance` is always finite, and reads nothing of the data but ``Θ``.
+    finite_distance: ClassVar[bool] = False
+
     def __post_init__(self) -> None:
         radius = real_number(
             "radius", self.radius, 0.0, sized=True, remedy="Radius 0 is the sample average."
@@ -103,111 +106,19 @@ class AmbiguitySet(ABC):
         It never understates, so that ``distance ≤ radius`` proves membership.
         """
 
-    def atoms(self, nominal: Nominal) -> Atoms | None:
-        """Return the signals that the set reweighs and its divergence, or None.
-
-        A set that has them is solved by an interior point where its risk is not smooth;
-        ``check_ambiguity`` compares them with the worst case.
-        """
+    def structure(self, nominal: Nominal) -> Structure | None:
+        """Return how the set is made, for solvers that exploit it; None if they cannot."""
         return None
 
-    def centre(self, nominal: Nominal) -> Moment:
-        """Return the nominal moment as a point of this set, in the form of its other points."""
-        return DenseMoment(nominal.second_moment)
-
-    def explain(self, nominal: Nominal, second_moment: Array) -> Moment:
-        """Return a matrix as a point whose membership can be seen, equal to it up to rounding.
-
-        The judge bounds with what this returns, so it needs no slack for rounding in the matrix. A
-        set whose points are matrices has nothing to explain.
-        """
-        return DenseMoment(second_moment)
-
-    def restated(self, nominal: Nominal, moment: Moment) -> Moment:
-        """Return a point of another form that the set knows in the form that it accepts.
-
-        The pieces are read as they are; a point that the set accepts, or does not know, stays.
-        """
-        return moment
-
-    def accepts(self, nominal: Nominal, moment: Moment) -> bool:
-        """Say whether a moment is of the form that :meth:`explain` returns.
-
-        Only then are its pieces what its distance is read off; any other is explained anew from its
-        matrix, so that what is measured and what is charged are one and the same.
-        """
-        return type(moment) is DenseMoment
-
-    def proved_distance(self, nominal: Nominal, moment: Moment) -> float:
-        """Return how far a point is from the nominal one by what it shows of itself.
-
-        Like :meth:`distance`, never less than the truth, and infinite for a form that the set does
-        not accept. A set that overrides :meth:`explain` reads off the distance here, without roots
-        or searches.
-        """
-        if not self.accepts(nominal, moment):
-            return float("inf")
-        return self.distance(nominal, moment.second_moment)
+    def membership(self, nominal: Nominal) -> Membership[Any]:
+        """Return how a second moment shows that it is in the set; by default as a matrix."""
+        return MatrixMembership(nominal, self.distance)
 
     def constant_risk(self, d: int, trace: float) -> float:
         """Return a part of the risk that all graphs of this trace share.
 
-        No gap is measured against it: it says nothing of the graph.
+        Relative gaps leave it out, because it says nothing of the graph.
         """
-        return 0.0
-
-    def transport_form(self, nominal: Nominal) -> TransportForm | None:
-        """Return the data of the form that transport sets share, or None.
-
-        A set that has it is solved exactly where its risk is not smooth; ``check_ambiguity``
-        compares it with the worst case.
-        """
-        return None
-
-    @property
-    def norm_order(self) -> float | None:
-        """p, if the set is ``{Θ + Δ : ‖vec Δ‖_p ≤ radius}``."""
-        return None
-
-    def norm_multiplier(self, norm: float) -> float:
-        """Return the multiplier of a ball of a norm whose risk has ``radius·norm`` in it."""
-        return norm
-
-    @property
-    def row_scales(self) -> tuple[float, ...] | None:
-        """How far each vertex's signal moves, if the set is made by moving the signals alone.
-
-        The set is then ``{FᵀF : ‖(F - F₀)/scales‖ ≤ radius}`` around the rows ``F₀`` of the data;
-        all scales are one where the tuple is empty.
-        """
-        return None
-
-    @property
-    def reaches_all_moments(self) -> bool:
-        """Whether every second moment is in the set of some radius, which the nominal one decides.
-
-        The distance is then finite, whatever signals and mean the nominal moment comes from.
-        """
-        return self.row_scales is not None
-
-    @property
-    def single_point(self) -> bool:
-        """Whether the set is the nominal moment alone, and has no radius to choose."""
-        return False
-
-    @property
-    def isotropic(self) -> bool:
-        """Whether the distance is the same in all orthogonal coordinates."""
-        return False
-
-    @property
-    def length(self) -> float:
-        """How far the set reaches, as a length in the unit of the data; 0 where it has no unit."""
-        return self.radius ** (1.0 / self.radius_degree) if self.radius_degree > 0 else 0.0
-
-    @property
-    def multiplier_degree(self) -> float:
-        """The power by which the multiplier grows with the data; 0 for a γ compared with L."""
         return 0.0
 
     @classmethod

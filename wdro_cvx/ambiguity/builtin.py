@@ -1,7 +1,7 @@
-"""The sets of this package, whose meaning is theirs alone.
+"""The sets of this package.
 
-Solvers and the judge read a built-in set off its class and its fields. A subclass of one that
-changes a method would be judged by some of the old meaning and some of the new.
+Solvers, the judge and the exact verifier read them off their class and fields. A subclass of one
+that changes a method would be judged by some of the old meaning and some of the new.
 """
 
 from __future__ import annotations

@@ -16,25 +16,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
+from wdro_cvx.ambiguity.base import WorstCase, register_ambiguity
 from wdro_cvx.ambiguity.smoothness import data_error, nominal_risk
-from wdro_cvx.ambiguity.transport import (
-    coupled,
-    is_transport,
-    left_out,
-    transport_cost,
-    worst_transport,
-)
-from wdro_cvx.ambiguity.transport_form import TransportForm
+from wdro_cvx.ambiguity.transport import TransportBall, worst_transport
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.moments.distribution import Discrete, Distribution, Gaussian, uniform
-from wdro_cvx.moments.moment import Moment, TransportedMoment
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.validation import Array
 
 
 @dataclass(frozen=True)
-class _GelbrichBall(AmbiguitySet):
+class _GelbrichBall(TransportBall):
     """The second moments within type-2 Wasserstein distance ``radius`` of the nominal one."""
 
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
@@ -51,48 +43,9 @@ class _GelbrichBall(AmbiguitySet):
             rounding + worst.rounding(nominal.factor, laplacian, data_error(nominal)),
         )
 
-    def transport_form(self, nominal: Nominal) -> TransportForm:
-        """Return the form in which every signal moves, in the Euclidean metric."""
-        return TransportForm(nominal.factor, np.ones(nominal.d), self.radius)
-
-    @property
-    def row_scales(self) -> tuple[float, ...]:
-        """Every signal moves, every vertex alike."""
-        return ()
-
-    @property
-    def isotropic(self) -> bool:
-        """Transport has no preferred axes."""
-        return True
-
     @abstractmethod
     def _moved(self, nominal: Nominal, transport: Array, spread: Array) -> Distribution:
         """Return the law of ``transport·x ± spread``, either sign with probability one half."""
-
-    def centre(self, nominal: Nominal) -> TransportedMoment:
-        """Return the nominal rows, not moved."""
-        return TransportedMoment(nominal.factor)
-
-    def explain(self, nominal: Nominal, second_moment: Array) -> TransportedMoment:
-        """Return the cheapest transport to a moment."""
-        return coupled(nominal.factor, second_moment)
-
-    def accepts(self, nominal: Nominal, moment: Moment) -> bool:
-        """Accept rows that match the nominal ones, with spread but without a shift."""
-        return is_transport(moment, nominal.factor)
-
-    def proved_distance(self, nominal: Nominal, moment: Moment) -> float:
-        """Return what the transport costs."""
-        return transport_cost(nominal.factor, moment)
-
-    def distance(self, nominal: Nominal, second_moment: Array) -> float:
-        """Return the Gelbrich distance, ``min_Q ‖Θ^½ - QM^½‖_F`` over orthogonal Q.
-
-        This form has no cancellation; the textbook trace formula loses half the digits. What the
-        transport leaves of the matrix, to rounding, is added as if it had to be moved as well.
-        """
-        moment = self.explain(nominal, second_moment)
-        return transport_cost(nominal.factor, moment) + left_out(second_moment, moment)
 
 
 @register_ambiguity

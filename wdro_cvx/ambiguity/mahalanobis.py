@@ -12,20 +12,13 @@ from typing import Self
 
 import numpy as np
 
-from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
+from wdro_cvx.ambiguity.base import WorstCase, register_ambiguity
 from wdro_cvx.ambiguity.gelbrich import GaussianBall, WassersteinBall
 from wdro_cvx.ambiguity.smoothness import data_error, nominal_risk
-from wdro_cvx.ambiguity.transport import (
-    coupled,
-    is_transport,
-    left_out,
-    transport_cost,
-    worst_transport,
-)
-from wdro_cvx.ambiguity.transport_form import TransportForm
+from wdro_cvx.ambiguity.transport import TransportBall, worst_transport
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.moments.distribution import Discrete, Distribution, Gaussian
-from wdro_cvx.moments.moment import Moment, TransportedMoment
+from wdro_cvx.moments.moment import TransportedMoment
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.validation import Array, finite_array
 
@@ -35,7 +28,7 @@ _WIDEST = 1e20  # of the scales: beyond, squares of their ratios leave no digits
 
 @register_ambiguity
 @dataclass(frozen=True)
-class MahalanobisBall(AmbiguitySet):
+class MahalanobisBall(TransportBall):
     """All distributions within type-2 transport distance ``radius``, with a scale per vertex.
 
     Use it where some sensors are noisier than others. From moments alone the distributions are
@@ -74,11 +67,6 @@ class MahalanobisBall(AmbiguitySet):
         # A tuple, so that sets can be compared and hashed.
         object.__setattr__(self, "scales", tuple(float(scale) for scale in scales))
 
-    @property
-    def length(self) -> float:
-        """How far the noisiest vertex may move."""
-        return self.radius * max(self.scales)
-
     @classmethod
     def example(cls, radius: float, d: int) -> Self:
         """Return a ball whose sensors have noise from one half to three halves."""
@@ -86,7 +74,7 @@ class MahalanobisBall(AmbiguitySet):
 
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         """Return the Gelbrich worst case in the coordinates of the sensors, taken back."""
-        scales = self._scales(nominal)
+        scales = self.scales_of(nominal)
         congruent = laplacian * np.outer(scales, scales)
         worst = worst_transport(nominal.factor / scales, congruent, self.radius)
         average, rounding = nominal_risk(nominal, laplacian)
@@ -112,41 +100,8 @@ class MahalanobisBall(AmbiguitySet):
             rounding,
         )
 
-    def transport_form(self, nominal: Nominal) -> TransportForm:
-        """Return the form in which every signal moves, in the metric of the sensors."""
-        return TransportForm(nominal.factor, self._scales(nominal) ** -2.0, self.radius)
-
-    @property
-    def row_scales(self) -> tuple[float, ...]:
-        """Every signal moves, the noisier vertices further."""
-        return self.scales
-
-    def centre(self, nominal: Nominal) -> TransportedMoment:
-        """Return the nominal rows, not moved."""
-        return TransportedMoment(nominal.factor)
-
-    def explain(self, nominal: Nominal, second_moment: Array) -> TransportedMoment:
-        """Return the cheapest transport to a moment."""
-        scales = self._scales(nominal)
-        whitened = coupled(nominal.factor / scales, second_moment / np.outer(scales, scales))
-        return _unwhitened(whitened, scales)
-
-    def accepts(self, nominal: Nominal, moment: Moment) -> bool:
-        """Accept rows that match the nominal ones, with spread but without a shift."""
-        return is_transport(moment, nominal.factor)
-
-    def proved_distance(self, nominal: Nominal, moment: Moment) -> float:
-        """Return what the transport costs."""
-        return transport_cost(nominal.factor, moment, self._scales(nominal))
-
-    def distance(self, nominal: Nominal, second_moment: Array) -> float:
-        """Return the Gelbrich distance in the coordinates of the sensors, or a little more."""
-        scales = self._scales(nominal)
-        moment = self.explain(nominal, second_moment)
-        cost = transport_cost(nominal.factor, moment, scales)
-        return cost + left_out(second_moment, moment, scales)
-
-    def _scales(self, nominal: Nominal) -> Array:
+    def scales_of(self, nominal: Nominal) -> Array:
+        """Return the scales, or raise ProblemError unless there is one for every vertex."""
         if len(self.scales) != nominal.d:
             raise ProblemError(
                 f"scales must have one entry for each of the {nominal.d} vertices; "

@@ -14,6 +14,7 @@ import numpy as np
 from wdro_cvx.ambiguity.base import WorstCase, register_ambiguity
 from wdro_cvx.ambiguity.shift import ShiftBall
 from wdro_cvx.ambiguity.smoothness import nominal_risk
+from wdro_cvx.ambiguity.structure import Norm
 from wdro_cvx.moments.moment import TransportedMoment
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.validation import Array, real_number
@@ -45,9 +46,7 @@ class MomentBall(ShiftBall):
     @property
     def q(self) -> float:
         """The conjugate exponent, ``1/p + 1/q = 1``."""
-        if self.p == 1.0:
-            return float("inf")
-        return 1.0 if np.isinf(self.p) else self.p / (self.p - 1.0)
+        return Norm(self.p).dual_order
 
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         """Return the risk and the Hölder-aligned shift ``Δ`` that attains it."""
@@ -58,7 +57,7 @@ class MomentBall(ShiftBall):
         return WorstCase(
             risk,
             nominal.second_moment + shift,
-            self.norm_multiplier(norm),
+            Norm(self.p, self.alpha).multiplier(norm, self.radius),
             build_moment=lambda: TransportedMoment(nominal.rows, shift=shift),
             rounding=rounding + 64 * float(np.finfo(float).eps) * self.radius * norm,
         )
@@ -78,28 +77,9 @@ class MomentBall(ShiftBall):
         """For p = ∞ return the norm: the entries of a Laplacian have the sum 2·trace in size."""
         return self.radius * 2.0 * trace if np.isinf(self.p) else 0.0
 
-    @property
-    def norm_order(self) -> float:
-        """The set is such a ball."""
-        return self.p
-
-    @property
-    def isotropic(self) -> bool:
-        """Only the Frobenius norm has no preferred axes."""
-        return self.p == 2.0
-
-    @property
-    def multiplier_degree(self) -> float:
-        """That of the risk over that of the radius to the power α."""
-        return 2.0 - 2.0 * self.alpha
-
-    def norm_multiplier(self, norm: float) -> float:
-        """Return ``γ = ‖vec L‖_q / αε^{α-1}``."""
-        if self.alpha == 1.0:
-            return norm
-        if self.radius == 0.0:
-            return np.inf
-        return norm / (self.alpha * self.radius ** (self.alpha - 1.0))
+    def structure(self, nominal: Nominal) -> Norm:
+        """Return the norm."""
+        return Norm(self.p, self.alpha)
 
 
 def dual_norm(laplacian: Array, q: float) -> tuple[float, Array]:

@@ -23,15 +23,74 @@ from typing import ClassVar, Self
 import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
+from wdro_cvx.ambiguity.membership import Membership
 from wdro_cvx.ambiguity.smoothness import nominal_risk
 from wdro_cvx.ambiguity.splitting import split_moment
+from wdro_cvx.ambiguity.structure import Transport
 from wdro_cvx.ambiguity.transport import worst_transport
-from wdro_cvx.ambiguity.transport_form import TransportForm
 from wdro_cvx.moments.moment import MeanMoment, Moment, TransportedMoment
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.validation import Array, real_number
 
 _EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True, eq=False)
+class MeanMembership(Membership[MeanMoment]):
+    """The nominal rows, which stay, a change of the mean, its spread and a shift."""
+
+    nominal: Nominal
+    mean_radius: float
+    covariance_radius: float
+
+    @property
+    def centre(self) -> MeanMoment:
+        """The nominal rows, with a mean that stays."""
+        nominal = self.nominal
+        return MeanMoment(nominal.rows, nominal.mean, np.zeros(nominal.d))
+
+    def read(self, moment: Moment) -> MeanMoment | None:
+        """Read the nominal rows and mean with their changes.
+
+        Solvers that use the set's :class:`Transport` build a mean as a row and a covariance; only
+        what these differ by from the nominal ones is read off.
+        """
+        nominal = self.nominal
+        if type(moment) is TransportedMoment and moment.shift is not None:
+            if moment.moved.shape != (1, nominal.d):
+                return None
+            change, shift = moment.moved[0] - nominal.mean, moment.shift - nominal.covariance
+            return MeanMoment(nominal.rows, nominal.mean, change, moment.spread, shift)
+        if type(moment) is not MeanMoment or not np.array_equal(moment.mean, nominal.mean):
+            return None
+        return moment if nominal.holds(moment.kept) else None
+
+    def explain(self, second_moment: Array) -> MeanMoment:
+        """Return a change of the mean, its spread and a shift that make up a moment.
+
+        A moment of the set is ``Σ_n + Δ + T``, with ``T`` a mixture of ``μμᵀ``. The split is found
+        by descent, and a less exact one overstates the distance.
+        """
+        nominal, matrix = self.nominal, (second_moment + second_moment.T) / 2
+        split = split_moment(
+            matrix - nominal.covariance, nominal.mean, self.mean_radius, self.covariance_radius
+        )
+        change = split.mean - nominal.mean
+        pieces = MeanMoment(nominal.rows, nominal.mean, change, split.spread)
+        shift = matrix - nominal.second_moment - pieces.rest
+        if split.spread is not None:
+            shift = shift - split.spread.T @ split.spread
+        return replace(pieces, shift=shift)
+
+    def measure(self, moment: MeanMoment) -> float:
+        """Return the least common factor of the radii that allows this change and this shift."""
+        square = float(np.sum(moment.change**2))
+        if moment.spread is not None:
+            square += float(np.sum(moment.spread**2))
+        rest = 0.0 if moment.shift is None else float(np.sqrt(np.sum(moment.shift**2)))
+        # Squares are summed pairwise, with an error of less than 40 roundings at any length.
+        parts = float(np.sqrt(square)) / self.mean_radius, rest / self.covariance_radius
+        return max(parts) * (1.0 + 64 * _EPS)
 
 
 @register_ambiguity
@@ -67,12 +126,6 @@ class MomentUncertainty(AmbiguitySet):
             )
             object.__setattr__(self, name, value)
 
-    @property
-    def length(self) -> float:
-        """The larger of how far the mean and the root of the covariance may move."""
-        rest = float(np.sqrt(self.radius * self.covariance_radius))
-        return max(self.radius * self.mean_radius, rest)
-
     @classmethod
     def example(cls, radius: float, d: int) -> Self:
         """Return a ball with a mean and a covariance that are about equally uncertain."""
@@ -89,7 +142,7 @@ class MomentUncertainty(AmbiguitySet):
                 average,
                 nominal.second_moment,
                 np.inf,
-                build_moment=lambda: self.centre(nominal),
+                build_moment=lambda: self.membership(nominal).centre,
                 rounding=rounding,
             )
         mean = nominal.mean[np.newaxis]
@@ -117,71 +170,23 @@ class MomentUncertainty(AmbiguitySet):
             rounding=rounding,
         )
 
-    def transport_form(self, nominal: Nominal) -> TransportForm:
-        """Return the form in which the mean moves and the covariance shifts."""
-        return TransportForm(
+    def structure(self, nominal: Nominal) -> Transport:
+        """Return the transport of the mean, with a covariance that shifts."""
+        return Transport(
             factor=nominal.mean[np.newaxis],
-            metric=np.ones(nominal.d),
             radius=self.radius * self.mean_radius,
-            rest=nominal.covariance,
+            build_rest=lambda: nominal.covariance,
             reach=self.radius * self.covariance_radius,
         )
 
-    def centre(self, nominal: Nominal) -> MeanMoment:
-        """Return the nominal rows, with a mean that stays."""
-        return MeanMoment(nominal.rows, nominal.mean, np.zeros(nominal.d))
-
-    def explain(self, nominal: Nominal, second_moment: Array) -> MeanMoment:
-        """Return a change of the mean, its spread and a shift that make up a moment.
-
-        A moment of the set is ``Σ_n + Δ + T``, with ``T`` a mixture of ``μμᵀ``. The split is found
-        by descent, and a less exact one overstates the distance.
-        """
-        matrix = (second_moment + second_moment.T) / 2
-        split = split_moment(
-            matrix - nominal.covariance, nominal.mean, self.mean_radius, self.covariance_radius
-        )
-        change = split.mean - nominal.mean
-        pieces = MeanMoment(nominal.rows, nominal.mean, change, split.spread)
-        shift = matrix - nominal.second_moment - pieces.rest
-        if split.spread is not None:
-            shift = shift - split.spread.T @ split.spread
-        return replace(pieces, shift=shift)
-
-    def restated(self, nominal: Nominal, moment: Moment) -> Moment:
-        """Return what solvers build by :meth:`transport_form`, a mean as a row and a covariance.
-
-        Only what they differ by from the nominal ones is read off.
-        """
-        if type(moment) is not TransportedMoment or moment.shift is None:
-            return moment
-        if moment.moved.shape != (1, nominal.d):
-            return moment
-        change, shift = moment.moved[0] - nominal.mean, moment.shift - nominal.covariance
-        return MeanMoment(nominal.rows, nominal.mean, change, moment.spread, shift)
-
-    def accepts(self, nominal: Nominal, moment: Moment) -> bool:
-        """Accept the nominal rows and mean, with a change of the mean, its spread and a shift."""
-        if type(moment) is not MeanMoment or not np.array_equal(moment.mean, nominal.mean):
-            return False
-        return nominal.holds(moment.kept)
-
-    def proved_distance(self, nominal: Nominal, moment: Moment) -> float:
-        """Return the least common factor of the radii that allows this change and this shift."""
-        moment = self.restated(nominal, moment)
-        if type(moment) is not MeanMoment or not self.accepts(nominal, moment):
-            return np.inf
-        square = float(np.sum(moment.change**2))
-        if moment.spread is not None:
-            square += float(np.sum(moment.spread**2))
-        rest = 0.0 if moment.shift is None else float(np.sqrt(np.sum(moment.shift**2)))
-        # Squares are summed pairwise, with an error of less than 40 roundings at any length.
-        parts = float(np.sqrt(square)) / self.mean_radius, rest / self.covariance_radius
-        return max(parts) * (1.0 + 64 * _EPS)
+    def membership(self, nominal: Nominal) -> MeanMembership:
+        """Return the membership by a change of the mean and a shift."""
+        return MeanMembership(nominal, self.mean_radius, self.covariance_radius)
 
     def distance(self, nominal: Nominal, second_moment: Array) -> float:
         """Return the least common factor of the radii at which the set has this moment."""
-        return self.proved_distance(nominal, self.explain(nominal, second_moment))
+        membership = self.membership(nominal)
+        return membership.measure(membership.explain(second_moment))
 
     def scaled(self, factor: float) -> Self:
         """Return the set for the data times factor: each radius grows by its own degree."""

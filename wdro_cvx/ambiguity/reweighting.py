@@ -14,10 +14,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from wdro_cvx.ambiguity.atoms import Atoms
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase
+from wdro_cvx.ambiguity.membership import Membership
 from wdro_cvx.ambiguity.representation import density_ratios
 from wdro_cvx.ambiguity.smoothness import CANCELLATION, is_laplacian
+from wdro_cvx.ambiguity.structure import Atoms
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.graphs.laplacian import BLOCK, edge_blocks
 from wdro_cvx.moments.distribution import Discrete, uniform
@@ -39,11 +40,6 @@ class ReweightingBall(AmbiguitySet):
 
     #: Weights have no unit.
     radius_degree: ClassVar[int] = 0
-
-    @property
-    def multiplier_degree(self) -> float:
-        """That of the risk: the radius has no unit."""
-        return 2.0
 
     @abstractmethod
     def tilt(self, losses: Array) -> tuple[Array, float]:
@@ -88,7 +84,7 @@ class ReweightingBall(AmbiguitySet):
                 moment,
                 multiplier,
                 lambda: uniform(samples),
-                lambda: self.centre(nominal),
+                lambda: self.membership(nominal).centre,
                 rounding,
             )
         # Their unit changes no weight; in theirs neither squares nor exponentials leave the range.
@@ -108,51 +104,28 @@ class ReweightingBall(AmbiguitySet):
             rounding,
         )
 
-    def centre(self, nominal: Nominal) -> ReweighedMoment:
-        """Return the samples with equal weights."""
-        samples = _samples_of(self, nominal)
-        return ReweighedMoment(samples, np.ones(len(samples)))
-
-    def explain(self, nominal: Nominal, second_moment: Array) -> Moment:
-        """Return weights with a second moment, the least divergent that were found.
-
-        Where there are more than d(d+1)/2 samples many weights have it; the least divergence among
-        them is found by Newton's method, and a less exact answer overstates. Where no weights
-        reproduce the moment, entry by entry, it stays a matrix.
-        """
-        found = self._weights(nominal, second_moment)
-        if found is None:
-            return DenseMoment(second_moment)
-        return ReweighedMoment(_samples_of(self, nominal), found)
-
-    def accepts(self, nominal: Nominal, moment: Moment) -> bool:
-        """Accept weights on the samples themselves."""
-        samples = _samples_of(self, nominal)
-        if type(moment) is not ReweighedMoment:
-            return False
-        return moment.samples is samples or np.array_equal(moment.samples, samples)
-
-    def proved_distance(self, nominal: Nominal, moment: Moment) -> float:
-        """Return the divergence of the weights."""
-        samples = _samples_of(self, nominal)
-        if type(moment) is not ReweighedMoment or not self.accepts(nominal, moment):
-            return np.inf
-        # Every term of a divergence is nonnegative and rounded a few times.
-        return self.divergence(moment.weights * len(samples)) * (1.0 + 64 * _EPS)
-
-    def atoms(self, nominal: Nominal) -> Atoms:
-        """Return the samples, of which the probabilities are uncertain, and their divergence."""
+    def structure(self, nominal: Nominal) -> Atoms:
+        """Return the samples, whose probabilities are uncertain, and their divergence."""
         return Atoms(_samples_of(self, nominal), self.radius, self)
+
+    def membership(self, nominal: Nominal) -> WeightsMembership:
+        """Return the membership by weights on the samples."""
+        return WeightsMembership(_samples_of(self, nominal), nominal, self)
 
     def distance(self, nominal: Nominal, second_moment: Array) -> float:
         """Return the divergence of weights with this second moment, the least up to rounding.
 
         Infinite if no weights reproduce the moment up to rounding, entry by entry.
         """
-        found = self._weights(nominal, second_moment)
+        found = self.weights(nominal, second_moment)
         return np.inf if found is None else self.divergence(found / found.mean())
 
-    def _weights(self, nominal: Nominal, second_moment: Array) -> Array | None:
+    def weights(self, nominal: Nominal, second_moment: Array) -> Array | None:
+        """Return weights with a second moment, the least divergent found; None without any.
+
+        With more than d(d+1)/2 samples many weights have it. Newton's method finds the least
+        divergence among them, and a less exact answer overstates.
+        """
         samples = _samples_of(self, nominal)
         size = np.sqrt(np.maximum(np.diagonal(second_moment), np.diagonal(nominal.second_moment)))
         # What rounding leaves in sums of N products, and in convex combinations of such sums.
@@ -167,6 +140,37 @@ class ReweightingBall(AmbiguitySet):
             if np.all(error <= allowed):
                 return ratios
         return None
+
+
+@dataclass(frozen=True, eq=False)
+class WeightsMembership(Membership[ReweighedMoment]):
+    """Weights on the samples."""
+
+    samples: Array
+    nominal: Nominal
+    ball: ReweightingBall
+
+    @property
+    def centre(self) -> ReweighedMoment:
+        """The samples with equal weights."""
+        return ReweighedMoment(self.samples, np.ones(len(self.samples)))
+
+    def read(self, moment: Moment) -> ReweighedMoment | None:
+        """Read weights on the samples themselves."""
+        if type(moment) is not ReweighedMoment:
+            return None
+        same = moment.samples is self.samples or np.array_equal(moment.samples, self.samples)
+        return moment if same else None
+
+    def explain(self, second_moment: Array) -> Moment:
+        """Return weights with a second moment; a matrix that no weights reproduce stays one."""
+        found = self.ball.weights(self.nominal, second_moment)
+        return DenseMoment(second_moment) if found is None else ReweighedMoment(self.samples, found)
+
+    def measure(self, moment: ReweighedMoment) -> float:
+        """Return the divergence of the weights."""
+        # Every term of a divergence is nonnegative and rounded a few times.
+        return self.ball.divergence(moment.weights * len(self.samples)) * (1.0 + 64 * _EPS)
 
 
 def sample_losses(samples: Array, laplacian: Array) -> tuple[Array, float]:

@@ -3,15 +3,45 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet
+from wdro_cvx.ambiguity.membership import Membership
 from wdro_cvx.moments.moment import Moment, TransportedMoment
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.validation import Array
+
+
+@dataclass(frozen=True, eq=False)
+class ShiftMembership(Membership[TransportedMoment]):
+    """The nominal rows, which stay, and a shift of a certain size."""
+
+    nominal: Nominal
+    size: Callable[[Array], float]
+
+    @property
+    def centre(self) -> TransportedMoment:
+        """The nominal rows, without a shift."""
+        return TransportedMoment(self.nominal.rows)
+
+    def read(self, moment: Moment) -> TransportedMoment | None:
+        """Read the nominal rows with a shift."""
+        if type(moment) is not TransportedMoment or moment.spread is not None:
+            return None
+        return moment if np.array_equal(moment.moved, self.nominal.rows) else None
+
+    def explain(self, second_moment: Array) -> TransportedMoment:
+        """Return the nominal rows with the shift to a moment."""
+        shift = second_moment - self.nominal.second_moment
+        return TransportedMoment(self.nominal.rows, shift=shift)
+
+    def measure(self, moment: TransportedMoment) -> float:
+        """Return the size of the shift."""
+        return 0.0 if moment.shift is None else self.size(moment.shift)
 
 
 @dataclass(frozen=True)
@@ -19,35 +49,15 @@ class ShiftBall(AmbiguitySet):
     """``{Θ + Δ : size(Δ) ≤ radius}``; a set of this kind says what the size of a shift is."""
 
     radius_degree: ClassVar[int] = 2
+    finite_distance: ClassVar[bool] = True
 
     @abstractmethod
     def size(self, shift: Array) -> float:
         """Return the size of a symmetric matrix, never less."""
 
-    @property
-    def reaches_all_moments(self) -> bool:
-        """Any shift has a size."""
-        return True
-
-    def centre(self, nominal: Nominal) -> TransportedMoment:
-        """Return the nominal rows, without a shift."""
-        return TransportedMoment(nominal.rows)
-
-    def explain(self, nominal: Nominal, second_moment: Array) -> TransportedMoment:
-        """Return the nominal rows with the shift to a moment."""
-        return TransportedMoment(nominal.rows, shift=second_moment - nominal.second_moment)
-
-    def accepts(self, nominal: Nominal, moment: Moment) -> bool:
-        """Accept the nominal rows with a shift."""
-        if type(moment) is not TransportedMoment or moment.spread is not None:
-            return False
-        return np.array_equal(moment.moved, nominal.rows)
-
-    def proved_distance(self, nominal: Nominal, moment: Moment) -> float:
-        """Return the size of the shift."""
-        if not self.accepts(nominal, moment):
-            return np.inf
-        return 0.0 if moment.rest is None else self.size(moment.rest)
+    def membership(self, nominal: Nominal) -> ShiftMembership:
+        """Return the membership by a shift of the nominal rows' moment."""
+        return ShiftMembership(nominal, self.size)
 
     def distance(self, nominal: Nominal, second_moment: Array) -> float:
         """Return the size of ``M - Θ``."""

@@ -8,12 +8,41 @@ from typing import Self
 import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
+from wdro_cvx.ambiguity.membership import Membership
 from wdro_cvx.ambiguity.smoothness import nominal_risk
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.moments.distribution import nominal_distribution
 from wdro_cvx.moments.moment import DenseMoment, Moment, TransportedMoment
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.validation import Array
+
+
+@dataclass(frozen=True, eq=False)
+class PointMembership(Membership[TransportedMoment]):
+    """The nominal rows, and nothing else."""
+
+    nominal: Nominal
+
+    @property
+    def centre(self) -> TransportedMoment:
+        """The nominal rows."""
+        return TransportedMoment(self.nominal.rows)
+
+    def read(self, moment: Moment) -> TransportedMoment | None:
+        """Read the nominal rows themselves."""
+        if type(moment) is not TransportedMoment or moment.spread is not None:
+            return None
+        return moment if moment.shift is None and self.nominal.holds(moment.moved) else None
+
+    def explain(self, second_moment: Array) -> Moment:
+        """Return the nominal rows for their own moment; any other is not in the set."""
+        if np.array_equal(second_moment, self.nominal.second_moment):
+            return self.centre
+        return DenseMoment(second_moment)
+
+    def measure(self, moment: TransportedMoment) -> float:
+        """Return zero."""
+        return 0.0
 
 
 @register_ambiguity
@@ -36,11 +65,6 @@ class Singleton(AmbiguitySet):
         """Return the set; it has no radius."""
         return cls()
 
-    @property
-    def single_point(self) -> bool:
-        """It is."""
-        return True
-
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         """Return the nominal second moment and its expected smoothness."""
         risk, rounding = nominal_risk(nominal, laplacian)
@@ -49,29 +73,13 @@ class Singleton(AmbiguitySet):
             nominal.second_moment,
             np.inf,
             lambda: nominal_distribution(nominal),
-            lambda: self.centre(nominal),
+            lambda: TransportedMoment(nominal.rows),
             rounding,
         )
 
-    def centre(self, nominal: Nominal) -> TransportedMoment:
-        """Return the nominal rows."""
-        return TransportedMoment(nominal.rows)
-
-    def explain(self, nominal: Nominal, second_moment: Array) -> Moment:
-        """Return the nominal rows for their own moment; any other is not in the set."""
-        if np.array_equal(second_moment, nominal.second_moment):
-            return self.centre(nominal)
-        return DenseMoment(second_moment)
-
-    def accepts(self, nominal: Nominal, moment: Moment) -> bool:
-        """Accept the nominal rows themselves."""
-        if type(moment) is not TransportedMoment or moment.spread is not None:
-            return False
-        return moment.shift is None and nominal.holds(moment.moved)
-
-    def proved_distance(self, nominal: Nominal, moment: Moment) -> float:
-        """Return zero for the nominal rows themselves."""
-        return 0.0 if self.accepts(nominal, moment) else np.inf
+    def membership(self, nominal: Nominal) -> PointMembership:
+        """Return the membership of the nominal rows alone."""
+        return PointMembership(nominal)
 
     def distance(self, nominal: Nominal, second_moment: Array) -> float:
         """Return the Frobenius distance, which is zero in the set."""

@@ -1,4 +1,4 @@
-"""The worst transport of given rows against a Laplacian, and couplings that prove distances.
+"""The worst transport of given rows against a Laplacian, and what transport balls share.
 
     max { ‖(F + Δ)L^½‖² + ‖SL^½‖² : ‖Δ‖² + ‖S‖² ≤ ε² }
         = ⟨FᵀF, L⟩ + inf_{γ > λmax} γε² + Tr(FL(γI - L)⁻¹LFᵀ)
@@ -11,21 +11,24 @@ spread along a top eigenvector.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeGuard
+from typing import ClassVar
 
 import numpy as np
 from scipy import linalg
 
+from wdro_cvx.ambiguity.base import AmbiguitySet
+from wdro_cvx.ambiguity.membership import Membership
 from wdro_cvx.ambiguity.secular import solve_secular
+from wdro_cvx.ambiguity.structure import Transport
 from wdro_cvx.moments.moment import Moment, TransportedMoment
-from wdro_cvx.moments.nominal import root_rows
+from wdro_cvx.moments.nominal import Nominal, root_rows
 from wdro_cvx.validation import Array
 
 _EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
-class Transport:
+class WorstTransport:
     """The worst transport.
 
     Attributes
@@ -88,14 +91,14 @@ class Transport:
         return TransportedMoment(self.moved, None if self.spread is None else self.spread[None])
 
 
-def worst_transport(rows: Array, laplacian: Array, radius: float) -> Transport:
+def worst_transport(rows: Array, laplacian: Array, radius: float) -> WorstTransport:
     """Find it by one eigendecomposition and the secular equation."""
     d = laplacian.shape[0]
     if radius == 0.0:
-        return Transport(0.0, np.inf, rows, None, np.eye(d), np.ones(d))
+        return WorstTransport(0.0, np.inf, rows, None, np.eye(d), np.ones(d))
     values, vectors = linalg.eigh(laplacian, driver="evd", check_finite=False)
     if values[-1] <= 0.0:
-        return Transport(0.0, np.inf, rows, None, vectors, np.ones(d))
+        return WorstTransport(0.0, np.inf, rows, None, vectors, np.ones(d))
     spectral = rows @ vectors
     masses = np.einsum("ij,ij->j", spectral, spectral)
     root = solve_secular(values, masses, radius)
@@ -109,46 +112,80 @@ def worst_transport(rows: Array, laplacian: Array, radius: float) -> Transport:
     moved = (spectral * stretch) @ vectors.T
     spread = np.sqrt(root.leftover) * vectors[:, -1] if root.leftover > 0.0 else None
     pull = np.where(live, values / np.where(live, distances, 1.0), 0.0)
-    return Transport(premium, root.multiplier, moved, spread, vectors, stretch, radius, pull)
+    return WorstTransport(premium, root.multiplier, moved, spread, vectors, stretch, radius, pull)
 
 
-def coupled(rows: Array, second_moment: Array) -> TransportedMoment:
-    """Return the cheapest way to move rows so that they have a second moment, up to rounding.
+@dataclass(frozen=True, eq=False)
+class TransportMembership(Membership[TransportedMoment]):
+    """Rows that move, each vertex at a cost of one by its scale, and rows that are spread."""
 
-    With ``RᵀR`` the moment, that is ``QR`` for the orthogonal ``Q`` closest to aligning it with the
-    rows (Procrustes). The result is a coupling in its own right, however inexact the roots are.
-    """
-    target = root_rows(second_moment)
-    left, _, right = linalg.svd(rows @ target.T, check_finite=False)
-    k = min(rows.shape[0], target.shape[0])
-    moved = left[:, :k] @ (right[:k] @ target)
-    spread = right[k:] @ target if target.shape[0] > k else None
-    return TransportedMoment(moved, spread)
+    rows: Array
+    scales: Array | float = 1.0
+
+    @property
+    def centre(self) -> TransportedMoment:
+        """The rows, not moved."""
+        return TransportedMoment(self.rows)
+
+    def read(self, moment: Moment) -> TransportedMoment | None:
+        """Read rows that match the nominal ones, with spread but without a shift."""
+        if type(moment) is not TransportedMoment or moment.shift is not None:
+            return None
+        return moment if moment.moved.shape == self.rows.shape else None
+
+    def explain(self, second_moment: Array) -> TransportedMoment:
+        """Return the cheapest way to move the rows to a second moment, up to rounding.
+
+        With ``RᵀR`` the moment, that is ``QR`` for the orthogonal ``Q`` closest to aligning it with
+        the rows (Procrustes), in coordinates in which all scales are one. The result is a coupling
+        in its own right, however inexact the roots are.
+        """
+        target = root_rows(second_moment / np.multiply.outer(self.scales, self.scales))
+        rows = self.rows / self.scales
+        left, _, right = linalg.svd(rows @ target.T, check_finite=False)
+        k = min(rows.shape[0], target.shape[0])
+        moved = left[:, :k] @ (right[:k] @ target) * self.scales
+        spread = right[k:] @ target * self.scales if target.shape[0] > k else None
+        return TransportedMoment(moved, spread)
+
+    def measure(self, moment: TransportedMoment) -> float:
+        """Return ``√(‖(G - F)/s‖² + ‖S/s‖²)``, never less."""
+        square = float(np.sum(((moment.moved - self.rows) / self.scales) ** 2))
+        if moment.spread is not None:
+            square += float(np.sum((moment.spread / self.scales) ** 2))
+        # Squares are summed pairwise, with an error of less than 40 roundings at any length.
+        return float(np.sqrt(square)) * (1.0 + 32 * _EPS)
 
 
-def is_transport(moment: Moment, rows: Array) -> TypeGuard[TransportedMoment]:
-    """Say whether a moment is made of these rows moved, and of spread, and of nothing else."""
-    if type(moment) is not TransportedMoment:
-        return False
-    return moment.moved.shape == rows.shape and moment.shift is None
+@dataclass(frozen=True)
+class TransportBall(AmbiguitySet):
+    """The second moments within type-2 transport distance ``radius`` of the nominal one."""
 
+    finite_distance: ClassVar[bool] = True
 
-def transport_cost(rows: Array, moment: Moment, scales: Array | float = 1.0) -> float:
-    """Return ``√(‖(G - F)/s‖² + ‖S/s‖²)``, never less; infinity for what is no such transport."""
-    if not is_transport(moment, rows):
-        return np.inf
-    square = float(np.sum(((moment.moved - rows) / scales) ** 2))
-    if moment.spread is not None:
-        square += float(np.sum((moment.spread / scales) ** 2))
-    # Squares are summed pairwise, with an error of less than 40 roundings at any length.
-    return float(np.sqrt(square)) * (1.0 + 32 * _EPS)
+    def scales_of(self, nominal: Nominal) -> Array | None:
+        """Return how far each vertex moves at a cost of one; None where all are one."""
+        return None
 
+    def structure(self, nominal: Nominal) -> Transport:
+        """Return the transport of every signal."""
+        return Transport(nominal.factor, self.radius, self.scales_of(nominal))
 
-def left_out(second_moment: Array, moment: TransportedMoment, scales: Array | float = 1.0) -> float:
-    """Return a bound of the distance between a matrix and the moment that explains it.
+    def membership(self, nominal: Nominal) -> TransportMembership:
+        """Return the membership by moved rows."""
+        scales = self.scales_of(nominal)
+        return TransportMembership(nominal.factor, 1.0 if scales is None else scales)
 
-    Powers and Størmer: the squared distance of two roots is at most the sum of the singular values
-    of the difference of the matrices.
-    """
-    rest = (second_moment - moment.second_moment) / np.multiply.outer(scales, scales)
-    return float(np.sqrt(np.abs(np.linalg.eigvalsh(rest)).sum()))
+    def distance(self, nominal: Nominal, second_moment: Array) -> float:
+        """Return the Gelbrich distance, ``min_Q ‖Θ^½ - QM^½‖_F`` over orthogonal Q, or a bit more.
+
+        This form has no cancellation; the textbook trace formula loses half the digits. What the
+        transport leaves of the matrix, to rounding, is added as if it had to be moved as well: the
+        squared distance of two roots is at most the sum of the singular values of the difference
+        of the matrices (Powers and Størmer).
+        """
+        membership = self.membership(nominal)
+        moment, scales = membership.explain(second_moment), membership.scales
+        rest = (second_moment - moment.second_moment) / np.multiply.outer(scales, scales)
+        left_out = float(np.sqrt(np.abs(np.linalg.eigvalsh(rest)).sum()))
+        return membership.measure(moment) + left_out

@@ -13,6 +13,7 @@ from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 
+from wdro_cvx.ambiguity.singleton import Singleton
 from wdro_cvx.graphs.laplacian import Residuals
 from wdro_cvx.judging.edges import EdgeBrackets
 from wdro_cvx.moments.moment import DenseMoment, Moment
@@ -107,27 +108,28 @@ def pulled_inside(problem: GraphProblem, moment: Moment) -> Candidate[Moment]:
     Rounding leaves most of them barely outside. The nominal moment itself, share 0, is always in.
     """
     ambiguity, nominal = problem.ambiguity, problem.nominal
-    centre, radius = ambiguity.centre(nominal), ambiguity.radius
-    if ambiguity.single_point:  # there is no other
+    membership = ambiguity.membership(nominal)
+    centre, radius = membership.centre, ambiguity.radius
+    if isinstance(ambiguity, Singleton):  # there is no other
         return Candidate(centre, 1.0)
     if out_of_range(moment, problem.unit):
         return Candidate(centre, 0.0)
-    moment = ambiguity.restated(nominal, moment)
-    if not ambiguity.accepts(nominal, moment) or type(moment) is DenseMoment:
+    known = membership.read(moment)
+    if known is None or type(known) is DenseMoment:
         matrix = moment.second_moment
         if np.array_equal(matrix, nominal.second_moment):
             return Candidate(centre, 1.0)
         try:
-            moment = ambiguity.explain(nominal, matrix)
+            known = membership.explain(matrix)
         except np.linalg.LinAlgError:  # a matrix of which nothing can be made
             return Candidate(centre, 0.0)
     share, spare = 1.0, 1e-14
     for _ in range(_PULLS):
-        candidate = moment.pulled(centre, share) if share < 1.0 else moment
-        distance = ambiguity.proved_distance(nominal, candidate)
+        candidate = known.pulled(centre, share) if share < 1.0 else known
+        distance = membership.distance(candidate)
         if distance <= radius:
             return Candidate(candidate, share)
-        if not np.isfinite(distance) or type(moment) is not type(centre):
+        if not np.isfinite(distance) or type(known) is not type(centre):
             break
         # Squared transport distances are convex in M, so the square of the ratio is enough for
         # them but for rounding, of which a divergence has the more the smaller it is.

@@ -53,11 +53,15 @@ class Frobenius(DegreePrior):
         """The weight of ``‖L‖_F²``."""
         return self.beta
 
+    @property
+    def trace_penalty(self) -> float | None:
+        """The weight of the squared miss of the trace; None where the trace is fixed."""
+        return None if self.trace.fixed else self.trace.stiffness
+
     def scaled(self, factor: float) -> Frobenius:
         """Return the prior that goes with objectives multiplied by factor."""
-        rule = self.trace
-        penalty = None if rule.fixed else rule.stiffness * factor
-        return Frobenius(self.eta * factor, rule.target, penalty, self.bounds)
+        penalty = None if self.trace.fixed else self.trace.stiffness * factor
+        return Frobenius(self.eta * factor, self.trace.target, penalty, self.bounds)
 
     def __repr__(self) -> str:
         """Return the figures."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet
-from wdro_cvx.ambiguity.transport_form import TransportForm
+from wdro_cvx.ambiguity.structure import Atoms, Transport
 from wdro_cvx.errors import WdroError
 from wdro_cvx.graphs.laplacian import laplacian_from_weights
 from wdro_cvx.moments.nominal import Nominal
@@ -24,7 +24,12 @@ _STEP = 1e-6
 _SLOPE = 1e-4  # of one-sided differences with that step
 _VISIBLE = 1e-6  # a premium below this share of the risk may be rounding
 #: What a check may miss by, where that is not an identity in double precision.
-_LIMITS = {"gradient": _SLOPE, "atoms": _SLOPE, "inside": 1e-6, "proves itself": 1e-6}
+_LIMITS = {
+    "gradient": _SLOPE,
+    "derivatives of the divergence": _SLOPE,
+    "inside": 1e-6,
+    "proves itself": 1e-6,
+}
 
 
 @dataclass(frozen=True)
@@ -95,15 +100,15 @@ def _attains(case: _Case) -> float:
 def _inside(case: _Case) -> float:
     """See that the matrix alone, as the set explains it to the judge, is in the set."""
     worst = case.ambiguity.worst_case(case.nominal, case.laplacian)
-    explained = case.ambiguity.explain(case.nominal, worst.second_moment)
-    distance = case.ambiguity.proved_distance(case.nominal, explained)
+    membership = case.ambiguity.membership(case.nominal)
+    distance = membership.distance(membership.explain(worst.second_moment))
     return max(distance / case.ambiguity.radius - 1.0, 0.0)
 
 
 def _proves_itself(case: _Case) -> float:
     """See that what the worst case shows of itself agrees with its matrix, and is in the set."""
     worst = case.ambiguity.worst_case(case.nominal, case.laplacian)
-    proved = case.ambiguity.proved_distance(case.nominal, worst.moment)
+    proved = case.ambiguity.membership(case.nominal).distance(worst.moment)
     differ = float(np.abs(worst.moment.second_moment - worst.second_moment).max())
     return max(
         proved / case.ambiguity.radius - 1.0,
@@ -182,71 +187,68 @@ def _unit(case: _Case) -> float:
     return abs(moved / 100.0 - case.risk(case.laplacian)) / case.size
 
 
-def _transport_form(case: _Case) -> float | None:
-    """Compare the risk of the form, where there is one."""
-    form = case.ambiguity.transport_form(case.nominal)
-    if form is None:
+def _structure(case: _Case) -> float | None:
+    """See that the risk is that of the structure, where the set has one."""
+    structure, risk = case.ambiguity.structure(case.nominal), case.risk(case.laplacian)
+    if structure is None:
         return None
-    return abs(form.risk(case.laplacian) - case.risk(case.laplacian)) / case.size
-
-
-def _norm_order(case: _Case) -> float | None:
-    """Where a set says that it is a ball of a norm: the dual norm is what the risk adds."""
-    order = case.ambiguity.norm_order
-    if order is None:
-        return None
-    dual = np.inf if order == 1.0 else 1.0 if np.isinf(order) else order / (order - 1.0)
-    premium = case.ambiguity.radius * float(np.linalg.norm(case.laplacian.ravel(), dual))
+    if isinstance(structure, Atoms):
+        excess = float(_tilted(structure, case, within=True) @ _losses(structure, case)) - risk
+        return max(excess / case.size, structure.divergence(structure.shares))
+    if isinstance(structure, Transport):
+        if structure.moves_all and structure.radius != case.ambiguity.radius:
+            return np.inf
+        return abs(structure.risk(case.laplacian) - risk) / case.size
+    norm = float(np.linalg.norm(case.laplacian.ravel(), structure.dual_order))
     average = float(np.vdot(case.nominal.second_moment, case.laplacian))
-    return abs(average + premium - case.risk(case.laplacian)) / case.size
+    return abs(average + case.ambiguity.radius * norm - risk) / case.size
 
 
-def _row_scales(case: _Case) -> float | None:
-    """Where a set says that it moves signals: the risk is that of transport in this metric."""
-    scales = case.ambiguity.row_scales
-    if scales is None:
+def _derivatives(case: _Case) -> float | None:
+    """Where the structure is atoms: f′ and f″ belong to f."""
+    atoms = case.ambiguity.structure(case.nominal)
+    if not isinstance(atoms, Atoms):
         return None
-    metric = np.asarray(scales) ** -2.0 if scales else np.ones(case.nominal.d)
-    form = TransportForm(case.nominal.factor, metric, case.ambiguity.radius)
-    return abs(form.risk(case.laplacian) - case.risk(case.laplacian)) / case.size
-
-
-def _reaches(case: _Case) -> float | None:
-    """Where a set says that it has every moment: the distance is finite and looks at no signals."""
-    if not case.ambiguity.reaches_all_moments:
-        return None
-    moment = case.other @ case.other
-    bare = Nominal.from_rows(np.zeros(case.nominal.d), case.nominal.factor)
-    here, there = (case.ambiguity.distance(seen, moment) for seen in (case.nominal, bare))
-    return abs(here - there) / here if np.isfinite(here) else np.inf
-
-
-def _atoms(case: _Case) -> float | None:
-    """Where a set declares atoms: f′ and f″ belong to f, and what f allows the risk covers."""
-    atoms = case.ambiguity.atoms(case.nominal)
-    if atoms is None:
-        return None
-    losses = np.einsum("ij,ij->i", atoms.signals @ case.laplacian, atoms.signals)
-    tilt = losses - float(atoms.shares @ losses)
-    if not tilt.any():
-        return atoms.divergence(atoms.shares)
-    tilt *= 0.5 / float(np.abs(tilt).max())
-    inside = atoms.shares * (1.0 + tilt)
-    while atoms.divergence(inside) > atoms.radius:
-        inside = (inside + atoms.shares) / 2
-    excess = float(inside @ losses) - case.risk(case.laplacian)
-    there = atoms.shares * (1.0 + tilt)
+    there = _tilted(atoms, case)
     step = _STEP * (there - atoms.shares)
+    if not step.any():
+        return 0.0
     ahead, behind = there + step, there - step
     slope = (atoms.divergence(ahead) - atoms.divergence(behind)) / 2
     bend = (atoms.slope(ahead) - atoms.slope(behind)) / 2
     expected_slope, expected_bend = float(atoms.slope(there) @ step), atoms.bend(there) * step
     return max(
-        excess / case.size,
-        atoms.divergence(atoms.shares),
         abs(slope - expected_slope) / abs(expected_slope),
         float(np.linalg.norm(bend - expected_bend) / np.linalg.norm(expected_bend)),
     )
+
+
+def _losses(atoms: Atoms, case: _Case) -> Array:
+    return np.asarray(np.einsum("ij,ij->i", atoms.signals @ case.laplacian, atoms.signals))
+
+
+def _tilted(atoms: Atoms, case: _Case, *, within: bool = False) -> Array:
+    """Return probabilities that favour large losses, within the radius if asked for."""
+    losses = _losses(atoms, case)
+    tilt = losses - float(atoms.shares @ losses)
+    if not tilt.any():
+        return atoms.shares
+    found = atoms.shares * (1.0 + tilt * (0.5 / float(np.abs(tilt).max())))
+    while within and atoms.divergence(found) > atoms.radius:
+        found = (found + atoms.shares) / 2
+        if np.array_equal(found, atoms.shares):
+            break
+    return np.asarray(found)
+
+
+def _finite(case: _Case) -> float | None:
+    """Where the distance is said to be finite: it is, and depends on the second moment alone."""
+    if not case.ambiguity.finite_distance:
+        return None
+    moment = case.other @ case.other
+    bare = Nominal.from_rows(np.zeros(case.nominal.d), case.nominal.factor)
+    here, there = (case.ambiguity.distance(seen, moment) for seen in (case.nominal, bare))
+    return abs(here - there) / here if np.isfinite(here) else np.inf
 
 
 #: Name → by how much a property is missed.
@@ -263,11 +265,9 @@ _CHECKS: dict[str, _Check] = {
     "radius 0 is the sample average": _neutral,
     "grows with the radius": _grows,
     "unit of the data": _unit,
-    "transport form": _transport_form,
-    "norm order": _norm_order,
-    "row scales": _row_scales,
-    "reaches all moments": _reaches,
-    "atoms": _atoms,
+    "structure": _structure,
+    "derivatives of the divergence": _derivatives,
+    "finite distance": _finite,
 }
 
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, registered_ambiguities
+from wdro_cvx.ambiguity.singleton import Singleton
 from wdro_cvx.claims import Claim, Offer, claimed
 from wdro_cvx.errors import ProblemError, SolverError, WdroError
 from wdro_cvx.judge import Verdict, judge
@@ -40,7 +41,7 @@ class AnySolver(Protocol):
 
 @dataclass(frozen=True)
 class _Unknown(AmbiguitySet):
-    """A set of no class that a solver can know, and that offers nothing."""
+    """A set of no class that a solver can know, without a structure."""
 
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         moment = nominal.second_moment
@@ -83,8 +84,9 @@ def check_solver(
 
 def _claimed_sets(solver: AnySolver) -> list[AmbiguitySet]:
     known = registered_ambiguities().values()
-    sets: list[AmbiguitySet] = [kind.example(_RADIUS, D) for kind in known]
-    return [tried for tried in sets if claimed(getattr(solver, "claims", ()), tried)]
+    problems = [some_problem(kind.example(_RADIUS, D), _PLAIN) for kind in known]
+    claims = getattr(solver, "claims", ())
+    return [problem.ambiguity for problem in problems if claimed(claims, problem)]
 
 
 def _claims(solver: AnySolver, sets: list[AmbiguitySet]) -> CheckResult:
@@ -101,7 +103,7 @@ def _claims(solver: AnySolver, sets: list[AmbiguitySet]) -> CheckResult:
 
 def _large(ambiguity: AmbiguitySet) -> AmbiguitySet:
     """Return the set with a radius at which the worst case is not unique for few samples."""
-    return ambiguity if ambiguity.single_point else replace(ambiguity, radius=_LARGE)
+    return ambiguity if isinstance(ambiguity, Singleton) else replace(ambiguity, radius=_LARGE)
 
 
 def _claims_problem(solver: AnySolver, problem: GraphProblem) -> bool:
@@ -212,7 +214,7 @@ _CHECKS: dict[str, Check] = {
 
 def _refuses(solver: AnySolver, seed: int) -> tuple[bool, str]:
     unknown = some_problem(_Unknown(_RADIUS), _PLAIN, seed)
-    if claimed(solver.claims, unknown.ambiguity):
+    if claimed(solver.claims, unknown):
         return True, "it claims every set"
     for refuse in (solver.check_claim, solver.solve):
         try:

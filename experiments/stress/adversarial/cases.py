@@ -24,12 +24,12 @@ from wdro_cvx import (
     registered_ambiguities,
 )
 from wdro_cvx.ambiguity import ReweightingBall
+from wdro_cvx.ambiguity.builtin import BUILT_IN
 from wdro_cvx.moments.holes import nominal_with_holes
-from wdro_cvx.proof import KNOWN
 from wdro_cvx.validation import Array
 
 #: The sets that come with the package, which are those that the exact verifier knows.
-SHIPPED = tuple(sorted(kind.__name__ for kind in KNOWN))
+SHIPPED = tuple(sorted(kind.__name__ for kind in BUILT_IN))
 CONSTRAINTS = (
     "trace", "far trace", "penalty", "mask", "pins", "all pinned", "caps", "binding caps",
     "bounds and penalty", "log-degree", "log-degree and caps",

@@ -38,7 +38,7 @@ CONIC = 2e-6
 @given(seeds, balls, radii, st.sampled_from([1e-12, 1.0]), st.integers(2, 30))
 def test_probabilities_are_pulled_inside_and_no_further(seed, kind, radius, share, n):
     rng = np.random.default_rng(seed)
-    atoms = kind(radius * share).atoms(random_nominal(rng, 3, n))
+    atoms = kind(radius * share).structure(random_nominal(rng, 3, n))
     q = pulled_inside(atoms, rng.dirichlet(np.full(n, 0.3)) + 1e-300)
     assert atoms.divergence(q) <= atoms.radius
     assert q.min() >= 0.0
@@ -123,7 +123,7 @@ def test_repetition_does_not_matter(kind):
     thrice = replace(once, nominal=Nominal.from_samples(samples))
     values = [CertifiedSolver(1e-9).solve(problem).value for problem in (once, thrice)]
     assert values[0] == pytest.approx(values[1], rel=2e-9)
-    assert thrice.ambiguity.atoms(thrice.nominal).shares.size == 7
+    assert thrice.structure.shares.size == 7
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ def test_where_there_is_nothing_to_do_nothing_is_done():
     alone = replace(base, nominal=Nominal.from_samples(np.tile(rng.standard_normal(5), (4, 1))))
     for problem in (
         replace(base, ambiguity=GaussianBall(0.5)),
-        replace(base, bounds=pinned),
+        base.replace(bounds=pinned),
         replace(base, ambiguity=KLBall(0.0)),
         alone,
     ):

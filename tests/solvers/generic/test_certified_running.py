@@ -109,7 +109,7 @@ def test_a_start_that_is_not_feasible_is_not_the_answer():
     """The answer to the penalised problem has another trace, and a value below the optimum."""
     problem = paper_problem(12, 20, GaussianBall(0.5))
     solver = CertifiedSolver()
-    penalised = solver.solve(replace(problem, trace_penalty=0.5))
+    penalised = solver.solve(problem.replace(trace_penalty=0.5))
     assert np.trace(penalised.laplacian) < 0.9 * 12
     solution = solver.solve(problem, penalised)
     assert solution.value == pytest.approx(conic_value(problem), rel=1e-6 + CONIC)

@@ -58,7 +58,7 @@ def test_bounds_that_decide_everything(p):
     trace = 2 * float(weights.sum())
     for lower in (weights, np.zeros(15)):
         bounds = EdgeBounds(lower, weights)
-        tight = replace(problem, trace=trace, bounds=bounds)
+        tight = problem.replace(trace=trace, bounds=bounds)
         solution = MomentNewton().solve(tight)
         check_solved(tight, solution)
         np.testing.assert_allclose(solution.laplacian, laplacian_from_weights(weights), atol=1e-9)
@@ -67,7 +67,7 @@ def test_bounds_that_decide_everything(p):
 @pytest.mark.parametrize("p", EXPONENTS)
 def test_bounds_that_hold_nothing_change_nothing(p):
     problem = paper_problem(12, 10, MomentBall(0.5, p=p))
-    loose = replace(problem, bounds=EdgeBounds(np.zeros(66), np.full(66, 99.0)))
+    loose = problem.replace(bounds=EdgeBounds(np.zeros(66), np.full(66, 99.0)))
     values = [MomentNewton(tol=1e-10).solve(each).value for each in (problem, loose)]
     assert values[0] == pytest.approx(values[1], rel=1e-9)
 
@@ -75,7 +75,7 @@ def test_bounds_that_hold_nothing_change_nothing(p):
 @pytest.mark.parametrize("p", EXPONENTS)
 def test_warm_starts_with_bounds(p):
     problem = bounded_problem(3, 20, "mixed", MomentBall(0.5, p=p))
-    free = replace(problem, bounds=None)
+    free = problem.replace(bounds=None)
     first = MomentNewton().solve(problem)
     assert MomentNewton().solve(problem, first).iterations <= 2
     for start in (first, MomentNewton().solve(free)):
@@ -98,5 +98,5 @@ def test_the_empty_graph_where_the_best_edge_is_absent(p):
     solution = MomentNewton().solve(problem)
     np.testing.assert_array_equal(solution.laplacian, 0.0)
     check_solved(problem, solution)
-    joined = MomentNewton().solve(replace(problem, bounds=None))
+    joined = MomentNewton().solve(problem.replace(bounds=None))
     assert np.flatnonzero(joined.laplacian[0]).tolist() == [0, 1]

@@ -45,7 +45,7 @@ def test_warm_starts_save_steps_and_change_nothing(p, penalty):
 def test_a_start_is_scaled_to_the_trace(p):
     """Twice the trace at half of η has twice the Laplacian for a solution."""
     problem = paper_problem(15, 20, MomentBall(0.5, p=p))
-    twice = replace(problem, trace=2 * problem.target_trace, eta=problem.eta / 2)
+    twice = problem.replace(trace=2 * problem.target_trace, eta=problem.eta / 2)
     solution = MomentNewton().solve(twice, MomentNewton(tol=1e-10).solve(problem))
     check_solved(twice, solution)
     assert solution.iterations <= 1

@@ -127,7 +127,7 @@ def test_bounds_limit_what_can_be_asked_for():
     m = 16 * 15 // 2
     upper = np.zeros(m)
     upper[::4] = np.inf
-    problem = replace(problem_with(Singleton(), "eta"), bounds=EdgeBounds(np.zeros(m), upper))
+    problem = problem_with(Singleton(), "eta").replace(bounds=EdgeBounds(np.zeros(m), upper))
     with pytest.raises(ProblemError, match=r"at most 3\.75"):
         solve_for_neighbours(problem, 5)
     assert solve_for_neighbours(problem, 3).neighbours == pytest.approx(3.0, abs=1 / 16)

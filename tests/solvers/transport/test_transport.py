@@ -45,7 +45,7 @@ def test_a_coupling_is_in_the_set(seed, d, kind, radius):
         assert pieces.shift is None
     else:
         assert np.linalg.norm(pieces.shift - form.rest) == pytest.approx(form.reach, rel=1e-9)
-    distance = problem.ambiguity.proved_distance(problem.nominal, pieces)
+    distance = problem.ambiguity.membership(problem.nominal).distance(pieces)
     assert distance == pytest.approx(problem.ambiguity.radius, rel=1e-9)
 
 

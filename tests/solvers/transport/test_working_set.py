@@ -31,7 +31,7 @@ def begun(problem):
     """Return an incumbent after two smooth steps, and what the interior point starts with."""
     incumbent = Incumbent(problem)
     proximal_descent(incumbent, problem.prior.start(problem.d), 1e-6, 2)
-    form = problem.ambiguity.transport_form(problem.nominal)
+    form = problem.structure
     return incumbent, form, TransportLMI.of(problem, form, incumbent.laplacian)
 
 

@@ -67,8 +67,9 @@ def test_gaussian_distance_against_pot():
     found = GaussianBall(1.0).distance(first, second.second_moment)
     # It may overstate by the root of the rounding in the matrix, and never understates.
     assert float(expected) * (1 - 1e-9) <= found <= float(expected) * (1 + 1e-6)
-    exact = GaussianBall(1.0).explain(first, second.second_moment)
-    proved = GaussianBall(1.0).proved_distance(first, exact)
+    membership = GaussianBall(1.0).membership(first)
+    exact = membership.explain(second.second_moment)
+    proved = membership.distance(exact)
     assert proved == pytest.approx(float(expected), rel=1e-9)
 
 

@@ -25,7 +25,7 @@ def test_every_pair_differs_as_much_as_it_may(seed, d, radius):
     worst = ball.worst_case(nominal, random_laplacian(rng, d))
     change = adjoint(worst.second_moment - nominal.second_moment)
     np.testing.assert_allclose(change, radius * np.array(ball.scales), rtol=1e-6, atol=1e-12)
-    assert ball.proved_distance(nominal, worst.moment) == pytest.approx(radius, rel=1e-13)
+    assert ball.membership(nominal).distance(worst.moment) == pytest.approx(radius, rel=1e-13)
 
 
 def test_the_risk_is_a_linear_program_over_the_differences():

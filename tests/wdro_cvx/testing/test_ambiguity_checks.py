@@ -17,6 +17,7 @@ from wdro_cvx import (
     register_ambiguity,
     registered_ambiguities,
 )
+from wdro_cvx.ambiguity import Norm, Transport
 from wdro_cvx.moments.moment import DenseMoment
 
 
@@ -54,10 +55,8 @@ class Shift(AmbiguitySet):
             raise ProblemError("cannot do this")
         return WorstCase(risk, nominal.second_moment + shift, 1.0)
 
-    def transport_form(self, nominal):
-        if self.spoil != "transport form":
-            return None
-        return GaussianBall(self.radius).transport_form(nominal)
+    def structure(self, nominal):
+        return GaussianBall(self.radius).structure(nominal) if self.spoil == "structure" else None
 
     def distance(self, nominal, second_moment):
         if self.spoil == "gradient":
@@ -89,7 +88,7 @@ def test_a_right_set_passes():
         "radius 0 is the sample average",
         "grows with the radius",
         "unit of the data",
-        "transport form",
+        "structure",
     ],
 )
 def test_every_kind_of_wrong_is_caught_by_name(spoil):
@@ -157,19 +156,18 @@ def test_a_nominal_that_is_barely_outside_is_caught():
     assert "holds the nominal" in check_ambiguity(ball).failures
 
 
-def test_offers_that_are_not_kept_are_caught():
+def test_wrong_structures_are_caught():
     class WrongOrder(MomentBall):
-        @property
-        def norm_order(self):
-            return 2.0 + 1e-4
+        def structure(self, nominal):
+            return Norm(2.0 + 1e-4)
 
     class WrongRows(GaussianBall):
-        @property
-        def row_scales(self):
-            return (1.0, 1.0, 1.0, 1.0, 1.0, 1.0 + 1e-5)
+        def structure(self, nominal):
+            scales = np.array([1.0, 1.0, 1.0, 1.0, 1.0, 1.0 + 1e-5])
+            return Transport(nominal.factor, self.radius, scales)
 
-    assert check_ambiguity(WrongOrder(0.5)).failures == ("norm order",)
-    assert check_ambiguity(WrongRows(0.5)).failures == ("row scales",)
+    assert check_ambiguity(WrongOrder(0.5)).failures == ("structure",)
+    assert check_ambiguity(WrongRows(0.5)).failures == ("structure",)
 
 
 def test_a_set_that_claims_all_moments_has_a_distance_to_them():
@@ -178,7 +176,7 @@ def test_a_set_that_claims_all_moments_has_a_distance_to_them():
             inside = np.linalg.norm(second_moment - nominal.second_moment) <= 1.0
             return super().distance(nominal, second_moment) if inside else np.inf
 
-    assert check_ambiguity(Claims(0.5)).failures == ("reaches all moments",)
+    assert check_ambiguity(Claims(0.5)).failures == ("finite distance",)
 
 
 def test_a_point_that_does_worse_is_caught():

@@ -14,7 +14,10 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
+from wdro_cvx.ambiguity.singleton import Singleton
 from wdro_cvx.ambiguity.smoothness import accumulation, pair_costs, reads_table
+from wdro_cvx.ambiguity.structure import Norm, Transport
+from wdro_cvx.claims import FROBENIUS_BALL, MOVED_ROWS, claimed
 from wdro_cvx.graphs.listed_bounds import ListedBounds
 from wdro_cvx.judging.court import (
     EPS,
@@ -45,9 +48,8 @@ _GATHERED = 1 << 15  # numbers at a time, which stay in the cache
 
 def judged_at_scale(problem: GraphProblem) -> bool:
     """Say whether this back end knows the set, as moved rows or as one norm, and its bounds."""
-    bounds, ambiguity = problem.prior.bounds, problem.ambiguity
-    known = ambiguity.row_scales is not None or ambiguity.single_point
-    known = known or ambiguity.norm_order == 2.0
+    bounds = problem.prior.bounds
+    known = claimed((MOVED_ROWS, Singleton, FROBENIUS_BALL), problem)
     return known and (bounds is None or isinstance(bounds, ListedBounds))
 
 
@@ -56,7 +58,7 @@ def taken_at_scale(problem: GraphProblem, moment: Moment) -> bool:
     nominal = problem.nominal
     if type(moment) is not TransportedMoment or moment.shift is not None:
         return False
-    if problem.ambiguity.row_scales is None:  # no row moves
+    if not isinstance(problem.structure, Transport):  # no row moves
         return moment.spread is None and nominal.holds(moment.moved)
     return moment.moved.shape == nominal.factor.shape
 
@@ -75,15 +77,17 @@ class SparseCourt(Court[TransportedMoment]):
         self.prior = problem.prior.scaled(self.unit**-2)
         self.residuals, self.graph, self.repair = repaired(matrix, self.prior)
         self.degrees = self.graph.degrees
-        scales = problem.ambiguity.row_scales
-        self._stretch = np.asarray(scales)[:, np.newaxis] if scales else None
+        self._transport = problem.structure if isinstance(problem.structure, Transport) else None
+        # Of the norm only the Frobenius norm is known here (judged_at_scale).
+        norm = isinstance(problem.structure, Norm)
+        self._norm_radius = problem.ambiguity.radius / self.unit**2 if norm else 0.0
         self._own = TransportedMoment(problem.nominal.factor)
 
     def offered(self, moment: Moment) -> Candidate[TransportedMoment] | None:
         """Return a certificate's transport; other kinds would take matrices."""
         if not taken_at_scale(self.problem, moment) or out_of_range(moment, self.unit):
             return None
-        if self.problem.ambiguity.row_scales is None:
+        if self._transport is None:
             return Candidate(self._own, 1.0)
         found = pulled_inside(self.problem, moment)
         assert isinstance(found.moment, TransportedMoment)
@@ -101,12 +105,9 @@ class SparseCourt(Court[TransportedMoment]):
         points = self._upright(self.problem.nominal.factor)
         rounding = SUM + longest_row(laplacian) * EPS  # degrees are summed one by one
         cost = safe_cost(self.prior, graph.weights, self.degrees, rounding)
-        risk = 0.0
-        if self.problem.ambiguity.row_scales is not None:
-            risk = self._premium(laplacian, points, offered)
-        if self.problem.ambiguity.norm_order is not None:
-            radius = self.problem.ambiguity.radius / self.unit**2
-            risk += radius * float(np.sqrt(graph.square)) * (1.0 + rounding)
+        risk = self._norm_radius * float(np.sqrt(graph.square)) * (1.0 + rounding)
+        if self._transport is not None:
+            risk = self._premium(self._transport, laplacian, points, offered)
         risk += self._nominal_risk(points, abs(risk + cost))
         return risk + cost + rounding * risk, 0.0
 
@@ -134,6 +135,7 @@ class SparseCourt(Court[TransportedMoment]):
 
     def _premium(
         self,
+        transport: Transport,
         laplacian: sparse.csr_array,
         points: Array,
         offered: Candidate[TransportedMoment] | None,
@@ -142,7 +144,7 @@ class SparseCourt(Court[TransportedMoment]):
 
         A certificate's moves are where the search begins, and save the judge moves of its own.
         """
-        problem, stretch = self.problem, self._stretch
+        stretch = None if transport.scales is None else transport.scales[:, np.newaxis]
         start, rows = None, points
         if offered is not None:
             start = self._upright(offered.moment.moved)
@@ -153,7 +155,7 @@ class SparseCourt(Court[TransportedMoment]):
             laplacian = sparse.csr_array(scale @ laplacian @ scale)
             if start is not None:
                 start /= stretch
-        radius = problem.ambiguity.radius / self.unit
+        radius = transport.radius / self.unit
         found = premium_bound(laplacian, rows, radius, start)
         length = float(np.linalg.norm(found.moves)) * (1.0 + SUM)
         if length > 0.0 and (offered is None or offered.share < USABLE):
@@ -162,7 +164,7 @@ class SparseCourt(Court[TransportedMoment]):
             self._own = TransportedMoment(((points + moves) * self.unit).T)
         # The rows may be off from those that are meant by rounding of the data.
         top = 2 * float(laplacian.diagonal().max())
-        unsure = accumulation(problem.nominal) * float(np.linalg.norm(rows))
+        unsure = accumulation(self.problem.nominal) * float(np.linalg.norm(rows))
         return found.value + 2 * radius * top * unsure * (1.0 + SUM)
 
     def own(self) -> Candidate[TransportedMoment]:
@@ -197,11 +199,8 @@ class SparseCourt(Court[TransportedMoment]):
 
         ``Θ + εL/‖L‖`` needs no certificate; a little less than ε is inside whatever rounding does.
         """
-        if self.problem.ambiguity.norm_order is None:
-            return 0.0
-        radius = self.problem.ambiguity.radius / self.unit**2
         size = float(np.sqrt(self.graph.square))
-        return radius / size * (1.0 - 1e-12) if size > 0.0 else 0.0
+        return self._norm_radius / size * (1.0 - 1e-12) if size > 0.0 else 0.0
 
 
 def _tau(setting: Setting, found: LargeBound, nu: Array) -> float:

@@ -18,6 +18,7 @@ from wdro_cvx import (
     WassersteinBall,
     check_ambiguity,
 )
+from wdro_cvx.ambiguity import Transport
 
 
 def sets(radius, d, rng):
@@ -37,7 +38,7 @@ def test_the_form_has_the_risk_of_the_set(seed, d, n, radius):
     nominal = random_nominal(rng, d, n)
     laplacian = random_laplacian(rng, d)
     for ambiguity in sets(radius, d, rng):
-        form = ambiguity.transport_form(nominal)
+        form = ambiguity.structure(nominal)
         assert form.risk(laplacian) == pytest.approx(
             ambiguity.worst_case(nominal, laplacian).risk, rel=1e-9
         )
@@ -51,7 +52,7 @@ def test_the_form_is_the_lmi(radius):
     rng = np.random.default_rng(0)
     nominal, laplacian = random_nominal(rng, 5, 2), random_laplacian(rng, 5)
     for ambiguity in sets(radius, 5, rng):
-        form = ambiguity.transport_form(nominal)
+        form = ambiguity.structure(nominal)
         r = len(form.factor)
         gamma, corner = cp.Variable(), cp.Variable((r, r), symmetric=True)
         side = laplacian @ form.factor.T
@@ -67,12 +68,12 @@ def test_the_form_is_the_lmi(radius):
 @pytest.mark.parametrize("ambiguity", [Singleton(), MomentBall(0.5), KLBall(0.1)])
 def test_other_sets_have_none(ambiguity):
     nominal = Nominal.from_samples(np.random.default_rng(0).standard_normal((5, 4)))
-    assert ambiguity.transport_form(nominal) is None
+    assert not isinstance(ambiguity.structure(nominal), Transport)
 
 
 def test_a_form_of_another_radius_is_caught():
     class Understated(WassersteinBall):
-        def transport_form(self, nominal):
-            return WassersteinBall(0.9 * self.radius).transport_form(nominal)
+        def structure(self, nominal):
+            return WassersteinBall(0.9 * self.radius).structure(nominal)
 
-    assert check_ambiguity(Understated(1.0)).failures == ("transport form",)
+    assert check_ambiguity(Understated(1.0)).failures == ("structure",)

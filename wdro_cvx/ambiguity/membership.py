@@ -1,0 +1,79 @@
+"""How a second moment shows that it is in a set around one nominal distribution.
+
+That a matrix lies in a Wasserstein ball takes roots to see, which rounding spoils; that *these*
+rows are the nominal ones moved by so much takes a subtraction. So a set whose points are made of
+pieces says how to read them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from wdro_cvx.moments.moment import DenseMoment, Moment
+from wdro_cvx.moments.nominal import Nominal
+from wdro_cvx.validation import Array
+
+M = TypeVar("M", bound=Moment)
+
+
+class Membership(ABC, Generic[M]):
+    """How a set with points of the form ``M`` reads, explains and measures them."""
+
+    @property
+    @abstractmethod
+    def centre(self) -> M:
+        """The nominal moment as a point of the set."""
+
+    @abstractmethod
+    def read(self, moment: Moment) -> M | None:
+        """Return a moment in the set's form with its pieces as they are; None for other forms.
+
+        A moment that is not read is explained anew from its matrix, so that what is measured and
+        what is charged are one and the same.
+        """
+
+    @abstractmethod
+    def explain(self, second_moment: Array) -> Moment:
+        """Return pieces that make up a matrix, equal to it up to rounding.
+
+        The judge bounds with what this returns, so it needs no slack for rounding in the matrix.
+        """
+
+    @abstractmethod
+    def measure(self, moment: M) -> float:
+        """Return the distance of a point from the centre by its pieces, never less than it is."""
+
+    def distance(self, moment: Moment) -> float:
+        """Return the distance that a moment proves; infinite for a form that is not read."""
+        found = self.read(moment)
+        return np.inf if found is None else self.measure(found)
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixMembership(Membership[DenseMoment]):
+    """The membership of sets whose points are matrices, measured by the set's own distance."""
+
+    nominal: Nominal
+    matrix_distance: Callable[[Nominal, Array], float]
+
+    @property
+    def centre(self) -> DenseMoment:
+        """The nominal matrix."""
+        return DenseMoment(self.nominal.second_moment)
+
+    def read(self, moment: Moment) -> DenseMoment | None:
+        """Read matrices."""
+        return moment if type(moment) is DenseMoment else None
+
+    def explain(self, second_moment: Array) -> DenseMoment:
+        """Return the matrix, which needs no explanation."""
+        return DenseMoment(second_moment)
+
+    def measure(self, moment: DenseMoment) -> float:
+        """Return the distance of the matrix."""
+        return self.matrix_distance(self.nominal, moment.matrix)

@@ -1,0 +1,220 @@
+"""What a fast solver can exploit in a set: how it is made.
+
+:meth:`AmbiguitySet.structure` returns one of these, or None. Each determines the risk, so that
+``check_ambiguity`` can compare it with the worst case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from scipy.optimize import minimize_scalar
+
+from wdro_cvx.moments.moment import ReweighedMoment
+from wdro_cvx.validation import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Transport:
+    """A set made by moving rows: the signals, or the mean alone.
+
+        R(L) = ⟨rest + FᵀF, L⟩ + reach·‖L‖_F + inf_γ γε² + Tr FL(γP - L)⁻¹LFᵀ
+
+    with the diagonal metric ``P = diag(scales)⁻²`` and ``γP ⪰ L``. The rows of ``F`` move, at a
+    cost of at most ε² in that metric. ``rest`` shifts by a Frobenius norm of at most ``reach``.
+
+    Attributes
+    ----------
+    factor : array (r, d)
+        ``F``.
+    radius : float ≥ 0
+        ε, how far the rows move in root mean square; the set's own radius if all of the data moves.
+    scales : array (d,), positive, or None
+        How far each vertex moves at a cost of one; None where all are one.
+    build_rest : callable, optional
+        Returns :attr:`rest`, which has d × d entries and is made when first asked for.
+    reach : float ≥ 0
+    """
+
+    factor: Array
+    radius: float
+    scales: Array | None = None
+    build_rest: Callable[[], Array] | None = field(default=None, repr=False)
+    reach: float = 0.0
+
+    multiplier_degree: ClassVar[float] = 0.0
+
+    @cached_property
+    def rest(self) -> Array | None:
+        """The part of the second moment (d, d) that does not move; None where all of it moves."""
+        return None if self.build_rest is None else self.build_rest()
+
+    @property
+    def metric(self) -> Array:
+        """The diagonal of ``P`` (d,)."""
+        return np.ones(self.factor.shape[1]) if self.scales is None else self.scales**-2.0
+
+    @property
+    def moves_all(self) -> bool:
+        """Whether the set is ``{GᵀG : ‖(G - F)/scales‖ ≤ ε}``: all of the data moves."""
+        return self.build_rest is None and self.reach == 0.0
+
+    @property
+    def euclidean(self) -> bool:
+        """Whether all scales are one."""
+        return self.scales is None or bool((self.scales == 1.0).all())
+
+    @property
+    def isotropic(self) -> bool:
+        """Whether the distance is the same in all orthogonal coordinates, of any number."""
+        return self.moves_all and self.scales is None
+
+    @property
+    def length(self) -> float:
+        """How far the set reaches, in the unit of the data."""
+        widest = 1.0 if self.scales is None else float(self.scales.max())
+        return max(self.radius * widest, float(np.sqrt(self.reach)))
+
+    def risk(self, laplacian: Array) -> float:
+        """Return ``R(L)`` by a search over γ, which shares nothing with the sets' own oracles."""
+        centre = self.reach * float(np.linalg.norm(laplacian))
+        if self.rest is not None:
+            centre += float(np.vdot(self.rest, laplacian))
+        pull = self.factor @ laplacian
+        centre += float(np.vdot(self.factor, pull))
+        scale = self.metric**-0.5
+        values, vectors = linalg.eigh(laplacian * np.outer(scale, scale), check_finite=False)
+        masses = np.sum(((pull * scale) @ vectors) ** 2, axis=0)
+        top = max(float(values[-1]), 0.0)
+        unit = top + float(np.sqrt(masses.sum())) / self.radius if self.radius > 0.0 else 0.0
+        if unit == 0.0:
+            return centre
+
+        def premium(log_shift: float) -> float:
+            shift = unit * np.exp(log_shift)
+            return float((top + shift) * self.radius**2 + np.sum(masses / (shift + top - values)))
+
+        ends = np.log(1e-13), np.log(1e13)  # of γ - λmax, relative to the size of the terms
+        found = minimize_scalar(premium, bounds=ends, method="bounded", options={"xatol": 1e-9})
+        return centre + min(float(found.fun), premium(ends[0]))
+
+
+class Divergence(Protocol):
+    """A function φ of density ratios, smooth and strictly convex on positive ones."""
+
+    def divergence(self, ratios: Array) -> float:
+        """Return ``mean φ(ρ_i)``."""
+
+    def slope(self, ratios: Array) -> Array:
+        """Return φ′ of every ratio; the ratios are positive."""
+
+    def bend(self, ratios: Array) -> Array:
+        """Return φ″ of every ratio; the ratios are positive, and so is φ″."""
+
+
+@dataclass(frozen=True, eq=False)
+class Atoms:
+    """A set that reweighs finitely many signals.
+
+    It is ``{Σ q_k x_k x_kᵀ : f(q) ≤ ε}`` over probabilities ``q``, with a separable
+    ``f(q) = Σ p_k φ(q_k / p_k)`` around the nominal probabilities ``p``. Equal signals are one
+    atom: they share their weight.
+
+    Attributes
+    ----------
+    samples : array (N, d)
+        The signals, each with the same nominal probability.
+    radius : float
+        ε, the largest divergence in the set.
+    measure : Divergence
+    """
+
+    samples: Array
+    radius: float
+    measure: Divergence
+
+    multiplier_degree: ClassVar[float] = 2.0  # that of the risk: the radius has no unit
+    isotropic: ClassVar[bool] = False
+
+    @cached_property
+    def _groups(self) -> tuple[Array, NDArray[np.intp], NDArray[np.intp]]:
+        return np.unique(self.samples, axis=0, return_inverse=True, return_counts=True)
+
+    @property
+    def signals(self) -> Array:
+        """The distinct samples (K, d), which are the atoms."""
+        return self._groups[0]
+
+    @property
+    def which(self) -> NDArray[np.intp]:
+        """The atom of every sample (N,)."""
+        return self._groups[1].ravel()
+
+    @cached_property
+    def shares(self) -> Array:
+        """The nominal probabilities ``p`` of the atoms (K,)."""
+        return self._groups[2] / len(self.samples)
+
+    def divergence(self, probabilities: Array) -> float:
+        """Return ``f(q)``, summed over the samples as the set itself does."""
+        return self.measure.divergence((probabilities / self.shares)[self.which])
+
+    def slope(self, probabilities: Array) -> Array:
+        """Return the gradient of ``f``."""
+        return self.measure.slope(probabilities / self.shares)
+
+    def bend(self, probabilities: Array) -> Array:
+        """Return the diagonal of the Hessian of ``f``, which is all of it."""
+        return self.measure.bend(probabilities / self.shares) / self.shares
+
+    def moment(self, probabilities: Array) -> ReweighedMoment:
+        """Return ``Σ q_k x_k x_kᵀ``, as weights on the samples."""
+        return ReweighedMoment(self.samples, (probabilities / self.shares)[self.which])
+
+
+@dataclass(frozen=True)
+class Norm:
+    """A ball of an entrywise norm, ``{Θ + Δ : ‖vec Δ‖_p ≤ radius}`` with the set's own radius.
+
+    Attributes
+    ----------
+    order : float in [1, ∞]
+        p.
+    alpha : float ≥ 1
+        The multiplier is that of the radius to this power.
+    """
+
+    order: float
+    alpha: float = 1.0
+
+    @property
+    def dual_order(self) -> float:
+        """The conjugate exponent q, ``1/p + 1/q = 1``."""
+        if self.order == 1.0:
+            return float("inf")
+        return 1.0 if np.isinf(self.order) else self.order / (self.order - 1.0)
+
+    @property
+    def multiplier_degree(self) -> float:
+        """The power by which the multiplier grows with the data."""
+        return 2.0 - 2.0 * self.alpha
+
+    @property
+    def isotropic(self) -> bool:
+        """Whether the distance is the same in all orthogonal coordinates."""
+        return self.order == 2.0
+
+    def multiplier(self, norm: float, radius: float) -> float:
+        """Return ``γ = ‖vec L‖_q / αε^{α-1}`` for a Laplacian of this norm."""
+        if self.alpha == 1.0:
+            return norm
+        return np.inf if radius == 0.0 else norm / (self.alpha * radius ** (self.alpha - 1.0))
+
+
+Structure: TypeAlias = Transport | Atoms | Norm
