@@ -73,11 +73,11 @@ def stop_after(output, run, mark, rows, how):
 @pytest.mark.parametrize(
     ("name", "how"),
     [
-        ("compare", signal.SIGKILL),
-        pytest.param("compare", signal.SIGTERM, marks=pytest.mark.slow),
+        pytest.param("compare", signal.SIGKILL, marks=pytest.mark.slow),
+        ("compare", signal.SIGTERM),
         pytest.param("compare", signal.SIGINT, marks=pytest.mark.slow),
         pytest.param("robustness", signal.SIGKILL, marks=pytest.mark.slow),
-        ("robustness", signal.SIGTERM),
+        pytest.param("robustness", signal.SIGTERM, marks=pytest.mark.slow),
     ],
 )
 def test_a_stopped_run_goes_on_where_it_was(name, how, tmp_path, capsys, unpainted):

@@ -4,7 +4,12 @@ Each is a mistake that somebody could make: a wrong sign, a missing factor, roun
 direction, a check left out. The text occurs once in its file.
 """
 
-_JUDGE = "tests/wdro_cvx/test_judge.py tests/wdro_cvx/test_dual_bound.py tests/adversarial"
+_JUDGE = (
+    "tests/wdro_cvx/test_judge.py tests/wdro_cvx/test_dual_bound.py "
+    "tests/wdro_cvx/test_edge_costs.py "
+    "tests/adversarial/test_binding_bounds.py tests/adversarial/test_forgeries.py "
+    "tests/adversarial/test_structured.py tests/adversarial"
+)
 _SETS = "tests/wdro_cvx/ambiguity tests/conformance/test_sets.py"
 _VERIFY = "tests/wdro_cvx/test_verify.py tests/adversarial/test_altered_proofs.py"
 _FORMS = "tests/formulations tests/conformance/test_formulations.py"
@@ -26,7 +31,7 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         ],
     ),
     "wdro_cvx/judging/edge_costs.py": (
-        f"tests/wdro_cvx/test_edge_costs.py {_SETS} {_JUDGE}",
+        f"{_JUDGE} {_SETS}",
         [
             ("return costs - slack, slack", "return costs, slack"),
             ("double = 2 * (moment.mean[heads]", "double = 1 * (moment.mean[heads]"),

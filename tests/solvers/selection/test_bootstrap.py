@@ -170,6 +170,7 @@ def test_it_has_the_unit_of_the_data(ball, factor):
     assert scaled == pytest.approx(factor**ball.radius_degree * radius, rel=1e-7)
 
 
+@pytest.mark.slow
 def test_more_signals_make_it_smaller():
     """By the root of their number, on average over tables and through the end of the law."""
     radii = [
