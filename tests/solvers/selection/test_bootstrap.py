@@ -253,10 +253,12 @@ def test_bad_input_is_named():
 
 def test_the_seed_decides():
     table = signals()
-    first, again, other = (
-        RobustGraph("bootstrap", random_state=seed).fit(table).radius_ for seed in (1, 1, 2)
-    )
+
+    def chosen(seed):  # moments are compared ten times as fast as couplings
+        return RobustGraph("bootstrap", ambiguity="moment", random_state=seed).fit(table).radius_
+
+    first, again, other = map(chosen, (1, 1, 2))
     assert first == again != other
-    state = RobustGraph("bootstrap", random_state=np.random.RandomState(0)).fit(table).radius_
+    state = chosen(np.random.RandomState(0))
     assert state == pytest.approx(first, rel=0.3)
     assert RESAMPLES == 199
