@@ -169,7 +169,7 @@ class Formulation(ABC):
         ProblemError
             If the ambiguity set is not one that it claims, or samples are needed and missing.
         """
-        remedy = "Choose another formulation or another set."
+        remedy = "Choose another formulation or set."
         check_claims(cls.__name__, cls.claims, problem.ambiguity, remedy)
         if cls.needs_samples and problem.nominal.samples is None:
             raise ProblemError(

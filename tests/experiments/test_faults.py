@@ -74,10 +74,10 @@ def stop_after(output, run, mark, rows, how):
     ("name", "how"),
     [
         pytest.param("compare", signal.SIGKILL, marks=pytest.mark.slow),
-        ("compare", signal.SIGTERM),
+        pytest.param("compare", signal.SIGTERM, marks=pytest.mark.slow),
         pytest.param("compare", signal.SIGINT, marks=pytest.mark.slow),
         pytest.param("robustness", signal.SIGKILL, marks=pytest.mark.slow),
-        pytest.param("robustness", signal.SIGTERM, marks=pytest.mark.slow),
+        ("robustness", signal.SIGTERM),
     ],
 )
 def test_a_stopped_run_goes_on_where_it_was(name, how, tmp_path, capsys, unpainted):
