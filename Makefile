@@ -10,7 +10,7 @@ GRAPHS ?= 8
 KILLS ?= 100
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-all fuzz faults compare propositions figures explain shift temperature \
+.PHONY: help setup test test-all fuzz faults mutants compare propositions figures explain shift temperature \
   bench robustness validate docs stale wheel-test check clean
 
 help:  ## list the targets
@@ -30,7 +30,7 @@ test: $(READY)  ## run the test suite
 	$(BIN)/python -m pytest -n 2
 
 test-all: $(READY)  ## run the test suite with the tests that take long
-	$(BIN)/python -m pytest -n 2 -m "slow or not slow"
+	$(BIN)/python -m pytest -n 2 -m "slow or not slow" --hypothesis-profile full
 
 fuzz: $(READY)  ## try many random tables, command lines and calls (EXAMPLES=3000 of each)
 	FUZZ_EXAMPLES=$(EXAMPLES) OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/fuzz -n 2 \
@@ -38,6 +38,9 @@ fuzz: $(READY)  ## try many random tables, command lines and calls (EXAMPLES=300
 
 faults: $(READY)  ## kill runs at random moments and look at what is left (KILLS=100)
 	$(BIN)/python tests/faults/kill_campaign.py --kills $(KILLS)
+
+mutants: $(READY)  ## plant known faults one by one, and see that make test would notice each
+	$(BIN)/python tests/mutants/plant.py
 
 compare: $(READY)  ## cross-check and time every formulation and solver (PRESET=quick or paper)
 	$(BIN)/wdro compare --preset $(PRESET)

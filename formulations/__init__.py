@@ -1,4 +1,4 @@
-"""Every convex program of the paper, and ours, written declaratively in CVXPY: one file each."""
+"""The convex programs of the paper, and ours, stated in CVXPY: one program per file."""
 
 import importlib
 import pkgutil

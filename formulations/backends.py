@@ -1,4 +1,4 @@
-"""CVXPY backends by name: which are installed, and how each is told an accuracy."""
+"""CVXPY backends by name: which are installed, and which options set their accuracy."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import cvxpy as cp
 
 from wdro_cvx.errors import SolverError
 
-# The options through which a backend takes a tolerance. A backend that is not listed still works
-# by name; it then runs at its own default accuracy unless the caller passes its options.
+# The options that set a backend's tolerances. Any other installed backend works too: it runs at
+# its default accuracy unless the caller passes options.
 _TOLERANCE_OPTIONS: dict[str, tuple[str, ...]] = {
     "CLARABEL": ("tol_gap_abs", "tol_gap_rel", "tol_feas"),
     "SCS": ("eps_abs", "eps_rel"),
@@ -17,7 +17,7 @@ _TOLERANCE_OPTIONS: dict[str, tuple[str, ...]] = {
     "PIQP": ("eps_abs", "eps_rel"),
 }
 
-# First-order backends stop by default after fewer iterations than tight accuracy takes.
+# By default, first-order backends stop before they reach a tight accuracy.
 _EXTRA_OPTIONS: dict[str, dict[str, Any]] = {
     "SCS": {"max_iters": 1_000_000},
     "OSQP": {"max_iter": 1_000_000},
@@ -25,22 +25,33 @@ _EXTRA_OPTIONS: dict[str, dict[str, Any]] = {
 
 
 def installed_backends() -> list[str]:
-    """Return the names of the installed CVXPY backends."""
+    """Return the names of the installed CVXPY backends, sorted.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from formulations import installed_backends
+    >>> "CLARABEL" in installed_backends()
+    True
+    """
     return sorted(str(name) for name in cp.installed_solvers())
 
 
 def check_backend(name: str) -> str:
-    """Return the backend's name in capitals, or say which ones there are."""
+    """Return the backend's name in capitals; raise SolverError if it is not installed."""
     backend = str(name).upper()
     if backend not in installed_backends():
         raise SolverError(
-            f"solver {name!r} is not an installed CVXPY backend; installed are "
-            f"{', '.join(installed_backends())}. Install it with pip, or name one of these."
+            f"solver must be an installed CVXPY backend; it is {name!r}, and installed are "
+            f"{', '.join(installed_backends())}. Choose one of these, or install it with pip."
         )
     return backend
 
 
 def backend_options(backend: str, tol: float) -> dict[str, Any]:
-    """Return the backend's options for the accuracy ``tol``."""
+    """Return the options that make the backend solve to the accuracy ``tol``."""
     options: dict[str, Any] = dict.fromkeys(_TOLERANCE_OPTIONS.get(backend, ()), tol)
     return options | _EXTRA_OPTIONS.get(backend, {})

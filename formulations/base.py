@@ -1,8 +1,8 @@
-"""What all formulations share: a new model writes its risk, and everything else is here.
+"""The base of all formulations: a subclass states its risk, and the rest is here.
 
-Models are stated for the data in a normalised unit, in which the objective is of order d, because
-conic backends work with absolute tolerances; values are scaled back. Radius and eta are CVXPY
-parameters under the DPP rules, so that a sweep over them compiles once.
+Conic backends work with absolute tolerances. Programs are therefore stated in a unit of the data
+that makes the objective of order d, and values are scaled back. Radius and eta are CVXPY parameters
+under the rules of disciplined parametrised programming (DPP): a sweep over them compiles once.
 """
 
 from __future__ import annotations
@@ -39,18 +39,28 @@ _STATUS = {
 
 @dataclass(frozen=True)
 class Risk:
-    """The worst-case risk of a model as a convex expression.
+    """The worst-case risk of a program as a convex expression.
 
     Attributes
     ----------
     expression : cvxpy.Expression
+        The risk, without the prior's cost.
     constraints : list of cvxpy.Constraint
-    multiplier : cvxpy.Expression or None
-        γ, for the solution to report.
+        The constraints of the variables that the risk adds.
+    multiplier : cvxpy.Expression, optional
+        The multiplier γ of the radius, which the solution reports.
     worst_moment : callable, optional
-        Returns the worst-case second moment of the solved program, in normalised units: the
-        derivative of the risk in L, which the dual variables tell. It certifies the answer where
+        Returns the worst-case second moment of the solved program, in normalised units. It is the
+        derivative of the risk in L, read from the dual variables. It certifies the answer where
         the Laplacian does not determine the worst case (hard case, p = 1, a multiple eigenvalue).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from formulations import Risk, laplacian_variable, smoothness
+    >>> risk = Risk(smoothness(np.eye(3), laplacian_variable(3)))
+    >>> risk.expression.is_convex(), risk.constraints
+    (True, [])
     """
 
     expression: cp.Expression
@@ -60,23 +70,56 @@ class Risk:
 
 
 class Formulation(ABC):
-    """One convex program for the problem, declared in CVXPY.
+    """A convex program for a graph problem, stated in CVXPY.
 
-    A subclass names the ambiguity sets that it ``claims`` and writes :meth:`risk`.
+    A subclass names the ambiguity sets that it ``claims`` and states its :meth:`risk`.
 
     Parameters
     ----------
     problem : GraphProblem
     over : {"weights", "matrix"}, optional
-        What the model's variable is: the edge weights, or the symmetric matrix with Laplacian
-        constraints. Each formulation defaults to what was measured to be faster.
+        The variable of the program: the edge weights, or the symmetric matrix with Laplacian
+        constraints. The default is the faster of the two.
+
+    Attributes
+    ----------
+    cvxpy : cvxpy.Problem
+        The program, in normalised units.
+    laplacian : LaplacianVariable
+        Its variable.
+    normalised : GraphProblem
+        The problem in normalised units, for :meth:`risk`.
+
+    Raises
+    ------
+    ProblemError
+        If the formulation does not claim the problem, or ``over`` is neither of the two.
+
+    Examples
+    --------
+    A formulation of a moment ball with p = ∞, where the norm of the Laplacian is twice its trace:
+
+    >>> import numpy as np
+    >>> from formulations import Formulation, Risk, smoothness
+    >>> from wdro_cvx import GraphProblem, MomentBall, Nominal, judge
+    >>> class Flat(Formulation):
+    ...     claims = (MomentBall,)
+    ...
+    ...     def risk(self, laplacian):
+    ...         average = smoothness(self.normalised.nominal.second_moment, laplacian)
+    ...         return Risk(average + self.radius * 2 * laplacian.trace)
+    >>> nominal = Nominal.from_samples([[2.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
+    >>> problem = GraphProblem(nominal, MomentBall(0.5, p=np.inf), eta=0.1)
+    >>> solution = Flat(problem).solve()
+    >>> judge(problem, solution).solved(1e-7)
+    True
     """
 
-    #: The ambiguity sets whose problem this program solves.
+    #: The ambiguity sets whose problems the program solves.
     claims: ClassVar[tuple[type[AmbiguitySet], ...]]
-    #: Whether the program is stated over ``"weights"`` or ``"matrix"`` by default.
+    #: The default of ``over``.
     default_over: ClassVar[str] = "weights"
-    #: Whether the program needs the samples themselves.
+    #: Whether the program needs samples; otherwise mean and covariance suffice.
     needs_samples: ClassVar[bool] = False
 
     def __init__(self, problem: GraphProblem, over: str | None = None) -> None:
@@ -86,7 +129,7 @@ class Formulation(ABC):
             raise ProblemError(f"over must be 'weights' or 'matrix'; it is {over!r}.")
         self.check_claim(problem)
         self.problem = problem
-        # A power of four, so that data and certificates are scaled without rounding.
+        # A power of four scales data and certificates without rounding.
         self._unit = 4.0 ** round(float(np.log2(self._size(problem))) / 2)
         self.normalised = problem.scaled(self._unit**-0.5)
         self.radius = cp.Parameter(nonneg=True, name="radius")
@@ -99,25 +142,69 @@ class Formulation(ABC):
 
     @abstractmethod
     def risk(self, laplacian: LaplacianVariable) -> Risk:
-        """State the worst-case risk, without ``η‖L‖²``.
+        """Return the worst-case risk, without the prior's cost.
 
-        Data come from ``self.normalised`` and the radius from ``self.radius`` or
+        The data come from ``self.normalised``, and the radius from ``self.radius`` or
         ``self.radius_squared``.
+
+        Parameters
+        ----------
+        laplacian : LaplacianVariable
+
+        Returns
+        -------
+        Risk
         """
 
     @classmethod
     def check_claim(cls, problem: GraphProblem) -> None:
-        """Raise ProblemError unless this formulation solves this problem."""
+        """Raise ProblemError unless the formulation claims the problem.
+
+        Parameters
+        ----------
+        problem : GraphProblem
+
+        Raises
+        ------
+        ProblemError
+            If the ambiguity set is not one that it claims, or samples are needed and missing.
+        """
         remedy = "Choose another formulation or set."
         check_claims(cls.__name__, cls.claims, problem, remedy)
         if cls.needs_samples and problem.nominal.samples is None:
             raise ProblemError(
-                f"{cls.__name__} needs samples; this nominal has moments only. "
-                "Build it with Nominal.from_samples(X)."
+                f"{cls.__name__} needs samples; this nominal has only moments. "
+                "Build the nominal with Nominal.from_samples(X)."
             )
 
     def at(self, *, radius: float | None = None, eta: float | None = None) -> Self:
-        """Move to another radius or eta; the compiled program is kept."""
+        """Change the radius or eta, keep the compiled program, and return the formulation.
+
+        Parameters
+        ----------
+        radius : float, optional
+        eta : float, optional
+            Each stays as it is by default.
+
+        Returns
+        -------
+        Formulation
+            The same object.
+
+        Raises
+        ------
+        ProblemError
+            If a value is not allowed, or the prior has no eta.
+
+        Examples
+        --------
+        >>> from formulations import RobustPremium
+        >>> from wdro_cvx import GaussianBall, GraphProblem, Nominal
+        >>> nominal = Nominal.from_samples([[2.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
+        >>> program = RobustPremium(GraphProblem(nominal, GaussianBall(0.1), eta=0.1))
+        >>> [round(program.at(radius=radius).solve().value, 4) for radius in (0.1, 0.5)]
+        [1.8123, 3.0168]
+        """
         problem = self.problem
         if radius is not None:
             problem = problem.replace(radius=radius)
@@ -135,18 +222,40 @@ class Formulation(ABC):
     def solve(
         self, solver: str = "CLARABEL", tol: float = 1e-9, verbose: bool = False, **options: Any
     ) -> Solution:
-        """Solve with an installed CVXPY backend.
+        """Solve the program with an installed CVXPY backend.
 
         Parameters
         ----------
         solver : str
-            The backend's name, for example ``"CLARABEL"`` or ``"SCS"``.
-        tol : float
-            The backend's own tolerances, absolute and relative, for an objective of order d.
+            The backend's name, for example ``"CLARABEL"`` or ``"SCS"``; case does not matter.
+        tol : float > 0
+            The backend's tolerances, absolute and relative, for an objective of order d.
         verbose : bool
-            Let the backend print its log.
+            Whether the backend prints its log.
         **options
-            Further options of the backend, as CVXPY takes them; they win over ``tol``.
+            Further options of the backend, as CVXPY takes them. They override ``tol``.
+
+        Returns
+        -------
+        Solution
+            With the backend's status; ask :func:`~wdro_cvx.judge` whether it is solved.
+
+        Raises
+        ------
+        ProblemError
+            If ``tol`` is not positive.
+        SolverError
+            If the backend is not installed, cannot solve this kind of program, or fails.
+
+        Examples
+        --------
+        >>> from formulations import RobustPremium
+        >>> from wdro_cvx import GaussianBall, GraphProblem, Nominal, judge
+        >>> nominal = Nominal.from_samples([[2.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
+        >>> problem = GraphProblem(nominal, GaussianBall(0.5), eta=0.1)
+        >>> solution = RobustPremium(problem).solve("SCS", tol=1e-8)
+        >>> judge(problem, solution).solved(1e-5)
+        True
         """
         backend = check_backend(solver)
         tol = real_number("tol", tol, 0.0, strict=True)
@@ -159,7 +268,7 @@ class Formulation(ABC):
             compiled = time.perf_counter()
             raw = chain.solve_via_data(self.cvxpy, data, verbose=verbose, solver_opts=settings)
             solved = time.perf_counter()
-            with warnings.catch_warnings():  # our status says the same
+            with warnings.catch_warnings():  # the status says the same
                 warnings.filterwarnings("ignore", "Solution may be inaccurate")
                 self.cvxpy.unpack_results(raw, chain, inverse)
         except BackendError as reason:
@@ -170,8 +279,8 @@ class Formulation(ABC):
         status = _STATUS.get(self.cvxpy.status, Status.FAILED)
         if status is Status.FAILED or self.laplacian.weights.value is None:
             raise SolverError(
-                f"{backend} ended {type(self).__name__} with status {self.cvxpy.status!r}. "
-                "The problem is always feasible and bounded: try another solver or a larger tol."
+                f"{backend} stopped on {type(self).__name__} with status {self.cvxpy.status!r}, "
+                "although the problem has a solution. Try another solver or a larger tol."
             )
         return self._solution(status, compiled - started, solved - compiled)
 
@@ -183,8 +292,8 @@ class Formulation(ABC):
     def _build(self) -> cp.Problem:
         variable, problem = self.laplacian, self.normalised
         if problem.ambiguity.radius == 0.0:
-            # Every ball of radius 0 is the nominal moment; the infimum over γ is then attained
-            # only at γ = ∞, which no backend can return.
+            # A ball of radius 0 holds the nominal moment alone. The infimum over γ would be at
+            # γ = ∞, which no backend can return.
             self._risk = Risk(smoothness(problem.nominal.second_moment, variable))
         else:
             self._risk = self.risk(variable)
@@ -195,10 +304,10 @@ class Formulation(ABC):
 
     @staticmethod
     def _size(problem: GraphProblem) -> float:
-        """Return about how large the objective per vertex is at the optimum.
+        """Return the approximate size of the optimal objective per vertex.
 
-        The complete graph tells it well enough; under logarithms the optimum balances them with
-        the rest, ``R + 4β‖w‖² = αd``.
+        The complete graph's value is near enough. Under a log-degree prior the optimum satisfies
+        ``R + 4β‖w‖² = αd``.
         """
         if problem.prior.alpha > 0.0:
             return problem.prior.alpha
@@ -216,8 +325,8 @@ class Formulation(ABC):
         matrix = np.asarray(self.laplacian.matrix.value)
         return Solution(
             laplacian=(matrix + matrix.T) / 2,
-            # The backend's own optimal value: CVXPY's is recomputed from the variables, which
-            # inverts a singular matrix where γ meets λmax.
+            # CVXPY recomputes its value from the variables, which inverts a singular matrix where
+            # γ = λmax. The backend's own value is safe.
             value=float(self.cvxpy.solution.opt_val) * self._unit,
             status=status,
             iterations=int(stats.num_iters or 0) if stats is not None else 0,
@@ -237,12 +346,48 @@ _REGISTRY: Registry[Formulation] = Registry(Formulation)
 
 
 def register(cls: F) -> F:
-    """Class decorator: make a formulation known by its name to the runner."""
+    """Register a formulation under its name; use it as a class decorator.
+
+    Parameters
+    ----------
+    cls : subclass of Formulation
+        It states ``claims`` and ``risk``.
+
+    Returns
+    -------
+    subclass of Formulation
+        The same class.
+
+    Raises
+    ------
+    ProblemError
+        If the class lacks one of the two, or its name is taken.
+
+    Examples
+    --------
+    >>> from formulations import Formulation, register
+    >>> @register
+    ... class Unfinished(Formulation):
+    ...     pass
+    Traceback (most recent call last):
+    wdro_cvx.errors.ProblemError: Unfinished cannot be registered: claims must be ...
+    """
     check_stated(cls)
     _REGISTRY.add(cls)
     return cls
 
 
 def registered() -> dict[str, type[Formulation]]:
-    """Return all registered formulations by name."""
+    """Return all registered formulations by name.
+
+    Returns
+    -------
+    dict of str to subclass of Formulation
+
+    Examples
+    --------
+    >>> from formulations import registered
+    >>> registered()["GaussianSDP"].claims
+    (<class 'wdro_cvx.ambiguity.gelbrich.GaussianBall'>,)
+    """
     return _REGISTRY.all()

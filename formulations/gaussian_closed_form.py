@@ -1,4 +1,4 @@
-"""Theorem 1: the Gaussian scenario in closed form, through CVXPY's ``matrix_frac``."""
+"""Theorem 1: the closed form of the Gaussian scenario, stated with CVXPY's ``matrix_frac``."""
 
 from __future__ import annotations
 
@@ -13,12 +13,36 @@ from wdro_cvx.validation import Array
 
 @register
 class GaussianClosedForm(Formulation):
-    """``min γ(ε² - Tr Θ) + γ² Tr((γI - L)⁻¹Θ) + η‖L‖²`` over L and γ, jointly convex."""
+    """Theorem 1: the Gaussian scenario in closed form.
+
+    It states ``min γ(ε² - Tr Θ) + γ² Tr((γI - L)⁻¹Θ) + η‖L‖²``, which is jointly convex in L and γ.
+
+    Parameters
+    ----------
+    problem : GraphProblem
+        A problem with a :class:`~wdro_cvx.GaussianBall`.
+    over : {"weights", "matrix"}, optional
+        The variable of the program: edge weights (the default) or the symmetric matrix.
+
+    Raises
+    ------
+    ProblemError
+        If the problem has another ambiguity set.
+
+    Examples
+    --------
+    >>> from formulations import GaussianClosedForm
+    >>> from wdro_cvx import GaussianBall, GraphProblem, Nominal
+    >>> nominal = Nominal.from_samples([[2.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
+    >>> problem = GraphProblem(nominal, GaussianBall(0.5), eta=0.1)
+    >>> round(GaussianClosedForm(problem).solve().value, 4)
+    3.0168
+    """
 
     claims = (GaussianBall,)
 
     def risk(self, laplacian: LaplacianVariable) -> Risk:
-        """State Theorem 1; the multiplier of ``slack = γI - L`` is the worst-case moment."""
+        """Return the risk of Theorem 1; the dual of ``slack = γI - L`` is the worst moment."""
         nominal = self.normalised.nominal
         gamma = cp.Variable(name="gamma", nonneg=True)
         slack = cp.Variable((nominal.d, nominal.d), name="slack", symmetric=True)
@@ -28,7 +52,7 @@ class GaussianClosedForm(Formulation):
         expression = gamma * self.radius_squared - gamma * mass + fraction
 
         def worst_moment() -> Array:
-            """Read the multiplier of the tie: the derivative of the risk in L."""
+            """Return the dual of the tie, which is the derivative of the risk in L."""
             dual = np.asarray(tie.dual_value)
             return (dual + dual.T) / 2
 

@@ -1,4 +1,4 @@
-"""Proposition 2: the Gaussian scenario as an SDP with two LMIs, from mean and covariance."""
+"""Proposition 2: the Gaussian scenario as a semidefinite program (SDP) with two LMIs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,36 @@ from wdro_cvx.validation import Array
 
 @register
 class GaussianSDP(Formulation):
-    """The paper's SDP: one LMI for the mean and one for the root of the covariance."""
+    """Proposition 2: the Gaussian scenario as a semidefinite program.
+
+    One linear matrix inequality (LMI) holds the mean, another the square root of the covariance.
+
+    Parameters
+    ----------
+    problem : GraphProblem
+        A problem with a :class:`~wdro_cvx.GaussianBall`.
+    over : {"weights", "matrix"}, optional
+        The variable of the program: edge weights (the default) or the symmetric matrix.
+
+    Raises
+    ------
+    ProblemError
+        If the problem has another ambiguity set.
+
+    Examples
+    --------
+    >>> from formulations import GaussianSDP
+    >>> from wdro_cvx import GaussianBall, GraphProblem, Nominal
+    >>> nominal = Nominal.from_samples([[2.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
+    >>> problem = GraphProblem(nominal, GaussianBall(0.5), eta=0.1)
+    >>> round(GaussianSDP(problem).solve().value, 4)
+    3.0168
+    """
 
     claims = (GaussianBall,)
 
     def risk(self, laplacian: LaplacianVariable) -> Risk:
-        """State Proposition 2 as printed."""
+        """Return the risk of Proposition 2, as printed."""
         nominal = self.normalised.nominal
         gamma = cp.Variable(name="gamma", nonneg=True)
         slack = gamma * np.eye(nominal.d) - laplacian.matrix
@@ -33,7 +57,7 @@ class GaussianSDP(Formulation):
         expression = expression + sum(term.value for term in terms)
 
         def worst_moment() -> Array:
-            """L enters both LMIs through ``γI - L`` alone, so the duals of that block add up."""
+            """Return the sum of the dual blocks of ``γI - L``, through which alone L enters."""
             return np.sum([term.dual_blocks()[0] for term in terms], axis=0)
 
         return Risk(expression, [term.constraint for term in terms], gamma, worst_moment)

@@ -1,7 +1,7 @@
 """Theorem 3: the sample average plus a norm of the Laplacian, for every norm type p.
 
-It is the worst case over a ball of second moments and not, as the paper says, over the
-Wasserstein ball of signals that Proposition 3 describes (docs/paper.md E1).
+The program is the worst case over a ball of second moments. The paper says that it is the worst
+case over the Wasserstein ball of signals of Proposition 3, which it is not (docs/paper.md E1).
 """
 
 from __future__ import annotations
@@ -17,18 +17,42 @@ from wdro_cvx.validation import Array
 
 @register
 class GeneralRegularized(Formulation):
-    """``min ⟨Θ, L⟩ + ε‖vec L‖_q + η‖L‖²`` with ``1/p + 1/q = 1``."""
+    """Theorem 3: the sample average plus a norm of the Laplacian.
+
+    It states ``min ⟨Θ, L⟩ + ε‖vec L‖_q + η‖L‖²`` with ``1/p + 1/q = 1``.
+
+    Parameters
+    ----------
+    problem : GraphProblem
+        A problem with a :class:`~wdro_cvx.MomentBall`.
+    over : {"weights", "matrix"}, optional
+        The variable of the program: edge weights (the default) or the symmetric matrix.
+
+    Raises
+    ------
+    ProblemError
+        If the problem has another ambiguity set.
+
+    Examples
+    --------
+    >>> from formulations import GeneralRegularized
+    >>> from wdro_cvx import GraphProblem, MomentBall, Nominal
+    >>> nominal = Nominal.from_samples([[2.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
+    >>> problem = GraphProblem(nominal, MomentBall(0.5, p=1.5), eta=0.1)
+    >>> round(GeneralRegularized(problem).solve().value, 4)
+    2.542
+    """
 
     claims = (MomentBall,)
 
     def risk(self, laplacian: LaplacianVariable) -> Risk:
-        """State the norm over degrees and weights: ``‖vec L‖_q^q = Σ deg^q + 2Σ w^q``."""
+        """Return ``⟨Θ, L⟩ + ε‖vec L‖_q``, with ``‖vec L‖_q^q = Σ deg^q + 2Σ w^q``."""
         ambiguity = self.normalised.ambiguity
         assert isinstance(ambiguity, MomentBall)
         expression = smoothness(self.normalised.nominal.second_moment, laplacian)
         if np.isinf(ambiguity.q):
-            # The largest entry of a Laplacian is a degree; the duals of the caps are the worst
-            # case, which the Laplacian alone does not determine.
+            # The largest entry of a Laplacian is a degree. The Laplacian alone does not determine
+            # the worst case; the duals of the caps do.
             largest = cp.Variable(name="largest_degree")
             caps = laplacian.degrees <= largest
             return Risk(
@@ -42,7 +66,7 @@ class GeneralRegularized(Formulation):
         return Risk(expression + self.radius * cp.pnorm(entries, ambiguity.q))
 
     def _shared(self, duals: Array) -> Array:
-        """Return a diagonal shift, shared among the vertices of largest degree."""
+        """Return Θ plus a diagonal shift that the vertices of largest degree share."""
         shares = np.maximum(duals, 0.0)
         shift = np.diag(shares * (self.normalised.ambiguity.radius / shares.sum()))
         return self.normalised.nominal.second_moment + shift

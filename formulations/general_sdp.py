@@ -1,4 +1,4 @@
-"""Proposition 3: the general scenario in signal space as an SDP with one LMI per sample."""
+"""Proposition 3: the general scenario as a semidefinite program with one LMI per sample."""
 
 from __future__ import annotations
 
@@ -13,13 +13,37 @@ from wdro_cvx.validation import Array
 
 @register
 class GeneralSDP(Formulation):
-    """The paper's SDP of the empirical distribution; its size grows with the number of samples."""
+    """Proposition 3: the general scenario as a semidefinite program.
+
+    It has one linear matrix inequality (LMI) per sample: its size grows with the number of samples.
+
+    Parameters
+    ----------
+    problem : GraphProblem
+        A problem with a :class:`~wdro_cvx.WassersteinBall`, whose nominal has samples.
+    over : {"weights", "matrix"}, optional
+        The variable of the program: edge weights (the default) or the symmetric matrix.
+
+    Raises
+    ------
+    ProblemError
+        If the problem has another ambiguity set, or its nominal has no samples.
+
+    Examples
+    --------
+    >>> from formulations import GeneralSDP
+    >>> from wdro_cvx import GraphProblem, Nominal, WassersteinBall
+    >>> nominal = Nominal.from_samples([[2.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
+    >>> problem = GraphProblem(nominal, WassersteinBall(0.5), eta=0.1)
+    >>> round(GeneralSDP(problem).solve().value, 4)
+    3.0168
+    """
 
     claims = (WassersteinBall,)
     needs_samples = True
 
     def risk(self, laplacian: LaplacianVariable) -> Risk:
-        """State Proposition 3 as printed."""
+        """Return the risk of Proposition 3, as printed."""
         samples = self.normalised.nominal.samples
         assert samples is not None
         n, d = samples.shape
@@ -33,7 +57,7 @@ class GeneralSDP(Formulation):
             lmis.append(cp.bmat([[slack, column], [column.T, corner]]) >> 0)
 
         def worst_moment() -> Array:
-            """L enters each LMI through ``γI - L`` alone, so the duals of that block add up."""
+            """Return the sum of the dual blocks of ``γI - L``, through which alone L enters."""
             total = np.sum([np.asarray(lmi.dual_value)[:d, :d] for lmi in lmis], axis=0)
             return (total + total.T) / 2
 

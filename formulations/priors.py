@@ -1,4 +1,4 @@
-"""A prior in CVXPY: what a graph costs by itself, and which graphs are allowed."""
+"""A prior in CVXPY: its cost of a graph, and its constraints on graphs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from wdro_cvx.priors import DegreePrior
 
 
 class PriorParameters:
-    """The weights of a prior as CVXPY parameters, so that a sweep over them compiles once."""
+    """The weights of a prior as CVXPY parameters: a sweep over them compiles once."""
 
     def __init__(self) -> None:
         self.beta = cp.Parameter(nonneg=True, name="beta")
@@ -18,12 +18,12 @@ class PriorParameters:
         self.alpha = cp.Parameter(nonneg=True, name="alpha")
 
     def set(self, prior: DegreePrior) -> None:
-        """Give the parameters the prior's values."""
+        """Set the parameters to the prior's values."""
         for name in ("beta", "kappa", "alpha"):
             getattr(self, name).value = getattr(prior, name)
 
     def cost(self, laplacian: LaplacianVariable, prior: DegreePrior) -> cp.Expression:
-        """State ``2β‖w‖² + Σ κu² - α log u`` and the trace penalty, where the prior has them."""
+        """Return ``2β‖w‖² + Σ κu² - α log u`` plus the trace penalty, without terms that are 0."""
         cost = 2 * self.beta * cp.sum_squares(laplacian.weights)
         if prior.kappa > 0.0:
             cost = cost + self.kappa * cp.sum_squares(laplacian.degrees)
@@ -36,7 +36,7 @@ class PriorParameters:
 
 
 def prior_constraints(laplacian: LaplacianVariable, prior: DegreePrior) -> list[cp.Constraint]:
-    """State the trace, if it is fixed, and the bounds of the weights."""
+    """Return the constraint on a fixed trace and those on bounded weights."""
     constraints = []
     if prior.trace.fixed:
         constraints.append(laplacian.trace == prior.trace.target)

@@ -1,4 +1,4 @@
-"""What the models of reweighed samples share: the losses, whose duals are the worst weights."""
+"""What programs over sample weights share: losses whose duals are the worst-case weights."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from wdro_cvx.moments.moment import ReweighedMoment
 
 
 class Reweighting(Formulation):
-    """A model whose risk is a convex function of the samples' smoothness ``x_iᵀLx_i``."""
+    """A program whose risk is a convex function of the samples' smoothness ``x_iᵀLx_i``."""
 
     needs_samples = True
 
     def losses(self, laplacian: LaplacianVariable) -> tuple[cp.Variable, cp.Constraint]:
-        """State the losses as a variable, so that their definition has a dual: the weights."""
+        """Return the losses and the equation that defines them, whose duals are the weights."""
         samples = self.normalised.nominal.samples
         assert samples is not None
         heads, tails = edge_index(self.problem.d)
@@ -26,14 +26,14 @@ class Reweighting(Formulation):
         return variable, variable == squares @ laplacian.weights
 
     def multiplier_unit(self) -> float:
-        """Return the multiplier at the complete graph, which tells its size at the optimum."""
+        """Return the multiplier at the complete graph, which is of the optimum's size."""
         start = complete_graph(self.problem.d, self.normalised.target_trace)
         problem = self.normalised
         unit = problem.ambiguity.worst_case(problem.nominal, start).multiplier
         return unit if unit > 0.0 else 1.0
 
     def reweighed(self, definition: cp.Constraint) -> ReweighedMoment:
-        """Weigh the samples by the duals of their losses' definition."""
+        """Return the moment of the samples, weighted by the duals of the definition."""
         samples = self.normalised.nominal.samples
         assert samples is not None
         duals = np.asarray(definition.dual_value)

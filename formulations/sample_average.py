@@ -1,4 +1,4 @@
-"""Sample average approximation, equation (SAA formulation): the baseline without robustness."""
+"""The sample-average program: equation (SAA formulation), the baseline without robustness."""
 
 from __future__ import annotations
 
@@ -9,10 +9,34 @@ from wdro_cvx import Singleton
 
 @register
 class SampleAverage(Formulation):
-    """``min ⟨Θ, L⟩ + η‖L‖²``: a quadratic program."""
+    """The sample-average approximation: a quadratic program.
+
+    It states ``min ⟨Θ, L⟩ + η‖L‖²``, where Θ is the nominal second moment.
+
+    Parameters
+    ----------
+    problem : GraphProblem
+        A problem with a :class:`~wdro_cvx.Singleton`.
+    over : {"weights", "matrix"}, optional
+        The variable of the program: edge weights (the default) or the symmetric matrix.
+
+    Raises
+    ------
+    ProblemError
+        If the problem has another ambiguity set.
+
+    Examples
+    --------
+    >>> from formulations import SampleAverage
+    >>> from wdro_cvx import GraphProblem, Nominal, Singleton
+    >>> nominal = Nominal.from_samples([[2.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
+    >>> problem = GraphProblem(nominal, Singleton(), eta=0.1)
+    >>> round(SampleAverage(problem).solve().value, 4)
+    1.5833
+    """
 
     claims = (Singleton,)
 
     def risk(self, laplacian: LaplacianVariable) -> Risk:
-        """``⟨Θ, L⟩``."""
+        """Return ``⟨Θ, L⟩``."""
         return Risk(smoothness(self.normalised.nominal.second_moment, laplacian))

@@ -1,7 +1,7 @@
-"""The shared pieces of every model: the Laplacian as a CVXPY variable, and what is linear in it.
+"""What every program shares: the Laplacian as a CVXPY variable, and the expected smoothness.
 
-The Laplacian is stated over the m = d(d-1)/2 edge weights or over the symmetric matrix itself.
-Over weights the Laplacian constraints become ``w ≥ 0`` and nothing else.
+The variable is either the m = d(d-1)/2 edge weights or the symmetric matrix. Over weights, the only
+Laplacian constraint is ``w ≥ 0``.
 """
 
 from __future__ import annotations
@@ -17,18 +17,25 @@ from wdro_cvx.validation import Array
 
 @dataclass(frozen=True)
 class LaplacianVariable:
-    """A Laplacian to be found.
+    """The Laplacian of a program, as CVXPY expressions.
 
     Attributes
     ----------
     matrix : cvxpy.Expression (d, d)
-        Use this in a new model; the other two are cheaper forms of parts of it.
+        The Laplacian itself. ``degrees`` and ``weights`` are cheaper where they suffice.
     degrees : cvxpy.Expression (d,)
         The diagonal.
     weights : cvxpy.Expression (m,)
-        The edge weights, the negated upper triangle.
+        The edge weights: the negated upper triangle, row by row.
     constraints : list of cvxpy.Constraint
-        What makes it a Laplacian, the trace aside.
+        The constraints that make it a Laplacian. The prior adds the trace and the bounds.
+
+    Examples
+    --------
+    >>> from formulations import laplacian_variable
+    >>> laplacian = laplacian_variable(4)
+    >>> laplacian.matrix.shape, laplacian.degrees.shape, laplacian.weights.shape
+    ((4, 4), (4,), (6,))
     """
 
     matrix: cp.Expression
@@ -38,17 +45,35 @@ class LaplacianVariable:
 
     @property
     def squared_norm(self) -> cp.Expression:
-        """``‖L‖_F²``, as ``2‖w‖² + ‖deg‖²``."""
+        """The squared Frobenius norm ``‖L‖_F² = 2‖w‖² + ‖deg‖²``."""
         return 2 * cp.sum_squares(self.weights) + cp.sum_squares(self.degrees)
 
     @property
     def trace(self) -> cp.Expression:
-        """``Tr L``."""
+        """The trace ``Tr L``, which is the sum of the degrees."""
         return cp.sum(self.degrees)
 
 
 def laplacian_variable(d: int, over: str = "weights") -> LaplacianVariable:
-    """Declare a Laplacian over edge ``"weights"`` or over the symmetric ``"matrix"``."""
+    """Return a Laplacian over edge weights or over the symmetric matrix.
+
+    Parameters
+    ----------
+    d : int
+        Number of vertices.
+    over : {"weights", "matrix"}
+        What the CVXPY variable is.
+
+    Returns
+    -------
+    LaplacianVariable
+
+    Examples
+    --------
+    >>> from formulations import laplacian_variable
+    >>> len(laplacian_variable(4).constraints), len(laplacian_variable(4, "matrix").constraints)
+    (0, 2)
+    """
     if over == "weights":
         weights = cp.Variable(d * (d - 1) // 2, name="weights", nonneg=True)
         matrix = cp.reshape(laplacian_operator(d) @ weights, (d, d), order="C")
@@ -60,5 +85,25 @@ def laplacian_variable(d: int, over: str = "weights") -> LaplacianVariable:
 
 
 def smoothness(second_moment: Array, laplacian: LaplacianVariable) -> cp.Expression:
-    """``⟨M, L⟩``, the expected smoothness of signals with this second moment."""
+    """Return ``⟨M, L⟩``, the expected smoothness of signals with second moment M.
+
+    Parameters
+    ----------
+    second_moment : array (d, d)
+    laplacian : LaplacianVariable
+
+    Returns
+    -------
+    cvxpy.Expression
+        A scalar, linear in the edge weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from formulations import laplacian_variable, smoothness
+    >>> laplacian = laplacian_variable(3)
+    >>> laplacian.weights.value = np.array([1.0, 0.0, 2.0])
+    >>> float(smoothness(np.diag([1.0, 2.0, 3.0]), laplacian).value)
+    13.0
+    """
     return np.asarray(adjoint(second_moment)) @ laplacian.weights

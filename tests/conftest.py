@@ -1,4 +1,5 @@
 import os
+from collections import defaultdict
 
 # Two test workers share two cores; more threads than that only get in each other's way.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -6,15 +7,36 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 from hypothesis import HealthCheck, settings
+from products import covering, values_of
 
-settings.register_profile(
-    "suite",
-    max_examples=int(os.environ.get("FUZZ_EXAMPLES", 50)),  # `make fuzz` sets it
-    deadline=None,  # a loaded machine is not a failure
-    derandomize=True,  # the same examples on every run
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.load_profile("suite")
+# How many examples a property is tried with: "quick" by `make test`, "full" by `make test-all`.
+for profile, examples in {"quick": 20, "full": 50}.items():
+    settings.register_profile(
+        profile,
+        max_examples=int(os.environ.get("FUZZ_EXAMPLES", examples)),  # `make fuzz` sets it
+        deadline=None,  # a loaded machine is not a failure
+        derandomize=True,  # the same examples on every run
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+settings.load_profile("quick")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Of a product of parameters, leave cases in which every value occurs; the others are slow.
+
+    A fault is found by a test that aims at it, or by a value for which the code takes another way;
+    hardly ever by one combination of values alone (tests/mutants).
+    """
+    products = defaultdict(list)
+    for item in items:
+        if hasattr(item, "callspec") and not item.get_closest_marker("slow"):
+            products[item.parent.nodeid, item.originalname].append(item)
+    for cases in products.values():
+        kept = covering([set(values_of(case)) for case in cases])
+        for number, case in enumerate(cases):
+            if number not in kept:
+                case.add_marker("slow")
 
 
 @pytest.fixture

@@ -25,6 +25,12 @@ PROMISES = {
     "radius_path": ["largest certified gap"],
     "worst_case": ["worst case"],
 }
+#: The documentation site runs every example; these take seconds, and run here by make test-all.
+SLOW = {"choose_radius", "large_graph", "learned_map", "new_variant", "radius_path"}
+CASES = [
+    pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem in SLOW else [])
+    for path in EXAMPLES
+]
 
 
 def check_promises(path, folder, said):
@@ -33,7 +39,7 @@ def check_promises(path, folder, said):
     assert (folder / f"{path.stem}.png").stat().st_size > 10_000
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", CASES)
 def test_example_runs(path, tmp_path, monkeypatch, capsys, own_registries):
     """Here, and not each in an interpreter of its own, which would load all libraries again."""
     monkeypatch.chdir(tmp_path)

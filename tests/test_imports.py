@@ -21,7 +21,13 @@ def test_rooms_import_no_heavy_library(room, allowed):
     assert set(done.stdout.split()) <= set(allowed)
 
 
-@pytest.mark.parametrize("name", ["solvers", "experiments", "formulations"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "experiments",
+        *(pytest.param(n, marks=pytest.mark.slow) for n in ("solvers", "formulations")),
+    ],
+)
 def test_a_folder_of_the_users_does_not_confuse_the_command(name, tmp_path):
     (tmp_path / name).mkdir()
     (tmp_path / name / "__init__.py").write_text("raise SystemExit('not ours')")

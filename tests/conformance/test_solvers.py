@@ -11,7 +11,7 @@ from wdro_cvx import Status, check_solver, judge
 #: Where the worst case is not unique projected gradient goes on to its limits, and says so.
 SETTINGS = {
     "BlockDescent": {"max_iterations": 20},
-    "ProjectedGradient": {"max_iterations": 1000},
+    "ProjectedGradient": {"max_iterations": 300},
     "PrintedGradient": {"tol": 3e-4},
     "PrintedDescent": {"tol": 1e-3},
 }

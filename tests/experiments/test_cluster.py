@@ -55,6 +55,7 @@ def after_the_first_row(folder, act):
     return thread
 
 
+@pytest.mark.slow
 def test_a_killed_worker_loses_nothing(cluster, tmp_path, unpainted):
     address, workers = cluster.address, cluster.workers
     chosen = chosen_experiments(["reliability"])

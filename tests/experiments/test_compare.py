@@ -66,7 +66,12 @@ def test_a_liar_makes_the_command_fail_and_is_named(method, tmp_path, capsys, un
 
 
 @pytest.mark.parametrize(
-    ("method", "limits"), [("Sleeper", ["--time-limit", "0.2"]), ("Crasher", []), ("Leaver", [])]
+    ("method", "limits"),
+    [
+        pytest.param("Sleeper", ["--time-limit", "0.2"], marks=pytest.mark.slow),
+        ("Crasher", []),
+        ("Leaver", []),
+    ],
 )
 def test_a_run_without_any_answer_still_reports(method, limits, tmp_path, capsys, request):
     if method != "Crasher":  # one picture of nothing is painted
@@ -313,6 +318,7 @@ def test_a_busy_machine_is_told():
     assert busy_warning(rows) == []
 
 
+@pytest.mark.slow
 def test_a_terminal_sees_the_table_fill_in(tmp_path):
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "experiments", "compare", "--dimensions", "5,6"]

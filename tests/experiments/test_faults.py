@@ -73,7 +73,7 @@ def stop_after(output, run, mark, rows, how):
 @pytest.mark.parametrize(
     ("name", "how"),
     [
-        ("compare", signal.SIGKILL),
+        pytest.param("compare", signal.SIGKILL, marks=pytest.mark.slow),
         pytest.param("compare", signal.SIGTERM, marks=pytest.mark.slow),
         pytest.param("compare", signal.SIGINT, marks=pytest.mark.slow),
         pytest.param("robustness", signal.SIGKILL, marks=pytest.mark.slow),

@@ -64,7 +64,7 @@ def own_servers(monkeypatch):
     stop_servers()
 
 
-@pytest.mark.parametrize("method", ["Sleeper", "Deserter"])
+@pytest.mark.parametrize("method", [pytest.param("Sleeper", marks=pytest.mark.slow), "Deserter"])
 def test_a_sleeper_is_a_time_out_and_nothing_is_left_running(method, monkeypatch, own_servers):
     # The server, and all below it, inherit the environment of its start.
     monkeypatch.setenv("WDRO_TEST_MARK", f"{method}-{os.getpid()}")
@@ -244,6 +244,7 @@ def test_what_left_its_group_dies_also_where_the_end_is_called_for_twice(monkeyp
     assert deserter.wait(10) == -signal.SIGKILL
 
 
+@pytest.mark.slow
 def test_a_process_dies_with_the_one_that_asked_however_that_one_ends(tmp_path):
     """Killed while the libraries are still being imported, too; what left its group as well.
 

@@ -249,6 +249,7 @@ def test_a_choice_at_the_end_of_its_candidates_is_in_the_summary(
     assert "is the largest of 15 candidates" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_wide_tables_are_read_and_learned(tmp_path):
     """More vertices than are drawn one by one: communities are drawn, the edges are written."""
     rng = np.random.default_rng(0)

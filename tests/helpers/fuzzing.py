@@ -16,7 +16,7 @@ LONG = _EXAMPLES is not None
 
 #: A short run with the other tests, the same every time; a long one that looks for what is new.
 FUZZ = settings(
-    max_examples=int(_EXAMPLES or 25),
+    max_examples=int(_EXAMPLES or 12),
     derandomize=not LONG,
     deadline=None,
     database=None,

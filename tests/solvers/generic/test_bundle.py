@@ -114,7 +114,7 @@ def test_bounds_and_penalties(make, kind, penalty):
     assert solution.value == pytest.approx(conic_value(problem), rel=2e-6)
 
 
-@settings(max_examples=25)
+@settings(max_examples=8)
 @given(seeds, st.sampled_from([NuclearBall, CornerBall]), st.sampled_from([1e-3, 1.0, 1e3]))
 def test_random_problems_are_solved_in_any_unit(seed, make, unit):
     rng = np.random.default_rng(seed)

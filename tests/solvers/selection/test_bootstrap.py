@@ -171,6 +171,7 @@ def test_it_has_the_unit_of_the_data(ball, factor):
     assert scaled == pytest.approx(factor**ball.radius_degree * radius, rel=1e-7)
 
 
+@pytest.mark.slow
 def test_more_signals_make_it_smaller():
     """By the root of their number, on average over tables and through the end of the law."""
     radii = [
@@ -253,10 +254,12 @@ def test_bad_input_is_named():
 
 def test_the_seed_decides():
     table = signals()
-    first, again, other = (
-        RobustGraph("bootstrap", random_state=seed).fit(table).radius_ for seed in (1, 1, 2)
-    )
+
+    def chosen(seed):  # moments are compared ten times as fast as couplings
+        return RobustGraph("bootstrap", ambiguity="moment", random_state=seed).fit(table).radius_
+
+    first, again, other = map(chosen, (1, 1, 2))
     assert first == again != other
-    state = RobustGraph("bootstrap", random_state=np.random.RandomState(0)).fit(table).radius_
+    state = chosen(np.random.RandomState(0))
     assert state == pytest.approx(first, rel=0.3)
     assert RESAMPLES == 199

@@ -1,0 +1,328 @@
+"""Faults to plant: for each file the tests that must notice, and text with its faulty form.
+
+Each is a mistake that somebody could make: a wrong sign, a missing factor, rounding in the wrong
+direction, a check left out. The text occurs once in its file.
+"""
+
+_JUDGE = (
+    "tests/wdro_cvx/test_judge.py tests/wdro_cvx/test_dual_bound.py "
+    "tests/wdro_cvx/test_edge_costs.py "
+    "tests/adversarial/test_binding_bounds.py tests/adversarial/test_forgeries.py "
+    "tests/adversarial/test_structured.py tests/adversarial"
+)
+_SETS = "tests/wdro_cvx/ambiguity tests/conformance/test_sets.py"
+_VERIFY = "tests/wdro_cvx/test_verify.py tests/adversarial/test_altered_proofs.py"
+_FORMS = "tests/formulations tests/conformance/test_formulations.py"
+_PRIORS = "tests/wdro_cvx/priors tests/solvers/test_log_degree.py tests/solvers/test_bounds.py"
+_LARGE = "tests/wdro_cvx/judging tests/solvers/large"
+
+FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
+    # The judge
+    "wdro_cvx/judging/dual_bound.py": (
+        _JUDGE,
+        [
+            ("levels *= -4 * _EPS", "levels *= 4 * _EPS"),
+            (" - kept - _SUM * size", " - kept"),
+            (
+                "np.square(prices[prices > 0.0]))) / (8 * prior.beta)",
+                "np.square(prices[prices > 0.0]))) / (8.001 * prior.beta)",
+            ),
+            ("np.sum(np.square(nu))) / (4 * kappa)", "np.sum(np.square(nu))) / (8 * kappa)"),
+        ],
+    ),
+    "wdro_cvx/judging/edge_costs.py": (
+        f"{_JUDGE} {_SETS}",
+        [
+            ("return costs - slack, slack", "return costs, slack"),
+            ("double = 2 * (moment.mean[heads]", "double = 1 * (moment.mean[heads]"),
+        ],
+    ),
+    "wdro_cvx/judging/court.py": (
+        _JUDGE,
+        [
+            ("if distance <= radius:", "if distance <= 1.01 * radius:"),
+            ("cost + rounding * size + max(", "cost + max("),
+        ],
+    ),
+    "wdro_cvx/judging/dense.py": (
+        _JUDGE,
+        [
+            ("value = risk + rounding", "value = risk - rounding"),
+        ],
+    ),
+    "wdro_cvx/judging/edges.py": (
+        f"tests/wdro_cvx/graphs {_JUDGE}",
+        [
+            ("around = 2 * excess / (", "around = excess / ("),
+        ],
+    ),
+    "wdro_cvx/judge.py": (
+        _JUDGE,
+        [
+            ("and 0.0 <= self.gap <= tol", "and self.gap <= tol"),
+            ("and self.oracle_error <= ORACLE_TOLERANCE", "and self.oracle_error >= 0.0"),
+        ],
+    ),
+    "wdro_cvx/judging/sparse/prices.py": (
+        f"{_LARGE} tests/adversarial",
+        [
+            ("levels -= 1.01 * (np.square(moved)", "levels += 1.01 * (np.square(moved)"),
+        ],
+    ),
+    # Sets and moments
+    "wdro_cvx/ambiguity/secular.py": (
+        _SETS,
+        [
+            ("radius**2 - spent)", "radius**2)"),
+        ],
+    ),
+    "wdro_cvx/ambiguity/transport.py": (
+        f"{_SETS} tests/adversarial",
+        [
+            ("premium = root.multiplier * radius**2", "premium = root.multiplier * radius"),
+            ("square += float(np.sum((moment.spread / scales) ** 2))", "square += 0.0"),
+        ],
+    ),
+    "wdro_cvx/ambiguity/kl.py": (
+        _SETS,
+        [
+            ("self.radius + float(rise)", "float(rise)"),
+            ("spread / sharpness", "sharpness / spread"),
+        ],
+    ),
+    "wdro_cvx/ambiguity/chi_square.py": (
+        _SETS,
+        [
+            ("level + slope * dev", "level - slope * dev"),
+        ],
+    ),
+    "wdro_cvx/ambiguity/moment.py": (
+        _SETS,
+        [
+            ("self.radius ** (self.alpha - 1.0)", "self.radius**self.alpha"),
+            ("total ** (1.0 / q - 1.0)", "total ** (1.0 / q)"),
+        ],
+    ),
+    "wdro_cvx/ambiguity/pairs.py": (
+        _SETS,
+        [
+            ("(self.radius / 2 * scales)", "(self.radius * scales)"),
+        ],
+    ),
+    "wdro_cvx/ambiguity/mahalanobis.py": (
+        _SETS,
+        [
+            ("moment.spread * scales", "moment.spread"),
+        ],
+    ),
+    "wdro_cvx/ambiguity/moment_uncertainty.py": (
+        _SETS,
+        [
+            ("(reach / size if", "(reach if"),
+        ],
+    ),
+    "wdro_cvx/moments/moment.py": (
+        f"tests/wdro_cvx/test_moments.py {_SETS}",
+        [
+            ("centre.moved + share * (self.moved - centre.moved)", "share * self.moved"),
+            ("self.mean + self.change / 2", "self.mean + self.change"),
+        ],
+    ),
+    # Priors and graphs
+    "wdro_cvx/priors/base.py": (
+        f"{_PRIORS} {_JUDGE}",
+        [
+            ("slope - self.alpha / deg", "slope + self.alpha / deg"),
+            ("(2.0 / d, d - 2.0)", "(1.0 / d, d - 2.0)"),
+        ],
+    ),
+    "wdro_cvx/priors/trace.py": (
+        f"{_PRIORS} {_JUDGE}",
+        [
+            ("(16.0 * self.stiff", "(8.0 * self.stiff"),
+        ],
+    ),
+    "wdro_cvx/graphs/laplacian.py": (
+        "tests/wdro_cvx/graphs",
+        [
+            ("- matrix[heads, tails] - matrix[tails, heads]", "- 2 * matrix[heads, tails]"),
+            ("np.repeat([-1.0, 1.0], 2 * m)", "np.repeat([1.0, -1.0], 2 * m)"),
+        ],
+    ),
+    # The verifier
+    "wdro_cvx/verify.py": (
+        _VERIFY,
+        [
+            ("log_between(unit * degree)[0]", "log_between(unit * degree)[1]"),
+            (" / (gamma - top)", " / gamma"),
+            ("counts[abs(entry)] += 2", "counts[abs(entry)] += 1"),
+            (
+                "log_between(total / proof.table.total)[1]",
+                "log_between(total / proof.table.total)[0]",
+            ),
+        ],
+    ),
+    # Solvers
+    "solvers/qp/ascent.py": (
+        "tests/solvers/norm tests/solvers/transport",
+        [
+            ("pivot += share * cross**2", "pivot -= share * cross**2"),
+        ],
+    ),
+    "solvers/qp/dense.py": (
+        "tests/solvers/qp tests/solvers/test_log_degree.py",
+        [
+            ("cost**2 + 8 * logs * bend", "cost**2 + 4 * logs * bend"),
+            (
+                "paid = float(self.nu @ self.degrees) + self.square / 2",
+                "paid = float(self.nu @ self.degrees) + self.square",
+            ),
+        ],
+    ),
+    "solvers/generic/proximal.py": (
+        "tests/solvers/generic",
+        [
+            ("rho = max(2 * rho,", "rho = max(rho / 2,"),
+        ],
+    ),
+    "solvers/transport/quadratic.py": (
+        "tests/solvers/transport",
+        [
+            ("value -= qp.coupling", "value += qp.coupling"),
+        ],
+    ),
+    "solvers/transport/lmi.py": (
+        "tests/solvers/transport tests/conformance/test_sets.py",
+        [
+            ("scales=form.metric**-0.5", "scales=form.metric**0.5"),
+        ],
+    ),
+    "solvers/atoms/system.py": (
+        "tests/solvers/atoms",
+        [
+            ("block_diag(-at.soft", "block_diag(at.soft"),
+            ("small[0, 0] += at.slack", "small[0, 0] -= at.slack"),
+        ],
+    ),
+    "solvers/norm/dual.py": (
+        "tests/solvers/norm",
+        [
+            ("if excess <= -40 * _EPS:", "if excess <= 4e6 * _EPS:"),
+            ("self.nu - shift[:d], self.tau)", "self.nu + shift[:d], self.tau)"),
+        ],
+    ),
+    "solvers/large/pricing.py": (
+        "tests/solvers/large",
+        [
+            ("= levels + allowed", "= levels - 9 * allowed"),
+        ],
+    ),
+    "solvers/large/worst_case.py": (
+        "tests/solvers/large",
+        [
+            (" + form + rest /", " + form - rest /"),
+        ],
+    ),
+    "solvers/large/sparse_qp.py": (
+        "tests/solvers/large",
+        [
+            ("rest - square + self", "rest + square + self"),
+        ],
+    ),
+    "solvers/paper/spectral.py": (
+        "tests/solvers/paper",
+        [
+            ("/ (8 * problem.prior", "/ (80 * problem.prior"),
+        ],
+    ),
+    "solvers/paper/block_descent.py": (
+        "tests/solvers/paper",
+        [
+            ("adjoint(new_moment - old_moment)", "adjoint(old_moment - new_moment)"),
+        ],
+    ),
+    "solvers/paper/bisection.py": (
+        "tests/solvers/paper",
+        [
+            ("return radius**2 - float(", "return radius - float("),
+        ],
+    ),
+    "solvers/selection/bootstrap.py": (
+        "tests/solvers/selection",
+        [
+            ("yield own * distance / unit", "yield own * distance"),
+            ("(ambiguity.radius_degree / 2)", "(-ambiguity.radius_degree / 2)"),
+        ],
+    ),
+    # Formulations
+    "formulations/base.py": (
+        _FORMS,
+        [
+            ("scaled(self._unit**0.5)", "scaled(self._unit)"),
+        ],
+    ),
+    "formulations/lmi.py": (
+        _FORMS,
+        [
+            ("- cross - cross.T", "+ cross + cross.T"),
+        ],
+    ),
+    "formulations/gaussian_sdp.py": (
+        _FORMS,
+        [
+            ("[0] for term in terms]", "[0] for term in terms[1:]]"),
+        ],
+    ),
+    "formulations/general_regularized.py": (
+        _FORMS,
+        [
+            ("2 ** (1 / ambiguity.q)", "2.0"),
+        ],
+    ),
+    "formulations/chi_square_premium.py": (
+        _FORMS,
+        [
+            ("(4 * unit * losses", "(2 * unit * losses"),
+        ],
+    ),
+    "formulations/kl_dual.py": (
+        _FORMS,
+        [
+            ("t * self._unit,", "t,"),
+        ],
+    ),
+    "formulations/moment_premium.py": (
+        _FORMS,
+        [
+            ("ambiguity.mean_radius**2", "ambiguity.mean_radius"),
+        ],
+    ),
+    "formulations/priors.py": (
+        _FORMS,
+        [
+            (".append(laplacian.weights >= prior", ".append(laplacian.weights <= 1e9 + prior"),
+        ],
+    ),
+    # Experiments
+    "experiments/measuring/digest.py": (
+        "tests/experiments/test_digest.py",
+        [
+            ("node.body = node.body[1:] or [ast.Pass()]", "pass"),
+            ('"numpy", "scipy", "cvxpy"', '"numpy", "cvxpy"'),
+            ("if not _parsed(module).draws]", "]"),
+        ],
+    ),
+    "experiments/measuring/store.py": (
+        "tests/experiments/test_store.py",
+        [
+            ("return row if belongs else None", "return row"),
+        ],
+    ),
+    "experiments/compare/crosscheck.py": (
+        "tests/experiments/test_compare.py",
+        [
+            ("gaps.between(0.0, target)", "(gaps <= target)"),
+            ('done["bound"].max()', 'done["bound"].min()'),
+        ],
+    ),
+}
