@@ -52,13 +52,13 @@ figures: $(READY)  ## run the paper's experiments again (PRESET=quick or paper)
 	$(BIN)/wdro figures --preset $(PRESET)
 
 explain: $(READY)  ## search what the paper leaves open, and check its sentences (SEARCH=4 GRAPHS=8)
-	$(BIN)/wdro explain --search $(SEARCH) --graphs $(GRAPHS)
+	$(BIN)/wdro study explain --search $(SEARCH) --graphs $(GRAPHS)
 
 shift: $(READY)  ## does robustness pay? tune all models alike, then shift the distribution
 	$(BIN)/wdro study shift --tuned $(SEARCH) --graphs $(GRAPHS)
 
 temperature: $(READY)  ## learn graphs of weather stations and draw their maps
-	$(BIN)/wdro temperature
+	$(BIN)/wdro study temperature
 
 bench: $(READY)  ## time the certified solver against the strongest opponents
 	$(BIN)/wdro bench
@@ -67,7 +67,7 @@ robustness: $(READY)  ## solve a grid of extreme problems and judge every answer
 	$(BIN)/wdro robustness
 
 validate: $(READY)  ## learn graphs that are known, by us and by others
-	$(BIN)/wdro validate
+	$(BIN)/wdro study validate
 
 wheel-test: $(READY)  ## build the wheel, install it alone elsewhere, and use it there
 	$(BIN)/python tests/wheel/try_wheel.py

@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from experiments.drawing.style import BLUE, GREEN, PAGE, VERMILION
-from experiments.studies.temperature.states import load_states
+from experiments.studies.temperature.stations import load_states
 from solvers import RobustGraph
 
 months = load_states().table.signals

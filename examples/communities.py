@@ -10,7 +10,8 @@ ones (1 is all).
 import matplotlib.pyplot as plt
 import numpy as np
 
-from experiments.drawing.graphs import communities, draw_edges, match_labels, spread_out
+from experiments.drawing.communities import communities
+from experiments.drawing.graphs import draw_edges, match_labels, spread_out
 from experiments.drawing.style import PAGE
 from solvers import solve
 from wdro_cvx import GraphProblem, LogDegree, Nominal, WassersteinBall

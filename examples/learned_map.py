@@ -11,10 +11,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from experiments.drawing.graphs import communities, draw_edges, frame_map
+from experiments.drawing.communities import communities
+from experiments.drawing.graphs import draw_edges, frame_map
 from experiments.drawing.outlines import nearby_outlines
 from experiments.drawing.style import PAGE
-from experiments.studies.temperature.states import load_states
+from experiments.studies.temperature.stations import load_states
 from solvers import RobustGraph
 from solvers.learned.labels import place_labels
 

@@ -10,7 +10,8 @@ at about four neighbours per vertex, on the same data, in the same ball.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from experiments.drawing.graphs import communities, draw_edges
+from experiments.drawing.communities import communities
+from experiments.drawing.graphs import draw_edges
 from experiments.drawing.style import BLUE, PAGE, VERMILION
 from solvers import solve_for_neighbours
 from wdro_cvx import GraphProblem, LogDegree, Nominal, WassersteinBall

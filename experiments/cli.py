@@ -1,4 +1,4 @@
-"""The ``wdro`` command: collects the commands, and answers for how they end."""
+"""The ``wdro`` command: parses arguments, runs the command, and turns errors into exit codes."""
 
 from __future__ import annotations
 
@@ -20,77 +20,77 @@ from experiments.figures import command as figures
 from experiments.learn import command as learn
 from experiments.propositions import command as propositions
 from experiments.stress import command as robustness
-from experiments.studies.explain import command as explain
-from experiments.studies.shift.command import COMMAND as SHIFT
-from experiments.studies.temperature import command as temperature
-from experiments.studies.validate import command as validate
+from experiments.studies.commands import STUDIES
 from experiments.verify import command as verify
 from wdro_cvx import WdroError
 
-COMMANDS = (
-    compare, bench, robustness, propositions, figures, explain, learn, verify,
-    temperature, validate,
-)  # fmt: skip
+#: In the order of ``wdro --help``; ``wdro study`` comes last.
+COMMANDS = (learn, verify, compare, propositions, figures, bench, robustness)
 
-STUDIES = (SHIFT,)
-
-#: Exit codes: something claimed does not hold is 1, an error of the user's or the machine's 2, a
-#: defect of ours 3, and a signal 128 plus its number, as the shell has it.
+#: Exit codes. A result that does not hold is 1; an error of the user or the machine is 2; a defect
+#: of wdro-cvx is 3; a signal is 128 plus its number, as in the shell.
 ERROR, DEFECT = 2, 3
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return its exit code."""
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of ``wdro`` with all commands and studies."""
     parser = argparse.ArgumentParser(
         prog="wdro",
-        description="Robust graph learning under Wasserstein uncertainty: comparisons and benches.",
+        description="Robust graph learning under Wasserstein uncertainty: learn and verify graphs, "
+        "compare formulations and solvers, and reproduce the paper.",
     )
     parser.add_argument("--version", action="version", version=f"wdro-cvx {version('wdro-cvx')}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for command in COMMANDS:
         command.add(commands)
-    studies = commands.add_parser("study", help="the finished questions, each with its report")
-    chosen = studies.add_subparsers(required=True, metavar="NAME")
+    about = "answer one of the finished questions, with a report"
+    studies = commands.add_parser("study", help=about, description=f"{about.capitalize()}.")
+    names = studies.add_subparsers(required=True, metavar="NAME")
     for study in STUDIES:
-        study.add(chosen)
-    options = parser.parse_args(arguments)
+        study.add(names)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code."""
+    options = make_parser().parse_args(arguments)
     received: list[int] = []
     try:
         with _stoppable(received):
             _load_variants()
             code: int = options.command(options)
-            if sys.stdout is not None:  # as it is where the shell has closed it
+            if sys.stdout is not None:  # None where the shell has closed it
                 sys.stdout.flush()
     except WdroError as error:
         _say(f"wdro: {error}")
         return ERROR
     except KeyboardInterrupt:
         number = received[0] if received else signal.SIGINT
-        _say("\nwdro: stopped; the same command goes on from here.")
+        _say("\nwdro: stopped; the same command resumes.")
         return 128 + number
-    except BrokenPipeError:  # who read our output has gone, as in `wdro ... | head`
+    except BrokenPipeError:  # the reader of our output is gone, as in `wdro ... | head`
         _forget_output()
         return 128 + signal.SIGPIPE
     except MemoryError:
-        _say("wdro: there is not enough memory for this; take fewer vertices.")
+        _say("wdro: there is not enough memory; use fewer vertices.")
         return ERROR
     except Exception as error:
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             _forget_output()
-            _say(f"wdro: there is no room for what it says ({error}); what was saved is kept.")
+            _say(f"wdro: the output cannot be written ({error}); saved results are kept.")
             return ERROR
-        _say(traceback.format_exc() + "wdro: this is a defect of wdro-cvx; what was saved is kept.")
+        _say(traceback.format_exc() + "wdro: this is a defect of wdro-cvx; saved results are kept.")
         return DEFECT
     return code
 
 
 def _say(text: str) -> None:
-    with contextlib.suppress(OSError):  # the exit code says it too
+    with contextlib.suppress(OSError):  # the exit code is enough
         print(text, file=sys.stderr, flush=True)
 
 
 def _forget_output() -> None:
-    """Leave nothing for the interpreter to write, and to stumble over, when it ends."""
+    """Discard buffered output, which would raise when the interpreter exits."""
     if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -103,7 +103,7 @@ def _load_variants() -> None:
 
 @contextlib.contextmanager
 def _stoppable(received: list[int]) -> Iterator[None]:
-    """Have SIGTERM and SIGHUP end a run as Ctrl-C does: cleanly, with nothing left running."""
+    """Make SIGTERM and SIGHUP end a run as Ctrl-C does: cleanly, with nothing left running."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         received.append(number)

@@ -1,4 +1,4 @@
-"""Graphs: their communities, their edges by weight, and maps to draw them on."""
+"""Draw graphs: edges by weight, vertices by community, on a map or spread out."""
 
 from __future__ import annotations
 
@@ -14,25 +14,13 @@ from scipy.optimize import linear_sum_assignment
 
 from experiments.drawing.style import COLOURS, GREY
 from solvers.learned.edge_table import edge_arrays
-from wdro_cvx.judging.edges import EDGE_THRESHOLD
-from wdro_cvx.solution import above, network
+from wdro_cvx.solution import network
 from wdro_cvx.validation import Array
 
 #: So many communities have a colour; the smaller ones are grey.
 _COLOURED = 7
 
 Weights: TypeAlias = Array | sparse.csr_array
-
-
-def communities(adjacency: Weights, seed: int = 0) -> Array:
-    """Return Louvain's community of every vertex, 0 the largest; without an edge, each its own."""
-    graph = network(above(adjacency, EDGE_THRESHOLD))
-    labels = np.arange(float(adjacency.shape[0]))
-    if graph.number_of_edges():
-        found = nx.community.louvain_communities(graph, seed=seed)
-        for label, members in enumerate(sorted(found, key=lambda group: (-len(group), min(group)))):
-            labels[list(members)] = label
-    return labels
 
 
 def match_labels(labels: Array, reference: Array) -> Array:

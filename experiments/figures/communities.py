@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from experiments.drawing.graphs import communities, draw_edges, match_labels, spread_out
+from experiments.drawing.communities import communities
+from experiments.drawing.graphs import draw_edges, match_labels, spread_out
 from experiments.drawing.style import COLOURS, plain_ticks
 from experiments.figures.drawing import STYLES, band, panels
 from experiments.figures.experiment import ClaimFinding, Experiment, Record, Setting

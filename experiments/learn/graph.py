@@ -13,7 +13,7 @@ import pandas as pd
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from experiments.drawing.graphs import communities
+from experiments.drawing.communities import communities
 from experiments.learn.loading import SignalTable
 from solvers import RobustGraph
 from solvers.learned.edge_table import edge_table

@@ -123,15 +123,12 @@ def test_every_command_names_trials_that_exist():
     from experiments.propositions import run as propositions
     from experiments.stress import conic
     from experiments.stress import run as robustness
-    from experiments.studies.explain import run as explain
-    from experiments.studies.shift import run as shift
-    from experiments.studies.temperature import run as temperature
-    from experiments.studies.validate import run as validate
+    from experiments.studies.commands import STUDIES
 
     sources = [
-        bench.SOURCE, scale.SOURCE, Source(compare.MEASURED), explain.SOURCE, figures.SOURCE,
-        propositions.SOURCE, conic.SOURCE, robustness.GRID, robustness.ATTACKS, shift.SOURCE,
-        temperature.SOURCE, validate.SOURCE,
+        bench.SOURCE, scale.SOURCE, Source(compare.MEASURED), figures.SOURCE, propositions.SOURCE,
+        conic.SOURCE, robustness.GRID, robustness.ATTACKS,
+        *(command.study(None).source for command in STUDIES),
     ]  # fmt: skip
     for source in sources:
         modules = modules_of(source.trials)

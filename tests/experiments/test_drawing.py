@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from matplotlib.text import Text
 
 from experiments.compare.grid import METHODS
-from experiments.drawing.graphs import communities, community_colour, match_labels
+from experiments.drawing.communities import communities
+from experiments.drawing.graphs import community_colour, match_labels
 from experiments.drawing.scaling import draw_curves, draw_panels, fit_exponent, growth
 from experiments.drawing.style import _FAMILIES, GREY, PAGE, method_style
 from experiments.learn.places import Places
@@ -131,7 +132,7 @@ def test_bearings_of_many_graphs_have_titles_and_labels_that_can_be_read():
     adjacency = np.triu(rng.random((12, 12)) < 0.4, 1).astype(float)
     readings = [
         SimpleNamespace(
-            title=f"Australian stations, {model}", places=places,
+            title=f"Australian stations, {model}", stations=SimpleNamespace(places=places),
             graph=SimpleNamespace(adjacency=adjacency + adjacency.T),
         )
         for model in ("Gaussian", "general") * 3

@@ -5,10 +5,28 @@ import pandas as pd
 import pytest
 
 from experiments import cli
-from experiments.studies.explain import claims, grid, run, trial
-from experiments.studies.explain.claims import gain, sentences
-from experiments.studies.explain.columns import Blind, Fitted, Tuned
-from experiments.studies.explain.grid import (
+from experiments.studies.explain import statements, trial
+from experiments.studies.explain.choices import Blind, Fitted, Tuned
+from experiments.studies.explain.settings import (
+    Setting,
+    Stack,
+    all_settings,
+    pick,
+    search,
+    table_2_cells,
+    table_3_cells,
+)
+from experiments.studies.explain.statements import (
+    FAILS,
+    HOLDS,
+    OPEN,
+    SAME,
+    all_of,
+    checks,
+    gain,
+    judged,
+)
+from experiments.studies.explain.trial import (
     BLOCKS,
     ETAS,
     GAUSSIAN,
@@ -18,19 +36,10 @@ from experiments.studies.explain.grid import (
     SIMILARITY,
     Condition,
     Job,
+    neighbour_error,
     radii,
+    run_job,
 )
-from experiments.studies.explain.scores import Stack
-from experiments.studies.explain.settings import (
-    Setting,
-    all_settings,
-    pick,
-    search,
-    table_2_cells,
-    table_3_cells,
-)
-from experiments.studies.explain.trial import neighbour_error, run_job
-from experiments.studies.explain.verdicts import FAILS, HOLDS, OPEN, SAME, all_of, judged
 from solvers import solve
 from wdro_cvx import GraphProblem, Nominal, Singleton
 from wdro_cvx.generators import rbf_graph, smooth_signals
@@ -61,10 +70,10 @@ def rows(kind, score, graphs=6, blind=True):
     found = []
     for graph in range(graphs):
         scores = {}
-        for condition in grid.conditions(kind):
+        for condition in trial.conditions(kind):
             here = {}
-            for model in grid.models(kind, condition):
-                metrics = [f"mcc {t:g}" for t in grid.THRESHOLDS] + ["dog", "shape", "reliability"]
+            for model in trial.models(kind, condition):
+                metrics = [f"mcc {t:g}" for t in trial.THRESHOLDS] + ["dog", "shape", "reliability"]
                 metrics += ["nmi"] if kind == BLOCKS else []
                 metrics += ["blind"] if blind else []
                 here[model] = {
@@ -94,9 +103,9 @@ def test_a_job_scores_the_graphs_of_the_solver(monkeypatch):
     monkeypatch.setattr(trial, "models", lambda kind, condition: [SAA])
     row = run_job(Job(SIMILARITY, 3, 5, "raw", ETAS, ETAS, True))
     rng = np.random.default_rng([5, 3, False])
-    truth = rbf_graph(grid.D, rng, scaled=False)
-    assert np.trace(truth) > 2 * grid.D
-    samples = smooth_signals(truth, 20, rng, noise=grid.NOISE)
+    truth = rbf_graph(trial.D, rng, scaled=False)
+    assert np.trace(truth) > 2 * trial.D
+    samples = smooth_signals(truth, 20, rng, noise=trial.NOISE)
     found = row["scores"]["20/0.1"][SAA]
     for place, eta in enumerate(ETAS):
         graph = solve(GraphProblem(Nominal.from_samples(samples), Singleton(), eta)).laplacian
@@ -236,10 +245,10 @@ def test_where_eta_is_free_the_general_scenario_is_saa():
     for column in columns:
         pair = [column.scores(SIMILARITY, Condition(50), m, "mcc") for m in (SAA, GENERAL)]
         assert pair[0].tolist() == pair[1].tolist()
-        words = {s.test(column).verdict for s in sentences() if "WDRO general beats" in s.text}
+        words = {s.on(column).verdict for s in checks() if "WDRO general beats" in s.text}
         assert words == {SAME}
     fitted = Fitted(both(peaked(0.2, 2.0)), Setting("scaled", 0.2, 20.0, 1e-4, "setting", "nmi"))
-    assert SAME not in {s.test(fitted).verdict for s in sentences()}
+    assert SAME not in {s.on(fitted).verdict for s in checks()}
 
 
 def test_blind_choice_does_not_look_at_the_truth():
@@ -270,7 +279,7 @@ def test_a_graph_is_the_unit():
     assert found.shape == (6,)
 
 
-def test_sentences_follow_the_numbers():
+def test_statements_follow_the_numbers():
     def like_the_paper(condition, model, eta, radius, metric):
         if metric == "reliability":
             return 1.0 if radius >= (0.5 if model == GAUSSIAN else 2.0) else 0.5
@@ -278,14 +287,14 @@ def test_sentences_follow_the_numbers():
         best = 0.6 - 0.1 * size  # place of the best radius, falling with N
         place = 0.0 if model == SAA else radii(model).index(radius) / len(radii(model))
         robust = 0.0 if model == SAA else 0.3 / size - abs(place - best) + 0.1
-        noise = (condition.noise - grid.NOISE) * (0.4 if model == SAA else 0.1)
+        noise = (condition.noise - trial.NOISE) * (0.4 if model == SAA else 0.1)
         value = 0.3 + 0.1 * size + 0.2 * robust - noise
-        value += 0.05 * grid.NORMS.get(model, 0.0)
+        value += 0.05 * trial.NORMS.get(model, 0.0)
         return 0.5 - 0.2 * value if metric in ("dog", "shape") else value
 
     setting = Setting("scaled", 0.2, 20.0, 1e-4, "setting", "nmi")
     column = Fitted(both(like_the_paper), setting)
-    found = {s.name: s.test(column).verdict for s in sentences()}
+    found = {s.name: s.on(column).verdict for s in checks()}
     values = [name for name in found if name.endswith("The values")]
     assert {found.pop(name) for name in values} == {FAILS}
     assert set(found.values()) == {HOLDS}
@@ -296,15 +305,17 @@ def test_sentences_follow_the_numbers():
         return like_the_paper(condition, model, eta, radius, metric) + sign * malus
 
     turned = Fitted(both(against), setting)
-    assert {s.test(turned).verdict for s in sentences() if "beats" in s.text} == {FAILS}
+    assert {s.on(turned).verdict for s in checks() if "beats" in s.text} == {FAILS}
 
 
 def test_printed_tables_hold_at_the_planted_setting():
     stacks = {kind: planted(kind, HIDDEN.scale) for kind in (SIMILARITY, BLOCKS)}
     column = Fitted(stacks, HIDDEN)
     # Without spread over graphs chance makes nothing, so the values are to be exact.
-    assert claims._values(column, SIMILARITY, "mcc").evidence.startswith("root mean square 0.000")
-    assert claims._values(column, BLOCKS, "nmi").evidence.startswith("root mean square 0.000")
+    assert statements._values(column, SIMILARITY, "mcc").evidence.startswith(
+        "root mean square 0.000"
+    )
+    assert statements._values(column, BLOCKS, "nmi").evidence.startswith("root mean square 0.000")
 
 
 # --- The command ---------------------------------------------------------------------------------
@@ -315,19 +326,19 @@ def test_command_reports_three_columns(monkeypatch, tmp_path, capsys, few_settin
         kind: rows(kind, peaked(0.2, 2.0), graphs=1)[0] for kind in (SIMILARITY, BLOCKS)
     }  # fmt: skip
 
-    def fake(jobs, function, store, description, scheduler=None):
+    def fake(jobs, function, *rest):
         assert function is run_job
         return [made[job.kind] for job in jobs]
 
-    monkeypatch.setattr(run, "run_trials", fake)
-    arguments = ["explain", "--search", "3", "--graphs", "4", "--output", str(tmp_path)]
+    monkeypatch.setattr("experiments.study.run_trials", fake)
+    arguments = ["study", "explain", "--search", "3", "--graphs", "4", "--output", str(tmp_path)]
     assert cli.main(arguments) == 0
     verdicts = pd.read_csv(tmp_path / "verdicts.csv")
     assert set(verdicts["choice"]) == {"fitted setting", "tuned on other graphs", "without truth"}
-    assert len(verdicts) == 3 * len(sentences())
+    assert len(verdicts) == 3 * len(checks())
     assert len(pd.read_csv(tmp_path / "settings.csv")) == len(SOME)
     report = (tmp_path / "report.md").read_text()
-    assert "--search 3 --graphs 4 --seed 0" in report
+    assert "Made by `wdro study explain --search 3 --graphs 4`." in report
     assert "Larger p is better" in report
     assert (tmp_path / "explain.png").stat().st_size > 10_000
     assert "fitted: η = " in capsys.readouterr().out
@@ -338,6 +349,11 @@ def test_an_answer_that_is_not_certified_fails_the_command(
 ):
     made = {kind: rows(kind, peaked(0.2, 2.0), graphs=1)[0] | {"unsolved": 1}
             for kind in (SIMILARITY, BLOCKS)}  # fmt: skip
-    monkeypatch.setattr(run, "run_trials", lambda jobs, *rest, **more: [made[j.kind] for j in jobs])
-    assert cli.main(["explain", "--search", "2", "--graphs", "2", "--output", str(tmp_path)]) == 1
+    monkeypatch.setattr(
+        "experiments.study.run_trials", lambda jobs, *rest: [made[job.kind] for job in jobs]
+    )
+    assert (
+        cli.main(["study", "explain", "--search", "2", "--graphs", "2", "--output", str(tmp_path)])
+        == 1
+    )
     assert "not certified" in capsys.readouterr().err

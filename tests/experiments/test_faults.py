@@ -86,7 +86,7 @@ def test_a_stopped_run_goes_on_where_it_was(name, how, tmp_path, capsys, unpaint
     assert not alive
     assert run.returncode == (-how if how == signal.SIGKILL else 128 + how)
     if how != signal.SIGKILL:
-        assert "the same command goes on from here" in said
+        assert "the same command resumes" in said
         assert "Traceback" not in said
     assert len(kept) >= 3
     assert all(json.loads(path.read_text())["row"] for path in kept)

@@ -1,4 +1,4 @@
-"""Does robustness pay: the shifts, the spoilt signals, tuning and the comparison."""
+"""Does robustness pay: the shifts, the corrupted signals, tuning and the comparison."""
 
 import numpy as np
 import pandas as pd
@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from experiments import cli
-from experiments.studies.shift import run
-from experiments.studies.shift.grid import (
+from experiments.studies.shift.trial import (
     ADVERSARY,
     BROKEN,
     CLEAN,
@@ -26,10 +25,13 @@ from experiments.studies.shift.grid import (
     ShiftTask,
     candidates,
     conditions,
+    corrupt,
+    make_tests,
+    run_task,
+    second_moment,
     tasks,
 )
-from experiments.studies.shift.trial import make_tests, run_task, second_moment, spoil
-from experiments.studies.shift.tuning import AWARE, UNAWARE, collect, compare
+from experiments.studies.shift.tuning import AWARE, METRICS, UNAWARE, collect, compare
 from solvers import solve
 from wdro_cvx import GraphProblem, Nominal, Singleton
 from wdro_cvx.generators import rbf_graph
@@ -87,15 +89,17 @@ def test_shifts_are_no_milder_than_none():
     assert tests[DRIFT].regret(graph) < tests[NO_SHIFT].regret(graph)
 
 
-def test_spoilt_signals():
+def test_corrupted_signals():
     rng = np.random.default_rng(0)
     samples = rng.standard_normal((200, D))
-    factor = np.linalg.norm(spoil(samples, OUTLIERS, rng), axis=1) / np.linalg.norm(samples, axis=1)
+    factor = np.linalg.norm(corrupt(samples, OUTLIERS, rng), axis=1) / np.linalg.norm(
+        samples, axis=1
+    )
     assert sorted(factor)[-10:] == pytest.approx([OUTLIER_FACTOR] * 10)
     assert sorted(factor)[:-10] == pytest.approx([1.0] * 190)
-    noisy = spoil(samples, NOISY, rng)
+    noisy = corrupt(samples, NOISY, rng)
     assert np.var(noisy - samples) == pytest.approx(np.var(samples), rel=0.1)
-    assert spoil(samples, CLEAN, rng) is samples
+    assert corrupt(samples, CLEAN, rng) is samples
 
 
 # --- Tuning --------------------------------------------------------------------------------------
@@ -135,7 +139,7 @@ def fake_rows(planned, bonus):
                     (0.5 - plain + own) if metric == "mcc" else
                     (plain if metric in ("regret, none", "dog") else shifted) - own
                 ).tolist()
-                for metric in run.METRICS
+                for metric in METRICS
             }  # fmt: skip
         rows.append({"scores": scores, "unsolved": 0})
     return rows
@@ -144,9 +148,7 @@ def fake_rows(planned, bonus):
 def comparisons(bonus):
     planned = tasks(range(4), 0)
     scores = collect(planned, fake_rows(planned, bonus))
-    return pd.DataFrame(
-        [vars(c) | {"verdict": c.verdict} for c in compare(scores, scores, run.METRICS)]
-    )
+    return compare(scores, scores)
 
 
 def test_tuning_without_the_shift_misses_what_tuning_with_it_finds():
@@ -163,20 +165,20 @@ def test_winners_and_losers_are_told_from_noise():
     assert words[GAUSSIAN] == ["wins"]
     assert words[DEGREE] == ["loses"]
     assert (table[table["model"] == GAUSSIAN]["gain"] > 0.019).all()
-    assert len(table) == len(conditions()) * len(run.METRICS) * 2 * (len(MODELS) - 1)
+    assert len(table) == len(conditions()) * len(METRICS) * 2 * (len(MODELS) - 1)
 
 
 def test_command_reports_wins_and_losses(monkeypatch, tmp_path):
-    def fake(planned, function, store, description, scheduler=None):
+    def fake(planned, function, *rest):
         assert function is run_task
         return fake_rows(planned, {GAUSSIAN: 0.02})
 
-    monkeypatch.setattr(run, "run_trials", fake)
-    arguments = ["shift", "--tuned", "2", "--graphs", "3", "--output", str(tmp_path)]
+    monkeypatch.setattr("experiments.study.run_trials", fake)
+    arguments = ["study", "shift", "--tuned", "2", "--graphs", "3", "--output", str(tmp_path)]
     assert cli.main(arguments) == 0
     assert (tmp_path / "shift.png").stat().st_size > 10_000
     report = (tmp_path / "report.md").read_text()
-    assert "--tuned 2 --graphs 3 --seed 0" in report
+    assert "Made by `wdro study shift --tuned 2 --graphs 3`." in report
     assert "**+2.00 ± " in report
     table = pd.read_csv(tmp_path / "comparisons.csv")
     assert set(table["model"]) == set(MODELS[1:])

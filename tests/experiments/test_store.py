@@ -221,7 +221,7 @@ def test_a_log_on_a_full_disk_is_no_defect_and_no_disagreement(full, code, tmp_p
     assert done.returncode == code, done.stderr
     assert (tmp_path / "report.md").exists()
     if full == "stdout":
-        assert done.stderr.splitlines()[-1].startswith("wdro: there is no room for what it says")
+        assert done.stderr.splitlines()[-1].startswith("wdro: the output cannot be written")
 
 
 @pytest.mark.parametrize("command", ["compare", "bench", "robustness", "propositions", "figures"])

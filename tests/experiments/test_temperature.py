@@ -8,16 +8,21 @@ import pytest
 
 from experiments import cli
 from experiments.learn.places import Places
-from experiments.studies.temperature import run
-from experiments.studies.temperature.bands import measure_bands
-from experiments.studies.temperature.directions import (
+from experiments.studies.temperature import study
+from experiments.studies.temperature.reading import (
     explained_by,
     matched_by_length,
+    measure_bands,
     measure_edges,
     shuffled_vertices,
 )
-from experiments.studies.temperature.states import CENTROIDS, TEMPERATURES, load_states
-from experiments.studies.temperature.stations import load_stations, weekly_means
+from experiments.studies.temperature.stations import (
+    CENTROIDS,
+    TEMPERATURES,
+    load_states,
+    load_stations,
+    weekly_means,
+)
 from wdro_cvx import DataError
 
 needs_data = pytest.mark.skipif(
@@ -143,7 +148,7 @@ def test_a_changed_table_of_states_is_refused(tmp_path):
     lines = TEMPERATURES.read_text().splitlines()
     gap = tmp_path / "gap.csv"
     gap.write_text("\n".join(lines[:50] + lines[51:]))
-    with pytest.raises(DataError, match="does not go on by one month after 2004-1"):
+    with pytest.raises(DataError, match="leaves out the month after 2004-1"):
         load_states(gap)
     celsius = tmp_path / "hot.csv"
     celsius.write_text("\n".join([lines[0], lines[1].replace("46.5", "465", 1), *lines[2:]]))
@@ -174,7 +179,7 @@ def test_station_data(country, d):
 @pytest.mark.slow
 @needs_data
 def test_command_writes_maps_and_report(tmp_path, monkeypatch):
-    full = run.load_map
+    full = study.load_map
 
     def few(name):
         stations = full(name)
@@ -184,9 +189,9 @@ def test_command_writes_maps_and_report(tmp_path, monkeypatch):
         height = None if stations.elevation is None else stations.elevation[kept]
         return type(stations)(table, places, height)
 
-    monkeypatch.setattr(run, "load_map", few)
-    monkeypatch.setattr("experiments.studies.temperature.bands._SEEDS", 3)
-    assert cli.main(["temperature", "--output", str(tmp_path)]) == 0
+    monkeypatch.setattr(study, "load_map", few)
+    monkeypatch.setattr("experiments.studies.temperature.reading._SEEDS", 3)
+    assert cli.main(["study", "temperature", "--output", str(tmp_path)]) == 0
     for name in ("states", "us", "australia", "directions", "story"):
         assert (tmp_path / f"{name}.png").stat().st_size > 10_000
     report = (tmp_path / "report.md").read_text()
@@ -194,7 +199,7 @@ def test_command_writes_maps_and_report(tmp_path, monkeypatch):
     assert "rank correlation of degree and elevation" in report
     edges = pd.read_csv(tmp_path / "edges.csv")
     assert set(edges["graph"]) == {
-        f"{title}, {model}" for title in run.MAPS.values() for model in run.MODELS
+        f"{title}, {model}" for title in study.MAPS.values() for model in study.MODELS
     }
     assert "by k-means on places" in report
     assert (edges["weight"] > 0).all()

@@ -1,4 +1,4 @@
-"""``wdro validate``: its data, its scores, what it says of those who fail."""
+"""``wdro study validate``: its data, its scores, how it reports failures."""
 
 import math
 
@@ -7,20 +7,31 @@ import pandas as pd
 import pytest
 
 from experiments import cli
-from experiments.studies.validate import methods, run, sources
-from experiments.studies.validate.coverage import CoverageTask, contains, cover, coverage_tasks
-from experiments.studies.validate.methods import METHODS, Learned, correlation, robust
-from experiments.studies.validate.report import describe
-from experiments.studies.validate.rules import (
+from experiments.studies.validate import methods, sources, study
+from experiments.studies.validate.methods import (
+    METHODS,
+    SCORES,
+    Learned,
+    average_precision,
+    correlation,
+    f1,
+    robust,
+    score,
+)
+from experiments.studies.validate.sources import NETWORKS, RANDOM, KnownGraph, load_source
+from experiments.studies.validate.study import describe, mean_ranks, rule_cells
+from experiments.studies.validate.trials import (
     RULES,
+    CoverageTask,
+    MethodTask,
     RuleTask,
+    contains,
+    cover,
+    coverage_tasks,
+    learn_by_method,
     learn_by_rule,
-    mean_ranks,
-    rule_cells,
     rule_tasks,
 )
-from experiments.studies.validate.scoring import SCORES, average_precision, f1, score
-from experiments.studies.validate.sources import NETWORKS, RANDOM, Source, load_source
 from solvers import RobustGraph
 from solvers.selection.bootstrap import bootstrap_radius
 from solvers.selection.signals import Signals
@@ -93,7 +104,7 @@ def test_tests_of_correlations_find_what_is_there():
     rng = np.random.default_rng(0)
     table = rng.standard_normal((200, 6))
     table[:, 1] += table[:, 0]
-    source = Source("x", table, np.zeros((6, 6), dtype=bool))
+    source = KnownGraph("x", table, np.zeros((6, 6), dtype=bool))
     expected = np.zeros((6, 6), dtype=bool)
     expected[0, 1] = expected[1, 0] = True
     np.testing.assert_array_equal(correlation(source).edges & ~np.eye(6, dtype=bool), expected)
@@ -126,16 +137,16 @@ def test_ranks_share_and_wins_are_bold():
     )
     ranks = mean_ranks(rule_cells(rows))
     assert list(ranks[list(RULES)]) == [1.5, 1.5, 3.0, 4.0]
-    text = describe({"rules": rows})
+    text = "\n".join(describe({"rules": rows}))
     assert text.count("**0.500**") == 2
 
 
 def test_coverage_counts_tables(monkeypatch):
-    monkeypatch.setattr("experiments.studies.validate.coverage.BATCH", 5)
+    monkeypatch.setattr("experiments.studies.validate.trials.BATCH", 5)
     assert 3 <= cover(CoverageTask("gaussian", "moment", 5, 30, 0))["covered"] <= 5
     assert cover(CoverageTask("student-5", "moment", 5, 30, 0))["covered"] <= 5
     monkeypatch.setattr(
-        "experiments.studies.validate.coverage.resampled_distances",
+        "experiments.studies.validate.trials.resampled_distances",
         lambda *_, **__: [iter([0.0] * 199)],
     )
     assert cover(CoverageTask("gaussian", "wasserstein", 5, 30, 0))["covered"] == 0
@@ -164,25 +175,27 @@ def test_a_method_that_fails_is_said_to_fail(monkeypatch):
         raise FloatingPointError("not positive definite")
 
     monkeypatch.setitem(methods.METHODS, "correlation", failing)
-    row = run.learn_by_method(run.MethodTask("rbf-20", "correlation"))
+    row = learn_by_method(MethodTask("rbf-20", "correlation"))
     assert math.isnan(row["f1"])
     rows = pd.DataFrame([{"source": "rbf-20", "method": "correlation", **row}])
-    assert "| correlation | fails |" in describe({"methods": rows})
+    assert "| correlation | fails |" in "\n".join(describe({"methods": rows}))
 
 
 @pytest.mark.slow
 def test_the_command_writes_tables_and_report(tmp_path, monkeypatch, capsys):
     few = [CoverageTask("gaussian", "moment", 4, 20, 0)]
-    monkeypatch.setitem(run._PARTS, "coverage", (lambda: few, cover))
-    arguments = ["validate", "--part", "coverage", "--output", str(tmp_path / "out")]
+    monkeypatch.setitem(study._PARTS, "coverage", (lambda: few, cover))
+    arguments = ["study", "validate", "--part", "coverage", "--output", str(tmp_path / "out")]
     assert cli.main(arguments) == 0
     assert "nominally 95 %" in capsys.readouterr().out
     assert len(pd.read_csv(tmp_path / "out" / "coverage.csv")) == 1
     assert (tmp_path / "out" / "report.md").exists()
     # A part that is there already stays in the report of the next.
     rules = [RuleTask("rbf-20", 0, "moment", 0.3, rule) for rule in RULES]
-    monkeypatch.setitem(run._PARTS, "rules", (lambda: rules, learn_by_rule))
-    assert cli.main(["validate", "--part", "rules", "--output", str(tmp_path / "out")]) == 0
+    monkeypatch.setitem(study._PARTS, "rules", (lambda: rules, learn_by_rule))
+    assert (
+        cli.main(["study", "validate", "--part", "rules", "--output", str(tmp_path / "out")]) == 0
+    )
     text = capsys.readouterr().out
     assert "nominally 95 %" in text
     assert "in 1 cells" in text

@@ -1,6 +1,6 @@
 """Random command lines: refused with a sentence, or accepted and carried out by stand-ins."""
 
-from types import SimpleNamespace
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -53,9 +53,10 @@ def stand_ins():
     from experiments.figures import run as figures
     from experiments.propositions import run as propositions
     from experiments.stress import run as robustness
-    from experiments.studies.explain import run as explain
-    from experiments.studies.shift import run as shift
-    from experiments.studies.temperature import run as temperature
+    from experiments.studies.explain import study as explain
+    from experiments.studies.shift import study as shift
+    from experiments.studies.temperature import study as temperature
+    from experiments.study import Report
 
     empty = pd.DataFrame({"outcome": ["ok"], "is_solved": [True], "method": ["x"]})
 
@@ -71,9 +72,9 @@ def stand_ins():
         patch.setattr(robustness, "run_robustness", lambda *_: table)
         patch.setattr(propositions, "run_propositions", lambda *_: [])
         patch.setattr(figures, "run_figures", lambda *_: None)
-        patch.setattr(explain, "run_explain", lambda *_: SimpleNamespace(setting="", unsolved=0))
-        patch.setattr(shift, "run_shift", lambda *_: SimpleNamespace(unsolved=0))
-        patch.setattr(temperature, "run_temperature", lambda *_: [])
+        for module in (explain, shift, temperature):
+            quick = replace(module.STUDY, answer=lambda *_: Report("Nothing", []))
+            patch.setattr(module, "STUDY", quick)
         yield
 
 
@@ -106,17 +107,18 @@ def command_lines(draw):
                   "--largest"],
         "robustness": ["--dimensions", "--cells", "--fresh"],
         "propositions": ["--instances", "--seed", "--fresh", "--dimensions"],
-        "explain": ["--search", "--graphs", "--seed", "--fresh", "--dask"],
-        "shift": ["--tuned", "--graphs", "--seed", "--fresh", "--dask"],
+        "study explain": ["--search", "--graphs", "--seed", "--fresh", "--dask"],
+        "study shift": ["--tuned", "--graphs", "--seed", "--fresh", "--dask"],
         "figures": ["--trials", "--seed", "--preset", "--fresh", "--dask"],
-        "temperature": ["--seed"],
+        "study temperature": ["--seed"],
+        "study": [],
     }  # fmt: skip
     command = draw(st.sampled_from([*own, "compare", "compare", "magic", ""]))
     known = own.get(command, [])
     chosen = draw(st.lists(st.sampled_from(known or list(options)), max_size=3, unique=True))
     if draw(st.integers(0, 9)) == 0:
         chosen.append(draw(st.sampled_from(list(options))))
-    line = [command]
+    line = command.split(" ")
     for name in chosen:
         value = draw(options[name])
         line += [name] if value is None else [f"{name}={value}"]

@@ -1,6 +1,8 @@
-"""The fit, drawn: both tables at the fitted setting beside the print, and the valley of the fit."""
+"""Draw the fit: both tables at the fitted setting beside the printed values, and the search."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -8,8 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments.drawing.style import BLACK, BLUE, COLOURS, MARKERS, PAGE, VERMILION, label_line
-from experiments.studies.explain.columns import Fitted
-from experiments.studies.explain.grid import (
+from experiments.studies.explain.choices import Fitted
+from experiments.studies.explain.settings import Fit, table_2_cells, table_3_cells
+from experiments.studies.explain.trial import (
     BLOCK_SIZES,
     BLOCKS,
     CAPS,
@@ -22,20 +25,16 @@ from experiments.studies.explain.grid import (
     TABLE_2_SIZES,
     Condition,
 )
-from experiments.studies.explain.outcome import Explained
-from experiments.studies.explain.settings import table_2_cells, table_3_cells
 from wdro_cvx.validation import Array
 
 _COLOURS = {SAA: BLACK, GAUSSIAN: BLUE, GENERAL: VERMILION}
 
 
-def draw(result: Explained) -> Figure:
+def draw(fits: Sequence[Fit], fitted: Fitted) -> Figure:
     """Draw Table 2, the fit by eta and cap, and Table 3."""
     figure, axes = plt.subplots(1, 3, figsize=(PAGE, 2.5), layout="constrained")
-    fitted = result.columns[0]
-    assert isinstance(fitted, Fitted)
     _table_2(axes[0], fitted)
-    _valley(axes[1], result)
+    _valley(axes[1], [fit for fit in fits if fit.setting.scale == fitted.setting.scale])
     _table_3(axes[2], fitted)
     return figure
 
@@ -65,16 +64,11 @@ def _table_2(axes: Axes, fitted: Fitted) -> None:
     axes.set_xlim(-0.2, len(names) + 0.6)
 
 
-def _valley(axes: Axes, result: Explained) -> None:
+def _valley(axes: Axes, fits: Sequence[Fit]) -> None:
     places = np.arange(len(CAPS), dtype=float)
     for index, eta in enumerate(ETAS):
         best = [
-            min(
-                fit.table_2
-                for fit in result.fits
-                if (fit.setting.eta, fit.setting.cap) == (eta, cap)
-                and fit.setting.scale == result.setting.scale
-            )
+            min(f.table_2 for f in fits if (f.setting.eta, f.setting.cap) == (eta, cap))
             for cap in CAPS
         ]
         axes.plot(places, best, color=COLOURS[index], marker=MARKERS[index], label=f"η = {eta:g}")

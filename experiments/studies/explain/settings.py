@@ -1,10 +1,10 @@
-"""The search: which of the settings that the paper leaves open comes nearest to its two tables."""
+"""The search: which settings, among those that the paper leaves open, fit its tables best."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from experiments.figures.communities import PAPER as TABLE_3
 from experiments.figures.learning import GENERAL as PAPER_GENERAL
 from experiments.figures.norm import PAPER as TABLE_2
-from experiments.studies.explain.grid import (
+from experiments.measuring.store import Row
+from experiments.studies.explain.trial import (
     BLOCK_SIZES,
     BLOCKS,
     CAPS,
@@ -28,32 +29,63 @@ from experiments.studies.explain.grid import (
     Condition,
     radii,
 )
-from experiments.studies.explain.scores import Stack
 from wdro_cvx.validation import Array
 
-#: The trials by kind of graph and scale.
-Stacks = Mapping[tuple[str, str], Stack]
 Draw = NDArray[np.intp] | slice
 _RESAMPLES = 100
 
 
 @dataclass(frozen=True)
+class Stack:
+    """The scores of all graphs of one kind at one scale."""
+
+    rows: Sequence[Row]
+    _arrays: dict[tuple[Condition, str, str], Array] = field(default_factory=dict, repr=False)
+
+    def of(self, condition: Condition, model: str, metric: str) -> Array:
+        """Return an array of graphs by etas by radii."""
+        key = condition, model, metric
+        if key not in self._arrays:  # a search asks for each of them a thousand times
+            lines = [row["scores"][condition.key][model][metric] for row in self.rows]
+            self._arrays[key] = np.array(lines, dtype=float)
+        return self._arrays[key]
+
+    def at(self, condition: Condition, model: str, metric: str, eta: float) -> Array:
+        """Return an array of graphs by radii at one eta."""
+        return self.of(condition, model, metric)[:, ETAS.index(eta)]
+
+    @property
+    def graphs(self) -> int:
+        """The number of graphs."""
+        return len(self.rows)
+
+    @property
+    def unsolved(self) -> int:
+        """The number of answers that the judge did not certify."""
+        return int(sum(row["unsolved"] for row in self.rows))
+
+
+#: Trials by kind of graph and scale.
+Stacks = Mapping[tuple[str, str], Stack]
+
+
+@dataclass(frozen=True)
 class Setting:
-    """What the paper does not tell.
+    """Values for what the paper does not state.
 
     Attributes
     ----------
     scale : str
-        Of the true graph before the signals are drawn.
+        The scale of the true graph before signals are drawn.
     eta : float
     cap : float
         The largest candidate for ε, the same for all norms.
     threshold : float
-        Below which an edge counts as absent.
+        Edges below it count as absent.
     per : str
-        Whether ε is chosen once for all trials of a ``setting`` or anew for each ``trial``.
+        Whether ε is chosen once for all trials (``setting``) or for each ``trial``.
     tuned : str
-        The metric by which Table 3's ε is chosen.
+        The metric by which ε is chosen for Table 3.
     """
 
     scale: str
@@ -76,9 +108,9 @@ class Setting:
 
 @dataclass(frozen=True)
 class Fit:
-    """How near a setting comes: root mean square over the printed values, with standard error.
+    """Root mean square distance of a setting from the printed values, with its standard error.
 
-    ``behind`` is its distance from the best setting and ``doubt`` the standard error of that, over
+    ``behind`` is the difference from the best setting and ``doubt`` its standard error over
     resampled graphs.
     """
 
@@ -107,17 +139,18 @@ def pick(tune: Array, score: Array, per: str) -> Array:
 def chosen(
     stack: Stack, setting: Setting, condition: Condition, model: str, score: str, tuned: str
 ) -> Array:
-    """Return the score of every graph as the paper would have it at a setting."""
+    """Return the score of every graph as the paper would report it at a setting."""
+    return pick(*_tuned_and_scored(stack, setting, condition, model, score, tuned), setting.per)
+
+
+def _tuned_and_scored(
+    stack: Stack, setting: Setting, condition: Condition, model: str, score: str, tuned: str
+) -> tuple[Array, Array]:
+    """Return the metric to tune by and the one to score, both graphs by allowed radii."""
     allowed = np.array(radii(model)) <= setting.cap
-    tune, found = (
-        stack.at(condition, model, _metric(setting, name), setting.eta)[:, allowed]
-        for name in (tuned, score)
-    )
-    return pick(tune, found, setting.per)
-
-
-def _metric(setting: Setting, name: str) -> str:
-    return f"mcc {setting.threshold:g}" if name == "mcc" else name
+    names = (f"mcc {setting.threshold:g}" if name == "mcc" else name for name in (tuned, score))
+    tune, found = (stack.at(condition, model, name, setting.eta)[:, allowed] for name in names)
+    return tune, found
 
 
 def table_2_cells() -> list[tuple[int, str, float]]:
@@ -137,14 +170,13 @@ def search(stacks: Stacks, rng: np.random.Generator) -> list[Fit]:
     draws: dict[str, list[Draw]] = {}
     for kind in (SIMILARITY, BLOCKS):
         graphs = stacks[kind, SCALES[0]].graphs
-        again: list[Draw] = list(rng.integers(0, graphs, (_RESAMPLES, graphs)))
-        draws[kind] = [slice(None), *again]
+        draws[kind] = [slice(None), *rng.integers(0, graphs, (_RESAMPLES, graphs))]
     first: dict[Setting, Array] = {}
     second: dict[Setting, Array] = {}
     settings = all_settings()
     for setting in settings:
         one, two = replace(setting, tuned="mcc"), setting
-        if setting.tuned == "nmi":  # then no threshold enters
+        if setting.tuned == "nmi":  # then Table 3 does not depend on the threshold
             two = replace(setting, threshold=THRESHOLDS[0])
         if one not in first:
             stack = stacks[SIMILARITY, setting.scale]
@@ -182,11 +214,7 @@ def _squares(
     """Return the mean squared difference from the printed cells, for every draw of graphs."""
     total = np.zeros(len(draws))
     for n, model, value in cells:
-        allowed = np.array(radii(model)) <= setting.cap
-        tune, found = (
-            stack.at(Condition(n), model, _metric(setting, name), setting.eta)[:, allowed]
-            for name in (tuned, score)
-        )
+        tune, found = _tuned_and_scored(stack, setting, Condition(n), model, score, tuned)
         means = [float(pick(tune[draw], found[draw], setting.per).mean()) for draw in draws]
         total += (np.array(means) - value) ** 2
     return total / len(cells)

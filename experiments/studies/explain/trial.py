@@ -1,46 +1,138 @@
-"""One random graph: every condition, model, eta and radius learned, judged and scored."""
+"""One random graph: every condition, model, eta and radius learned, judged and scored.
+
+The constants are what the paper leaves open, as a grid, and the conditions of its tables.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
-from experiments.drawing.graphs import communities
+from experiments.drawing.communities import communities
 from experiments.measuring.store import Row
-from experiments.studies.explain.grid import (
-    BLOCKS,
-    COMPARED,
-    ETAS,
-    PLANTED,
-    RELIABILITY_N,
-    SAA,
-    THRESHOLDS,
-    Condition,
-    D,
-    Job,
-    ball,
-    conditions,
-    models,
-    radii,
-)
 from solvers import solve
-from wdro_cvx import GraphProblem, Nominal, Solution, judge
+from wdro_cvx import (
+    AmbiguitySet,
+    GaussianBall,
+    GraphProblem,
+    MomentBall,
+    Nominal,
+    Singleton,
+    Solution,
+    judge,
+)
 from wdro_cvx.generators import rbf_graph, sbm_graph, scale_to_trace, smooth_signals
 from wdro_cvx.graphs.laplacian import weights_from_laplacian
 from wdro_cvx.metrics import dog, edge_correlation, nmi, reliability
 from wdro_cvx.validation import Array
 
-#: By metric: one value for every eta and radius.
-Scores = dict[str, list[list[float]]]
-Score = Callable[[Solution, float], Mapping[str, float]]
+SIMILARITY, BLOCKS = "similarity", "blocks"
+SAA, GAUSSIAN, GENERAL = "SAA", "WDRO Gaussian", "p = 2"
+#: The models of the figures and of Table 3; Table 2 has the other norms too.
+COMPARED = (SAA, GAUSSIAN, GENERAL)
+NORMS = {
+    "p = 1": 1.0, "p = 4/3": 4 / 3, "p = 3/2": 1.5, "p = 2": 2.0, "p = 3": 3.0, "p = 4": 4.0,
+}  # fmt: skip
+
+#: ``scaled``: Tr L = d before the signals are drawn; ``raw``: the weights as the kernel gives them.
+SCALES = ("scaled", "raw")
+ETAS = (0.03, 0.06, 0.1, 0.2, 0.3, 0.6)
+#: Candidates for every norm, as the paper's words suggest; a setting may cap them.
+RADII = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
+#: Small norms need larger radii for the same effect; only the cap ``inf`` includes these.
+_FURTHER = {"p = 1": (50.0, 100.0, 200.0), "p = 4/3": (50.0,), "p = 3/2": (50.0,)}
+#: Radii in signals, not moments: beyond 5 the Gaussian scenario hardly depends on the data.
+_GAUSSIAN_RADII = RADII[2:7]
+CAPS = (0.5, 1.0, 2.0, 5.0, 20.0, np.inf)
+THRESHOLDS = (1e-4, 1e-3, 1e-2)
+
+NOISE = 0.1
+D = 20
+SIZES = (20, 50, 100, 200, 1000)
+TABLE_2_SIZES = (50, 100, 200, 1000)
+NOISES = (0.4, 0.8)
+NOISE_N = 100
+BLOCK_SIZES = (80, 100, 150, 200, 500, 1000)
+PLANTED = (15, 15, 15)
+RELIABILITY_N = 50
 _TOLERANCE = 1e-6
 _TESTS = 500
 
+#: By metric: one value for every eta and radius.
+Scores = dict[str, list[list[float]]]
+Score = Callable[[Solution, float], Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """The number of samples and their noise."""
+
+    n: int
+    noise: float = NOISE
+
+    @property
+    def key(self) -> str:
+        """The name in stored rows."""
+        return f"{self.n}/{self.noise:g}"
+
+
+@dataclass(frozen=True)
+class Job:
+    """One random graph and what to try on it.
+
+    Attributes
+    ----------
+    kind : str
+        ``similarity`` (RBF, 20 vertices) or ``blocks`` (45 vertices).
+    trial, seed : int
+    scale : str
+    etas, norm_etas : tuple of float
+        Etas for the Gaussian scenario and p = 2, and for the other norms; SAA uses all.
+    blind : bool
+        Whether to learn from two thirds of the signals too, for choices without the truth.
+    """
+
+    kind: str
+    trial: int
+    seed: int
+    scale: str
+    etas: tuple[float, ...]
+    norm_etas: tuple[float, ...]
+    blind: bool
+
+
+def radii(model: str) -> tuple[float, ...]:
+    """Return the candidates of a model, ascending; SAA has none."""
+    if model == SAA:
+        return (0.0,)
+    return _GAUSSIAN_RADII if model == GAUSSIAN else RADII + _FURTHER.get(model, ())
+
+
+def ball(model: str, radius: float) -> AmbiguitySet:
+    """Return the ambiguity set of a model."""
+    if model == SAA:
+        return Singleton()
+    return GaussianBall(radius) if model == GAUSSIAN else MomentBall(radius, p=NORMS[model])
+
+
+def conditions(kind: str) -> list[Condition]:
+    """Return the conditions under which graphs of a kind are learned."""
+    if kind == BLOCKS:
+        return [Condition(n) for n in BLOCK_SIZES]
+    return [Condition(n) for n in SIZES] + [Condition(NOISE_N, noise) for noise in NOISES]
+
+
+def models(kind: str, condition: Condition) -> list[str]:
+    """Return the models to learn under a condition; Table 2 has every norm."""
+    table_2 = kind == SIMILARITY and condition.noise == NOISE and condition.n in TABLE_2_SIZES
+    return [SAA, GAUSSIAN, *(NORMS if table_2 else [GENERAL])]
+
 
 def run_job(job: Job) -> Row:
-    """Return all scores of one graph, by condition and model, and how many answers failed."""
+    """Return the scores by condition and model, and the number of uncertified answers."""
     rng = np.random.default_rng([job.seed, job.trial, job.kind == BLOCKS])
     truth, planted = _truth(job, rng)
     unsolved = 0
@@ -71,10 +163,7 @@ def _truth(job: Job, rng: np.random.Generator) -> tuple[Array, Array | None]:
 
 
 def _learn(samples: Array, model: str, etas: tuple[float, ...], score: Score) -> tuple[Scores, int]:
-    """Learn along the radii for every eta; return the scores and how many answers failed.
-
-    Where an eta is not asked for, the scores are NaN.
-    """
+    """Learn along the radii for some etas; return scores (NaN for other etas) and failures."""
     nominal = Nominal.from_samples(samples)
     found: Scores = {}
     unsolved = 0
@@ -92,10 +181,10 @@ def _learn(samples: Array, model: str, etas: tuple[float, ...], score: Score) ->
 
 
 def scorer(truth: Array, planted: Array | None, tests: Array | None) -> Score:
-    """Return what scores an answer against the truth.
+    """Return a function that scores an answer against the truth.
 
-    ``dog`` is literal, against the truth that the signals were drawn from; ``shape`` is the same
-    against the truth at the scale of a learned graph.
+    ``dog`` compares with the truth that the signals were drawn from, ``shape`` with the truth
+    scaled to the trace of a learned graph.
     """
     edges = weights_from_laplacian(truth) > 0.0
     scaled = scale_to_trace(truth)
@@ -126,10 +215,10 @@ def _blind(tests: Array) -> Score:
 
 
 def neighbour_error(laplacian: Array, tests: Array) -> float:
-    """Return how badly a vertex's unseen signals are told from its neighbours', relative.
+    """Return the relative error of predicting a vertex from its neighbours, on unseen signals.
 
-    The guess is the weighted mean of the neighbours, zero without any. It needs no true graph, and
-    unlike the risk it compares graphs of different eta.
+    The prediction is the weighted mean of the neighbours, zero without any. It needs no true graph
+    and, unlike the risk, compares graphs of different eta.
     """
     degrees = np.diagonal(laplacian)
     adjacency = np.diag(degrees) - laplacian

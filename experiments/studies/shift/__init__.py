@@ -1,5 +1,4 @@
-"""``wdro shift``: does robustness pay? Models tuned alike, then tested on what they did not see.
+"""``wdro study shift``: does robustness pay? All models tuned alike, then tested under shifts.
 
-grid.py holds models, candidates and what shifts, trial.py learns and scores one graph, tuning.py
-chooses and compares; run.py runs, drawing.py draws and report.py tells.
+trial.py learns and tests one graph, tuning.py chooses and compares, study.py reports.
 """

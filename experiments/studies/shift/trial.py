@@ -1,4 +1,16 @@
-"""One graph and one sample: every candidate of every model learned, judged and tested."""
+"""One graph and one sample: every candidate of every model learned, judged and tested.
+
+Every model has equally many candidates. A shift at test time is an ambiguity set around the *true*
+second moment. The risk under a shift, and the least risk of any graph, therefore come from the same
+code as everything else:
+
+- none: the true distribution itself;
+- drift: the distribution of a graph with thirty per cent of another mixed in;
+- sensor: the worst vertex for the graph reads noise; this is the moment ball with p = 1;
+- adversary: the worst distribution within a Wasserstein distance.
+
+White noise at test time is not a shift here: it adds ``σ²·Tr L = σ²·d`` to the risk of every graph.
+"""
 
 from __future__ import annotations
 
@@ -8,58 +20,122 @@ from dataclasses import dataclass
 import numpy as np
 
 from experiments.measuring.store import Row
-from experiments.studies.shift.grid import (
-    ADVERSARY,
-    BROKEN,
-    DISTANCE,
-    DRIFT,
-    MIXED,
-    MODELS,
-    NO_SHIFT,
-    NOISE,
-    NOISE_SHARE,
-    NOISY,
-    OUTLIER_FACTOR,
-    OUTLIER_SHARE,
-    OUTLIERS,
-    SENSOR,
-    TEST_ETA,
-    D,
-    ShiftTask,
-    ball,
-    candidates,
-)
 from solvers import solve
-from wdro_cvx import GaussianBall, GraphProblem, MomentBall, Nominal, Singleton, Solution, judge
+from wdro_cvx import (
+    AmbiguitySet,
+    GaussianBall,
+    GraphProblem,
+    MomentBall,
+    Nominal,
+    Singleton,
+    Solution,
+    judge,
+)
 from wdro_cvx.generators import add_noise, rbf_graph, scale_to_trace, smooth_signals
 from wdro_cvx.metrics import dog, mcc
 from wdro_cvx.validation import Array
 
+SAA, GAUSSIAN, MIDDLE, DEGREE = "SAA", "WDRO Gaussian", "WDRO p = 3/2", "WDRO p = 1"
+MODELS = (SAA, GAUSSIAN, MIDDLE, DEGREE)
+_NORMS = {MIDDLE: 1.5, DEGREE: 1.0}
+D = 20
+NOISE = 0.1
+SIZES = (10, 30, 100, 300, 1000)
+#: The sample sizes at which the other scale and corrupted training signals are tried.
+FEWER_SIZES = (30, 300)
+SCALES = ("scaled", "raw")
+CLEAN, NOISY, OUTLIERS = "clean", "noisy", "outliers"
+#: Corrupted signals: white noise as strong as the signal; every twentieth signal times six.
+NOISE_SHARE, OUTLIER_SHARE, OUTLIER_FACTOR = 1.0, 0.05, 6.0
+NO_SHIFT, DRIFT, SENSOR, ADVERSARY = "none", "drift", "sensor", "adversary"
+SHIFTS = (NO_SHIFT, DRIFT, SENSOR, ADVERSARY)
+#: The share of the other graph under drift; the noise of a broken sensor and the distance of the
+#: adversary, relative to the signal.
+MIXED, BROKEN, DISTANCE = 0.3, 2.0, 0.3
+#: The eta of the risk under test, relative to the signal; the same for all models.
+TEST_ETA = 0.3
+
+#: Fifteen candidates for every model, relative to the data.
+_SAA_ETAS = tuple(float(eta) for eta in np.geomspace(0.02, 4.0, 15))
+_ETAS = (0.06, 0.15, 0.4, 1.0, 2.5)
+_GAUSSIAN_RADII = (0.05, 0.15, 0.4)
+_MOMENT_RADII = (0.05, 0.2, 0.8)
 _TOLERANCE = 1e-6
 
 
+@dataclass(frozen=True)
+class ShiftTask:
+    """One random graph, one sample of its signals."""
+
+    trial: int
+    seed: int
+    scale: str
+    n: int
+    training: str
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Eta and radius of a model, relative to the data."""
+
+    eta: float
+    radius: float
+
+
+def candidates(model: str) -> list[Candidate]:
+    """Return the candidates of a model."""
+    if model == SAA:
+        return [Candidate(eta, 0.0) for eta in _SAA_ETAS]
+    radii = _GAUSSIAN_RADII if model == GAUSSIAN else _MOMENT_RADII
+    return [Candidate(eta, radius) for eta in _ETAS for radius in radii]
+
+
+def ball(model: str, radius: float, length: float) -> AmbiguitySet:
+    """Return the ambiguity set of a model; ``radius`` is relative to the length of a signal."""
+    if model == SAA:
+        return Singleton()
+    if model == GAUSSIAN:
+        return GaussianBall(radius * length)
+    shape = MomentBall(1.0, p=_NORMS[model])
+    # ‖vec L‖_q of a graph with even degrees grows like d^{1/q}.
+    return MomentBall(radius * length**2 * D ** (-1.0 / shape.q), p=shape.p)
+
+
+def tasks(trials: range, seed: int) -> list[ShiftTask]:
+    """Return the tasks of some graphs: one for every condition."""
+    return [ShiftTask(trial, seed, *condition) for trial in trials for condition in conditions()]
+
+
+def conditions() -> list[tuple[str, int, str]]:
+    """Return every combination that is tried: scale, sample size, training signals."""
+    clean = [(SCALES[0], n, CLEAN) for n in SIZES]
+    raw = [(SCALES[1], n, CLEAN) for n in FEWER_SIZES]
+    corrupted = [(SCALES[0], n, how) for how in (NOISY, OUTLIERS) for n in FEWER_SIZES]
+    return clean + raw + corrupted
+
+
 @dataclass(frozen=True, eq=False)
-class Trial:
-    """A distribution, or a set of them, that a graph is tested on, and the best possible risk."""
+class ShiftedRisk:
+    """The risk under one shift, and the least risk of any graph (``best``)."""
 
     problem: GraphProblem
     best: float
 
     def regret(self, laplacian: Array) -> float:
-        """Return by what share the risk of a graph exceeds the best."""
+        """Return the relative excess of a graph's risk over the least risk."""
         return self.problem.value(laplacian) / self.best - 1.0
 
 
 def run_task(task: ShiftTask) -> Row:
-    """Return, by model, the scores of every candidate, and how many answers failed."""
+    """Return the scores of every candidate by model, and the number of uncertified answers."""
     rng = np.random.default_rng([task.seed, task.trial])
     scaled = task.scale == "scaled"
     truth, other = rbf_graph(D, rng, scaled=scaled), rbf_graph(D, rng, scaled=scaled)
     drifted = (1.0 - MIXED) * truth + MIXED * other
     tests = make_tests(truth, drifted)
-    # The same graph for all sample sizes; each its own signals.
+    # All sample sizes share the graph; each has its own signals.
     rng = np.random.default_rng([task.seed, task.trial, task.n])
-    samples = spoil(smooth_signals(truth, task.n, rng, noise=NOISE), task.training, rng)
+    samples = corrupt(smooth_signals(truth, task.n, rng, noise=NOISE), task.training, rng)
     graphs = {"truth": scale_to_trace(truth), "drifted": scale_to_trace(drifted)}
     nominal, length = Nominal.from_samples(samples), signal_length(samples)
     unsolved, scores = 0, {}
@@ -78,7 +154,7 @@ def run_task(task: ShiftTask) -> Row:
 
 
 def _score(
-    laplacian: Array, tests: Mapping[str, Trial], graphs: Mapping[str, Array]
+    laplacian: Array, tests: Mapping[str, ShiftedRisk], graphs: Mapping[str, Array]
 ) -> dict[str, float]:
     found = {f"regret, {name}": test.regret(laplacian) for name, test in tests.items()}
     return found | {
@@ -89,15 +165,15 @@ def _score(
 
 
 def second_moment(laplacian: Array) -> Array:
-    """Return that of the signals of a graph, noise included."""
+    """Return the second moment of the signals of a graph, noise included."""
     return np.asarray(np.linalg.pinv(laplacian, hermitian=True) + NOISE**2 * np.eye(D))
 
 
-def make_tests(truth: Array, drifted: Array) -> dict[str, Trial]:
-    """Return the tests of a graph, each with the best risk that any graph could have."""
+def make_tests(truth: Array, drifted: Array) -> dict[str, ShiftedRisk]:
+    """Return the risk under every shift."""
     zero = np.zeros(D)
     moment = second_moment(truth)
-    length = float(np.sqrt(np.trace(moment) - moment.mean() * D))  # what a Laplacian sees
+    length = float(np.sqrt(np.trace(moment) - moment.mean() * D))  # of centred signals
     eta = TEST_ETA * length**2 / D
     here = Nominal.from_moments(zero, moment)
     there = Nominal.from_moments(zero, second_moment(drifted))
@@ -107,20 +183,20 @@ def make_tests(truth: Array, drifted: Array) -> dict[str, Trial]:
         SENSOR: GraphProblem(here, MomentBall(BROKEN**2 * length**2 / D, p=1.0), eta),
         ADVERSARY: GraphProblem(here, GaussianBall(DISTANCE * length), eta),
     }
-    return {name: Trial(problem, solve(problem).value) for name, problem in problems.items()}
+    return {name: ShiftedRisk(problem, solve(problem).value) for name, problem in problems.items()}
 
 
 def signal_length(samples: Array) -> float:
-    """Return the root mean squared length of signals, less their mean over the vertices.
+    """Return the root mean squared length of signals after centring each over the vertices.
 
-    A Laplacian sees no more of a signal than that, so it is the unit of a radius.
+    A Laplacian sees only centred signals, so this is the unit of a radius.
     """
     centred = samples - samples.mean(axis=1, keepdims=True)
     return float(np.sqrt(np.mean(np.sum(centred**2, axis=1))))
 
 
-def spoil(samples: Array, how: str, rng: np.random.Generator) -> Array:
-    """Return the training signals with noise, with outliers, or as they are."""
+def corrupt(samples: Array, how: str, rng: np.random.Generator) -> Array:
+    """Return the training signals with noise, with outliers, or unchanged."""
     if how == NOISY:
         strength = signal_length(samples) / np.sqrt(samples.shape[1])
         return add_noise(samples, NOISE_SHARE * strength, rng)

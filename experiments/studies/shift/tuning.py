@@ -1,96 +1,83 @@
-"""Choose candidates on tuning graphs, compare the models on fresh ones, graph by graph."""
+"""Choose candidates on some graphs; compare the models on fresh graphs, pair by pair."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from experiments.measuring.store import Row
-from experiments.studies.shift.grid import CLEAN, MODELS, NO_SHIFT, SAA, ShiftTask, conditions
+from experiments.studies.shift.trial import (
+    CLEAN,
+    MODELS,
+    NO_SHIFT,
+    SAA,
+    SHIFTS,
+    ShiftTask,
+    conditions,
+)
 from wdro_cvx.validation import Array
 
 #: Scale, sample size and training signals.
 Key = tuple[str, int, str]
+#: The rows of some graphs by condition, the graphs in order.
+Rows = Mapping[Key, Sequence[Row]]
 UNAWARE, AWARE = "tuned without the shift", "tuned with the shift"
+METRICS = (*(f"regret, {shift}" for shift in SHIFTS), "mcc", "dog", "dog, drift")
 _SIGNIFICANT = 2.0
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """A model beside SAA under one condition: means over graphs, paired difference and its error.
-
-    ``gain`` is positive where the model is better.
-    """
-
-    scale: str
-    n: int
-    training: str
-    metric: str
-    tuning: str
-    model: str
-    score: float
-    baseline: float
-    gain: float
-    error: float
-
-    @property
-    def verdict(self) -> str:
-        """Whether the model wins or loses beyond two standard errors."""
-        if abs(self.gain) <= _SIGNIFICANT * self.error:
-            return "even"
-        return "wins" if self.gain > 0 else "loses"
-
-
-@dataclass(frozen=True)
-class Scores:
-    """The scores of some graphs by condition."""
-
-    rows: Mapping[Key, Sequence[Row]]
-
-    def of(self, key: Key, model: str, metric: str) -> Array:
-        """Return scores, one axis each for graphs and candidates; larger is better."""
-        found = np.array([row["scores"][model][metric] for row in self.rows[key]])
-        return found if metric == "mcc" else -found
-
-
-def collect(tasks: Sequence[ShiftTask], rows: Sequence[Row]) -> Scores:
-    """Return the rows by condition, the graphs in order."""
+def collect(tasks: Sequence[ShiftTask], rows: Sequence[Row]) -> Rows:
+    """Return the rows by condition."""
     found: dict[Key, list[Row]] = {key: [] for key in conditions()}
     for task, row in zip(tasks, rows, strict=True):
         found[task.scale, task.n, task.training].append(row)
-    return Scores(found)
-
-
-def compare(tuning: Scores, fresh: Scores, metrics: Sequence[str]) -> list[Comparison]:
-    """Return every model beside SAA, under every condition, by every metric, tuned both ways."""
-    found = []
-    for key in conditions():
-        for metric in metrics:
-            for how in (UNAWARE, AWARE):
-                scores = {m: chosen(tuning, fresh, key, m, metric, how) for m in MODELS}
-                for model in MODELS[1:]:
-                    difference = scores[model] - scores[SAA]
-                    error = difference.std(ddof=1) / np.sqrt(difference.size)
-                    found.append(
-                        Comparison(
-                            *key, metric, how, model, abs(float(scores[model].mean())),
-                            abs(float(scores[SAA].mean())), float(difference.mean()), float(error),
-                        )
-                    )  # fmt: skip
     return found
 
 
-def chosen(tuning: Scores, fresh: Scores, key: Key, model: str, metric: str, how: str) -> Array:
-    """Return the scores of the fresh graphs at the candidate that was best on the others.
+def compare(tuning: Rows, fresh: Rows) -> pd.DataFrame:
+    """Compare every model with SAA under every condition, by every metric, tuned both ways.
 
-    Without the shift, candidates are tuned on clean signals of the same number, by the same metric
-    of the true distribution.
+    Returns
+    -------
+    table
+        ``score`` and ``baseline`` are means of the model and of SAA over the graphs; ``gain`` is
+        the mean paired difference, positive where the model is better, and ``error`` its standard
+        error. The ``verdict`` is ``even`` within two standard errors.
+    """
+    lines = []
+    for key in conditions():
+        for metric in METRICS:
+            for how in (UNAWARE, AWARE):
+                scores = {m: chosen(tuning, fresh, key, m, metric, how) for m in MODELS}
+                for model in MODELS[1:]:
+                    gains = scores[model] - scores[SAA]
+                    gain, error = gains.mean(), gains.std(ddof=1) / np.sqrt(gains.size)
+                    signed = "wins" if gain > 0 else "loses"
+                    verdict = signed if abs(gain) > _SIGNIFICANT * error else "even"
+                    means = (abs(scores[name].mean()) for name in (model, SAA))
+                    lines.append([*key, metric, how, model, *means, gain, error, verdict])
+    columns = ["scale", "n", "training", "metric", "tuning", "model", "score", "baseline", "gain",
+               "error", "verdict"]  # fmt: skip
+    return pd.DataFrame(lines, columns=columns)
+
+
+def chosen(tuning: Rows, fresh: Rows, key: Key, model: str, metric: str, how: str) -> Array:
+    """Return the scores of the fresh graphs at the candidate that was best on the tuning graphs.
+
+    Without the shift, candidates are tuned on equally many clean signals, by the same metric under
+    the true distribution.
     """
     before, by = key, metric
     if how == UNAWARE:
         before = (key[0], key[1], CLEAN)
         by = f"regret, {NO_SHIFT}" if metric.startswith("regret") else metric.split(",")[0]
-    place = int(tuning.of(before, model, by).mean(axis=0).argmax())
-    return fresh.of(key, model, metric)[:, place]
+    best = int(_scores(tuning[before], model, by).mean(axis=0).argmax())
+    return _scores(fresh[key], model, metric)[:, best]
+
+
+def _scores(rows: Sequence[Row], model: str, metric: str) -> Array:
+    """Return an array of graphs by candidates; larger is better."""
+    found = np.array([row["scores"][model][metric] for row in rows])
+    return found if metric == "mcc" else -found

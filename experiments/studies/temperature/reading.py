@@ -1,4 +1,10 @@
-"""A learned graph with what the paper looks for in its maps."""
+"""A learned graph with what the paper reads from its maps: directions, bands, isolated vertices.
+
+*Directions*: do edges run along latitudes? Bearings and latitude differences are compared with
+random graphs. *Bands*: are communities bands of latitude? Any grouping of neighbours explains
+latitude; a band explains little longitude. Communities are compared with k-means clusters of the
+coordinates, which ignore temperatures.
+"""
 
 from __future__ import annotations
 
@@ -7,26 +13,72 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.drawing.communities import communities
 from experiments.learn.graph import LearnedGraph, LearnOptions, learn_graph
-from experiments.learn.loading import SignalTable
 from experiments.learn.places import Places
-from experiments.studies.temperature.bands import Bands, measure_bands
-from experiments.studies.temperature.directions import (
-    Permutation,
-    matched_by_length,
-    shuffled_vertices,
-)
+from experiments.studies.temperature.stations import Stations
 from wdro_cvx.validation import Array
+
+Indices = NDArray[np.intp]
+
+_EARTH_KM = 6371.0
+_SHUFFLES = 2000
+_SEEDS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """Edges on the globe: weight, length (km), angle to the parallel, latitude difference (°)."""
+
+    weights: Array
+    length: Array
+    bearing: Array
+    latitude_difference: Array
+
+
+@dataclass(frozen=True)
+class Permutation:
+    """A weighted mean over the edges, its expectation over random graphs, and the p-value.
+
+    ``p`` is the share of random graphs whose mean is at most the observed one.
+    """
+
+    observed: float
+    expected: float
+    p: float
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The minimum, median and maximum of some numbers."""
+
+    low: float
+    middle: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Bands:
+    """The number of communities, and the variance of latitude and longitude that they explain.
+
+    ``null_latitude`` and ``null_longitude`` are explained by equally many k-means clusters of the
+    coordinates.
+    """
+
+    count: Spread
+    latitude: Spread
+    longitude: Spread
+    null_latitude: Spread
+    null_longitude: Spread
 
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """A learned graph and what the paper looks for in it."""
+    """A learned graph and what the paper reads from its map."""
 
     title: str
     graph: LearnedGraph
-    places: Places
-    elevation: Array | None
+    stations: Stations
     latitude: Permutation
     bearing: Permutation
     bands: Bands
@@ -37,20 +89,116 @@ class Reading:
         return np.asarray(self.graph.adjacency.sum(axis=1) == 0.0)
 
 
-def read_graph(
-    title: str,
-    table: SignalTable,
-    places: Places,
-    elevation: Array | None,
-    options: LearnOptions,
-    seed: int,
-) -> Reading:
+def read_graph(title: str, stations: Stations, options: LearnOptions, seed: int) -> Reading:
     """Learn a graph and measure it."""
-    graph = learn_graph(table, options)
+    graph, places = learn_graph(stations.table, options), stations.places
     rng = np.random.default_rng(seed)
     return Reading(
-        title, graph, places, elevation,
+        title, graph, stations,
         shuffled_vertices(graph.adjacency, places, rng),
         matched_by_length(graph.adjacency, places, rng),
         measure_bands(graph.adjacency, places),
     )  # fmt: skip
+
+
+def measure_edges(adjacency: Array, places: Places) -> Edges:
+    """Return the geometry of the edges of a graph."""
+    rows, columns = np.nonzero(np.triu(adjacency))
+    north, east = _offsets(places, rows, columns)
+    return Edges(
+        adjacency[rows, columns],
+        np.hypot(north, east),
+        np.degrees(np.arctan2(np.abs(north), np.abs(east))),
+        np.abs(places.latitude[rows] - places.latitude[columns]),
+    )
+
+
+def shuffled_vertices(adjacency: Array, places: Places, rng: np.random.Generator) -> Permutation:
+    """Compare latitude differences with the same graph on shuffled coordinates."""
+    rows, columns = np.nonzero(np.triu(adjacency))
+    weights = adjacency[rows, columns]
+
+    def spread(latitude: Array) -> float:
+        return float(np.average(np.abs(latitude[rows] - latitude[columns]), weights=weights))
+
+    random = [spread(rng.permutation(places.latitude)) for _ in range(_SHUFFLES)]
+    return _compare(spread(places.latitude), np.array(random))
+
+
+def matched_by_length(adjacency: Array, places: Places, rng: np.random.Generator) -> Permutation:
+    """Compare bearings with random pairs of about the same length.
+
+    Learned edges are short, and short edges differ little in latitude whatever their direction.
+    Only this comparison isolates direction. It also accounts for a region that is wider than high.
+    """
+    edges = measure_edges(adjacency, places)
+    random = np.average(matched_bearings(edges, places, rng), axis=1, weights=edges.weights)
+    return _compare(float(np.average(edges.bearing, weights=edges.weights)), random)
+
+
+def matched_bearings(edges: Edges, places: Places, rng: np.random.Generator) -> Array:
+    """Return bearings of random graphs, one per row: pairs within 10 % of every edge's length."""
+    rows, columns = np.triu_indices(len(places.latitude), 1)
+    north, east = _offsets(places, rows, columns)
+    length = np.hypot(north, east)
+    bearing = np.degrees(np.arctan2(np.abs(north), np.abs(east)))
+    order = np.argsort(length)
+    length, bearing = length[order], bearing[order]
+    low = np.searchsorted(length, 0.9 * edges.length)
+    high = np.maximum(np.searchsorted(length, 1.1 * edges.length, side="right"), low + 1)
+    return np.asarray(bearing[rng.integers(low, high, size=(_SHUFFLES, len(low)))])
+
+
+def explained_by(labels: Array, values: Array) -> float:
+    """Return the share of the variance between groups (η² in analysis of variance)."""
+    total = float(np.sum((values - values.mean()) ** 2))
+    between = sum(
+        float(np.sum(labels == label)) * float(values[labels == label].mean() - values.mean()) ** 2
+        for label in np.unique(labels)
+    )
+    return between / total if total > 0 else 0.0
+
+
+def _offsets(places: Places, rows: Indices, columns: Indices) -> tuple[Array, Array]:
+    """Return how far (km) north and east each column place lies from its row place."""
+    latitude, longitude = np.radians(places.latitude), np.radians(places.longitude)
+    middle = (latitude[rows] + latitude[columns]) / 2
+    turn = longitude[columns] - longitude[rows]
+    turn = (turn + np.pi) % (2 * np.pi) - np.pi  # the short way round
+    return _EARTH_KM * (latitude[columns] - latitude[rows]), _EARTH_KM * np.cos(middle) * turn
+
+
+def _compare(observed: float, random: Array) -> Permutation:
+    smaller = 1 + int(np.count_nonzero(random <= observed))
+    return Permutation(observed, float(random.mean()), smaller / (len(random) + 1))
+
+
+def measure_bands(adjacency: Array, places: Places) -> Bands:
+    """Measure the communities of connected vertices, for several seeds of Louvain's method."""
+    kept = adjacency.any(axis=1)
+    latitude, longitude = places.latitude[kept], places.longitude[kept]
+    found = [communities(adjacency, seed)[kept] for seed in range(_SEEDS)]
+    counts = [len(np.unique(labels)) for labels in found]
+    null = [_cluster_places(latitude, longitude, k, seed) for seed, k in enumerate(counts)]
+    return Bands(
+        _spread(counts),
+        *(
+            _spread([explained_by(labels, values) for labels in groups])
+            for groups in (found, null)
+            for values in (latitude, longitude)
+        ),
+    )
+
+
+def _cluster_places(latitude: Array, longitude: Array, count: int, seed: int) -> Array:
+    """Return k-means clusters of coordinates, by distances on the ground."""
+    from sklearn.cluster import KMeans  # slow to import, and only needed here
+
+    shrink = float(np.cos(np.radians(latitude.mean())))
+    points = np.column_stack([latitude, shrink * longitude])
+    labels = KMeans(count, n_init=3, random_state=seed).fit(points).labels_
+    return np.asarray(labels, dtype=float)
+
+
+def _spread(values: list[float] | list[int]) -> Spread:
+    return Spread(float(np.min(values)), float(np.median(values)), float(np.max(values)))

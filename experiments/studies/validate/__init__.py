@@ -1,6 +1,5 @@
-"""``wdro validate``: data of which the graph is known, ours against what others would use.
+"""``wdro study validate``: data with a known graph, RobustGraph against what others would use.
 
-sources.py has the data, methods.py the methods, scoring.py the scores; rules.py compares ways to
-choose the radius, coverage.py checks what the bootstrap promises. docs/validation.md says what was
-fixed before anything ran.
+sources.py has the data, methods.py the methods and their scores, trials.py the trials, study.py the
+report. docs/validation.md says what was fixed before anything was run.
 """

@@ -1,7 +1,7 @@
-"""Ways from a table to a graph, each with its usual automatic choices.
+"""Methods that learn a graph from a table, each with its usual automatic choices, and their scores.
 
-A method returns a score for every pair, by which pairs are ranked, and the edges that it would
-draw.
+A method returns a score for every pair of vertices, which ranks the pairs, and the edges that it
+would draw.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from experiments.studies.validate.sources import Source
+from experiments.studies.validate.sources import KnownGraph
 from solvers import RobustGraph, solve
 from solvers.selection.prediction import best_prediction
 from solvers.selection.signals import Signals
@@ -23,33 +23,42 @@ from wdro_cvx.judging.edges import EDGE_THRESHOLD
 from wdro_cvx.validation import Array
 
 _DISCOVERY = 0.05  # share of false edges that tests of correlations allow
+_RESAMPLES = 200
 _BETAS = tuple(float(beta) for beta in np.geomspace(0.001, 10.0, 9))
+#: The columns of a row of scores.
+SCORES = (
+    "average_precision", "f1", "edges", "average_precision_low", "average_precision_high", "f1_low",
+    "f1_high",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """Scores of all pairs, and which of them are edges."""
+    """Scores of all pairs, and the pairs that are edges."""
 
     scores: Array
     edges: NDArray[np.bool_]
 
 
-def correlation(source: Source) -> Learned:
-    """Rank by the size of the correlation; edges by Fisher's test, 5 % false discoveries."""
+Learn = Callable[[KnownGraph], Learned]
+
+
+def correlation(source: KnownGraph) -> Learned:
+    """Rank by absolute correlation; edges by Fisher's test at 5 % false discoveries."""
     found = np.abs(np.corrcoef(source.table.T))
     return Learned(found, _discoveries(found, len(source.table), 0))
 
 
-def partial_correlation(source: Source) -> Learned:
-    """Rank by the partial correlation under Ledoit and Wolf's covariance; edges likewise."""
+def partial_correlation(source: KnownGraph) -> Learned:
+    """Rank by partial correlation under Ledoit and Wolf's covariance; edges likewise."""
     from sklearn.covariance import LedoitWolf
 
     found = _partial(LedoitWolf().fit(source.table).precision_)
     return Learned(found, _discoveries(found, len(source.table), found.shape[0] - 2))
 
 
-def graphical_lasso(source: Source) -> Learned:
-    """Rank by the partial correlation of GraphicalLassoCV; edges where it is not zero."""
+def graphical_lasso(source: KnownGraph) -> Learned:
+    """Rank by partial correlation of GraphicalLassoCV; edges where it is not zero."""
     from sklearn.covariance import GraphicalLassoCV
 
     with warnings.catch_warnings():
@@ -58,8 +67,8 @@ def graphical_lasso(source: Source) -> Learned:
     return Learned(found, found > 0.0)
 
 
-def log_degree(source: Source) -> Learned:
-    """Log-degree graph learning (Kalofolias), its parameter by prediction."""
+def log_degree(source: KnownGraph) -> Learned:
+    """Learn with the log-degree prior (Kalofolias); choose its parameter by prediction."""
 
     def build(nominal: Nominal, radius: float, beta: float) -> GraphProblem:
         return GraphProblem(nominal, Singleton(), prior=LogDegree(1.0, beta))
@@ -70,20 +79,20 @@ def log_degree(source: Source) -> Learned:
     return _of(np.asarray(answer.adjacency))
 
 
-def robust(radius: str | float, eta: str | float, ambiguity: str) -> Callable[[Source], Learned]:
-    """Return ours, with a rule for the radius, an eta and a set."""
+def robust(radius: str | float, eta: str | float, ambiguity: str) -> Learn:
+    """Return RobustGraph with a rule for the radius, an eta and a set."""
 
-    def learn(source: Source) -> Learned:
+    def learn(source: KnownGraph) -> Learned:
         graph = RobustGraph(radius, eta, ambiguity, block=source.block)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a choice at the end of its candidates counts as it is
+            warnings.simplefilter("ignore")  # a choice at the edge of its grid is kept
             return _of(np.asarray(graph.fit(source.table).adjacency_))
 
     return learn
 
 
-#: What `wdro validate` compares.
-METHODS: dict[str, Callable[[Source], Learned]] = {
+#: The methods that are compared.
+METHODS: dict[str, Learn] = {
     "RobustGraph": robust(RobustGraph().radius, 0.3, "wasserstein"),
     "RobustGraph, eta auto": robust(RobustGraph().radius, "auto", "wasserstein"),
     "RobustGraph, bootstrap": robust("bootstrap", 0.3, "wasserstein"),
@@ -110,8 +119,8 @@ def _partial(precision: Array) -> Array:
 def _discoveries(found: Array, n: int, given: int) -> NDArray[np.bool_]:
     """Return the pairs that differ from zero by Fisher's z, after Benjamini and Hochberg.
 
-    With as many other vertices as signals no degrees of freedom are left for partial correlations;
-    one is then taken.
+    With as many other vertices as signals, partial correlations have no degree of freedom left; one
+    is assumed.
     """
     pairs = np.triu_indices(len(found), 1)
     size = np.arctanh(np.minimum(found[pairs], 1.0 - 1e-12)) * np.sqrt(max(n - given - 3, 1))
@@ -119,3 +128,47 @@ def _discoveries(found: Array, n: int, given: int) -> NDArray[np.bool_]:
     edges = np.zeros(found.shape, dtype=bool)
     edges[pairs] = levels <= _DISCOVERY
     return np.asarray(edges | edges.T)
+
+
+def average_precision(scores: Array, truth: NDArray[np.bool_]) -> float:
+    """Return the average precision of a ranking; ties count as one step."""
+    from sklearn.metrics import average_precision_score
+
+    return float(average_precision_score(truth, scores))
+
+
+def f1(edges: NDArray[np.bool_], truth: NDArray[np.bool_]) -> float:
+    """Return the harmonic mean of precision and recall, 0 without a hit."""
+    hits = int(np.count_nonzero(edges & truth))
+    return 2 * hits / max(int(np.count_nonzero(edges)) + int(np.count_nonzero(truth)), 1)
+
+
+def score(source: KnownGraph, learned: Learned) -> dict[str, float]:
+    """Return both scores with 95 % intervals from resampled vertices.
+
+    A resample of vertices keeps the graph among them, without pairs of a vertex with itself. The
+    interval shows how the scores depend on the vertices, not on the signals.
+    """
+    d = len(source.truth)
+    rng = np.random.default_rng(0)
+    pairs = np.triu_indices(d, 1)
+    row = {
+        "average_precision": average_precision(learned.scores[pairs], source.truth[pairs]),
+        "f1": f1(learned.edges[pairs], source.truth[pairs]),
+        "edges": float(np.count_nonzero(learned.edges[pairs])),
+    }
+    drawn: list[tuple[float, float]] = []
+    for _ in range(_RESAMPLES):
+        vertices = rng.integers(d, size=d)
+        heads, tails = vertices[pairs[0]], vertices[pairs[1]]
+        kept = heads != tails
+        heads, tails = heads[kept], tails[kept]
+        truth = source.truth[heads, tails]
+        drawn.append(
+            (average_precision(learned.scores[heads, tails], truth),
+             f1(learned.edges[heads, tails], truth))
+        )  # fmt: skip
+    for name, values in zip(("average_precision", "f1"), np.array(drawn).T, strict=True):
+        low, high = np.quantile(values, [0.025, 0.975])
+        row |= {f"{name}_low": float(low), f"{name}_high": float(high)}
+    return row

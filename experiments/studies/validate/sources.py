@@ -1,4 +1,4 @@
-"""Data of which the graph is known, or a proxy of it, from packages that carry them.
+"""Data with a known graph, or a proxy for it, from installed packages.
 
 Income growth of the US states (libpysal), a climate model's temperatures (iris-sample-data), power
 grids with simulated states (PYPOWER), and the paper's random graphs.
@@ -24,14 +24,14 @@ _SPREAD = 0.3  # of the loads, relative to their nominal size
 _RANDOM_D = 20
 _NOISE = 0.1
 
-#: Real or simulated states of known networks, one table each.
+#: Real or simulated states of known networks, one table for each.
 NETWORKS = ("us-growth", "climate", "power-57", "power-118")
-#: The paper's graphs, by their number of signals.
+#: The paper's random graphs, by the number of signals.
 RANDOM = ("rbf-20", "rbf-50", "rbf-200")
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class KnownGraph:
     """Signals with the graph behind them.
 
     Attributes
@@ -41,7 +41,7 @@ class Source:
         Every column standardised.
     truth : array (d, d) of bool
     block : int
-        How many rows in a row are alike, for resampling.
+        The number of consecutive rows to resample together.
     """
 
     name: str
@@ -51,12 +51,12 @@ class Source:
 
     @property
     def chance(self) -> float:
-        """The share of pairs that are edges: the average precision of guessing."""
+        """The share of pairs that are edges, which is the average precision of guessing."""
         return float(self.truth[np.triu_indices(len(self.truth), 1)].mean())
 
 
-def load_source(name: str, trial: int = 0) -> Source:
-    """Return the data of a name; ``trial`` numbers the paper's random graphs."""
+def load_source(name: str, trial: int = 0) -> KnownGraph:
+    """Return the data of a name; ``trial`` counts the paper's random graphs."""
     if name == "us-growth":
         return _us_growth()
     if name == "climate":
@@ -70,7 +70,7 @@ def _standardised(table: Array) -> Array:
     return np.asarray((table - table.mean(axis=0)) / table.std(axis=0))
 
 
-def _us_growth() -> Source:
+def _us_growth() -> KnownGraph:
     """Yearly growth of income per head, 1930 to 2009; states that touch are neighbours."""
     import pandas as pd
 
@@ -83,10 +83,10 @@ def _us_growth() -> Source:
     for head, neighbours in zip(lines[1::2], lines[2::2], strict=False):
         if head.strip():
             truth[int(head.split()[0]), [int(other) for other in neighbours.split()]] = True
-    return Source("us-growth", _standardised(growth), truth | truth.T, block=4)
+    return KnownGraph("us-growth", _standardised(growth), truth | truth.T, block=4)
 
 
-def _climate() -> Source:
+def _climate() -> KnownGraph:
     """Yearly air temperature over North America, 1860 to 2099; the grid's own neighbours."""
     _folder("netCDF4")
     from netCDF4 import Dataset
@@ -99,10 +99,10 @@ def _climate() -> Source:
     truth = np.zeros((number.size, number.size), dtype=bool)
     truth[number[1:].ravel(), number[:-1].ravel()] = True
     truth[number[:, 1:].ravel(), number[:, :-1].ravel()] = True
-    return Source("climate", _standardised(grid.reshape(years, -1)), truth | truth.T, block=8)
+    return KnownGraph("climate", _standardised(grid.reshape(years, -1)), truth | truth.T, block=8)
 
 
-def _power(name: str) -> Source:
+def _power(name: str) -> KnownGraph:
     """Voltage angles under random loads, by the linear power flow; lines are edges."""
     _folder("pypower")
     from pypower import api
@@ -121,10 +121,10 @@ def _power(name: str) -> Source:
     np.add.at(makers, [numbers[int(bus)] for bus in grid["gen"][:, 0]], grid["gen"][:, 8])
     power = makers / makers.sum() * loads.sum(axis=1, keepdims=True) - loads
     angles = power @ np.linalg.pinv(laplacian)
-    return Source(name, _standardised(angles), susceptance > 0.0)
+    return KnownGraph(name, _standardised(angles), susceptance > 0.0)
 
 
-def _random(name: str, trial: int) -> Source:
+def _random(name: str, trial: int) -> KnownGraph:
     """Smooth signals on one of the paper's random graphs."""
     kind, _, count = name.partition("-")
     if kind != "rbf":
@@ -134,14 +134,15 @@ def _random(name: str, trial: int) -> Source:
     table = smooth_signals(laplacian, int(count), rng, noise=_NOISE)
     truth = np.zeros((_RANDOM_D, _RANDOM_D), dtype=bool)
     truth[np.triu_indices(_RANDOM_D, 1)] = weights_from_laplacian(laplacian) > 0.0
-    return Source(name, _standardised(table), truth | truth.T)
+    return KnownGraph(name, _standardised(table), truth | truth.T)
 
 
 def _folder(package: str) -> Path:
-    """Return where a package is, or say how to get it."""
+    """Return the folder of a package; raise DataError if it is not installed."""
     found = importlib.util.find_spec(package)
     if found is None or found.origin is None:
         raise DataError(
-            f"wdro validate needs the package {package}; install wdro-cvx with the extra validate."
+            f"wdro study validate needs the package {package}; install wdro-cvx with the extra "
+            "validate."
         )
     return Path(found.origin).parent

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.studies.validate.coverage import contains
+from experiments.studies.validate.trials import contains
 from solvers import RobustGraph
 from solvers.selection.bootstrap import (
     RESAMPLES,
@@ -94,7 +94,7 @@ def share_of_tables_with_the_truth(covariance, n, ball, tables, seed):
     ],
 )
 def test_the_truth_is_in_the_set_nineteen_times_of_twenty(ball, d, n, tables):
-    """Within three standard errors and two points; `wdro validate` has more tables."""
+    """Within three standard errors and two points; `wdro study validate` has more tables."""
     laplacian = rbf_graph(d, np.random.default_rng(5))
     covariance = np.linalg.pinv(laplacian, hermitian=True) + 0.01 * np.eye(d)
     found = share_of_tables_with_the_truth(covariance, n, ball, tables, 7)

@@ -1,4 +1,4 @@
-"""Three ways to choose eta and radius: as the paper may have, on other graphs, without truth."""
+"""Three ways to choose eta and radius: the paper's, on other graphs, without the truth."""
 
 from __future__ import annotations
 
@@ -9,24 +9,23 @@ from typing import ClassVar
 
 import numpy as np
 
-from experiments.studies.explain.grid import GENERAL, SAA, SIMILARITY, THRESHOLDS, Condition
-from experiments.studies.explain.scores import Stack
-from experiments.studies.explain.settings import Setting, chosen
+from experiments.studies.explain.settings import Setting, Stack, chosen
+from experiments.studies.explain.trial import GENERAL, SAA, SIMILARITY, THRESHOLDS, Condition
 from wdro_cvx.validation import Array
 
-#: Metric of a sentence → what is stored; learned graphs are compared at their own scale.
+#: Metric of a statement → metric of a trial; learned graphs are compared at their own scale.
 _FAIR = {"mcc": f"mcc {THRESHOLDS[0]:g}", "dog": "shape", "nmi": "nmi"}
 _SIGN = {"mcc": 1.0, "dog": -1.0, "nmi": 1.0}
 #: Trials by kind of graph, at one scale.
 ByKind = Mapping[str, Stack]
 
 
-class Column(ABC):
-    """A way to choose; gives the score of every fresh graph."""
+class Choice(ABC):
+    """A way to choose, with the score of every fresh graph."""
 
     name: ClassVar[str]
-    #: Whether SAA may have any eta. Then the general scenario (p = 2) *is* SAA, by the ledger's
-    #: claim "p = 2": its graphs are those of SAA with a larger eta.
+    #: Whether SAA may have any eta. If so, the general scenario with p = 2 *is* SAA: its graphs are
+    #: SAA's with a larger eta (`wdro propositions`).
     any_eta: ClassVar[bool] = True
 
     @abstractmethod
@@ -35,15 +34,12 @@ class Column(ABC):
 
     @abstractmethod
     def by_norm(self, condition: Condition, model: str) -> Array | None:
-        """Return MCC where only the norm differs, as in Table 2; None if it was not tried."""
+        """Return MCC with only the norm varied, as in Table 2; None if it was not tried."""
 
 
 @dataclass(frozen=True)
-class Fitted(Column):
-    """The paper's own way at the best-fitting setting: by the truth of the graphs it is scored on.
-
-    Everything has the same eta, SAA too.
-    """
+class Fitted(Choice):
+    """The paper's way at the fitted setting: by the truth of the scored graphs, at one eta."""
 
     name: ClassVar[str] = "fitted setting"
     any_eta: ClassVar[bool] = False
@@ -51,17 +47,22 @@ class Fitted(Column):
     setting: Setting
 
     def scores(self, kind: str, condition: Condition, model: str, metric: str) -> Array:
-        """Return the scores at the radius with the largest MCC, or NMI for Table 3's setting."""
+        """Return the scores at the radius that is best by the setting's metric."""
         tuned = self.setting.tuned if metric == "nmi" else "mcc"
         return chosen(self.stacks[kind], self.setting, condition, model, metric, tuned)
 
     def by_norm(self, condition: Condition, model: str) -> Array:
-        """Return MCC as Table 2 has it."""
+        """Return MCC as in Table 2."""
         return self.scores(SIMILARITY, condition, model, "mcc")
+
+    def curve(self, model: str, n: int, metric: str) -> Array:
+        """Return an array of graphs by radii, at the fitted eta."""
+        stored = f"mcc {self.setting.threshold:g}" if metric == "mcc" else metric
+        return self.stacks[SIMILARITY].at(Condition(n), model, stored, self.setting.eta)
 
 
 @dataclass(frozen=True)
-class Tuned(Column):
+class Tuned(Choice):
     """Eta and radius of every model tuned on other graphs, by the metric that is scored.
 
     Norms are compared at one ``eta``, each at its own radius.
@@ -90,7 +91,7 @@ class Tuned(Column):
 
 
 @dataclass(frozen=True)
-class Blind(Column):
+class Blind(Choice):
     """Eta and radius chosen for every graph by its neighbour error on signals left out."""
 
     name: ClassVar[str] = "without truth"
@@ -104,14 +105,14 @@ class Blind(Column):
         return np.asarray(found[np.arange(stack.graphs), np.nanargmin(errors, axis=1)])
 
     def by_norm(self, condition: Condition, model: str) -> None:
-        """Return nothing: norms were not tried without truth."""
+        """Return None: norms are not compared without the truth."""
         return
 
 
 def candidates(stack: Stack, condition: Condition, model: str, metric: str) -> Array:
-    """Return the scores of all etas and radii of a model, one row for every graph.
+    """Return an array of graphs by candidates (etas and radii).
 
-    SAA's include those of p = 2, which are SAA's with larger etas than the list has.
+    SAA's candidates include p = 2, which is SAA with larger etas.
     """
     models = (SAA, GENERAL) if model in (SAA, GENERAL) else (model,)
     parts = [stack.of(condition, name, metric).reshape(stack.graphs, -1) for name in models]

@@ -1,0 +1,22 @@
+"""Communities of a graph: computed without drawing, since trials score graphs by them."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+from scipy import sparse
+
+from wdro_cvx.judging.edges import EDGE_THRESHOLD
+from wdro_cvx.solution import above, network
+from wdro_cvx.validation import Array
+
+
+def communities(adjacency: Array | sparse.csr_array, seed: int = 0) -> Array:
+    """Return Louvain's community of every vertex, 0 the largest; an isolated vertex is its own."""
+    graph = network(above(adjacency, EDGE_THRESHOLD))
+    labels = np.arange(float(adjacency.shape[0]))
+    if graph.number_of_edges():
+        found = nx.community.louvain_communities(graph, seed=seed)
+        for label, members in enumerate(sorted(found, key=lambda group: (-len(group), min(group)))):
+            labels[list(members)] = label
+    return labels
