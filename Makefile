@@ -73,7 +73,7 @@ wheel-test: $(READY)  ## build the wheel, install it alone elsewhere, and use it
 	$(BIN)/python tests/wheel/try_wheel.py
 
 stale: $(READY)  ## list the committed results that the present code would no longer make
-	@$(BIN)/python -m experiments.measuring.stale
+	@$(BIN)/python -m experiments.measuring.provenance
 
 docs: $(READY)  ## build the documentation site, with its gallery, in build/site
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -c docs --builder html --fail-on-warning \

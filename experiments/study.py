@@ -17,8 +17,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from experiments.measuring.campaign import Planned, run_campaign
 from experiments.measuring.digest import Source
-from experiments.measuring.files import write_atomically, write_table
-from experiments.measuring.folder import choose_output, locked, publish
+from experiments.measuring.files import (
+    choose_output,
+    locked,
+    publish,
+    write_atomically,
+    write_table,
+)
 from experiments.measuring.options import add_output
 from experiments.measuring.parallel import Trial, run_trials
 from experiments.measuring.provenance import provenance_line, write_provenance

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from experiments.measuring.folder import RUNS
-from experiments.measuring.options import folder, number, parse_number, whole
+from experiments.measuring.files import RUNS
+from experiments.measuring.options import folder, number, whole
+from experiments.measuring.text import parse_number
 from wdro_cvx import DataError, ProblemError
 
 if TYPE_CHECKING:

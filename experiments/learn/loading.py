@@ -13,7 +13,7 @@ import pandas as pd
 from experiments.learn.names import check_names, check_vertex_names
 from experiments.learn.numbers import DECIMALS, MISSING, Cells, some
 from experiments.learn.reading import INDEX, Rows, open_rows
-from experiments.measuring.options import parse_number
+from experiments.measuring.text import parse_number
 from wdro_cvx import DataError
 from wdro_cvx.validation import Array
 

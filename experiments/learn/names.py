@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from experiments.measuring.options import parse_number
+from experiments.measuring.text import parse_number
 from wdro_cvx import DataError
 
 #: Spreadsheets run cells that begin so, in ASCII or full width.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.measuring.options import parse_number
+from experiments.measuring.text import parse_number
 from wdro_cvx import DataError, ProblemError
 from wdro_cvx.validation import Array
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from experiments.learn.numbers import Cells, some
 from experiments.learn.reading import open_rows
-from experiments.measuring.options import parse_number
+from experiments.measuring.text import parse_number
 from wdro_cvx import DataError
 from wdro_cvx.validation import Array
 

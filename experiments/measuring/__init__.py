@@ -1,7 +1,7 @@
-"""One way of running things: measurements in processes of their own, trials in parallel.
+"""Running and recording: measurements in processes of their own, trials in parallel.
 
-server.py holds the libraries ready and forks; isolated.py watches one process and its limits;
-parallel.py and cluster.py run many small trials; campaign.py runs measurements one by one; store.py
-keeps what was measured, folder.py who may write; outcome.py, measurement.py and provenance.py say
-what a result is; display.py shows what goes on.
+server.py loads the libraries once and forks; isolated.py runs one task within limits; parallel.py
+and cluster.py run many trials; campaign.py runs measurements one by one; store.py keeps results and
+files.py writes them; digest.py and provenance.py record the code behind a result; display.py shows
+progress; options.py and text.py are shared by commands and reports.
 """

@@ -1,4 +1,4 @@
-"""Run a list of measurements one after the other, resume, and skip what is out of reach."""
+"""Run measurements one after the other, resume, and skip sizes that are out of reach."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from experiments.measuring.measurement import Assignment, Cell, carry_out
 from experiments.measuring.outcome import Limits, Outcome
 from experiments.measuring.store import Row, Store, flat, key_of
 
-#: What a row says that has no answer in it, so that every table has every column.
+#: A row without an answer; it gives every table every column.
 _EMPTY: Row = {
     "said": "", "said_solved": False, "is_solved": False, "message": "",
     **dict.fromkeys(
@@ -29,7 +29,7 @@ _EMPTY: Row = {
 
 @dataclass(frozen=True)
 class Planned:
-    """A measurement with the panel that it is shown in and the limits that it is given."""
+    """A measurement with its panel and its limits."""
 
     panel: str
     cell: Cell
@@ -37,7 +37,7 @@ class Planned:
 
     @property
     def series(self) -> tuple[object, ...]:
-        """What it shares with the same measurement at other sizes."""
+        """What the same measurement at other sizes has in common."""
         cell = self.cell
         return replace(cell.instance, d=0, n=0, seed=0), cell.method, cell.target, self.panel
 
@@ -48,10 +48,10 @@ def run_campaign(
     description: str,
     extensions: tuple[str, ...] = (),
 ) -> pd.DataFrame:
-    """Carry out all measurements, panel by panel, smallest first; return one row each.
+    """Run all measurements, panel by panel, smallest first; return one row for each.
 
-    A method that hits a limit is skipped for larger d of the same panel, and the row says why.
-    Measurements that the store has are not repeated, unless they hit a limit that is higher now.
+    A method that hits a limit is skipped at larger d in the same panel, with the reason in its row.
+    Stored measurements are not repeated unless they hit a limit that has been raised since.
     """
     rows: list[Row] = []
     stopped: dict[tuple[object, ...], Row] = {}
@@ -84,7 +84,7 @@ def run_campaign(
 
 
 def _usable(store: Store, item: Planned) -> Row | None:
-    """Return the stored row, None where there is none or a limit has been raised since."""
+    """Return the stored row, None if there is none or its limit has been raised since."""
     row = store.load(item.cell)
     if row is None:
         return None
@@ -93,13 +93,10 @@ def _usable(store: Store, item: Planned) -> Row | None:
         return None
     if outcome is Outcome.OUT_OF_MEMORY and item.limits.limit_mb > row["limit_mb"]:
         return None
-    return row if outcome is not Outcome.OK or _whole(store, item.cell) else None
-
-
-def _whole(store: Store, cell: Cell) -> bool:
-    """Say whether the Laplacian of a stored row can be read."""
-    laplacian = store.array(cell)
-    return laplacian is not None and laplacian.shape == (cell.instance.d, cell.instance.d)
+    if outcome is not Outcome.OK:
+        return row
+    laplacian, d = store.array(item.cell), item.cell.instance.d
+    return row if laplacian is not None and laplacian.shape == (d, d) else None
 
 
 def _measure(item: Planned, store: Store, extensions: tuple[str, ...], bound: float) -> Row:

@@ -1,4 +1,4 @@
-"""Trials on a Dask cluster; the loss of its scheduler or of all workers is told within seconds."""
+"""Trials on a Dask cluster; the loss of the scheduler or of all workers is noticed in seconds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from experiments.measuring.outcome import Answer, Outcome
 from wdro_cvx import WdroError
 
-#: The address that stands for a Dask cluster on this machine.
+#: The address of a Dask cluster that is started on this machine.
 LOCAL_CLUSTER = "local"
 _CONNECT_S = 20.0
 _PATIENCE_S = 5.0  # without any worker, or without a scheduler
@@ -23,18 +23,24 @@ _FETCH_S = 5.0  # for an answer that is there
 
 @contextmanager
 def connected(scheduler: str) -> Iterator[Any]:
-    """Yield a client of a Dask scheduler, ``local`` for one on this machine."""
+    """Yield a client of a Dask scheduler (``tcp://host:port``, or ``local`` to start one here).
+
+    Raises
+    ------
+    WdroError
+        If Dask is not installed or no scheduler answers.
+    """
     try:
         from distributed import Client
     except ImportError:
         raise WdroError(
             "Running on a cluster needs Dask: pip install 'wdro-cvx[cluster]'."
         ) from None
-    # It logs every lost connection with its traceback; ours is one sentence.
+    # Dask logs every lost connection with a traceback; we report one sentence.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
         if scheduler == LOCAL_CLUSTER:
-            # Any free port: without an address it insists on one that may be taken.
+            # Any free port: the default port of the dashboard may be taken.
             client = Client(threads_per_worker=1, dashboard_address=":0")
         else:
             client = Client(scheduler, timeout=_CONNECT_S)
@@ -49,7 +55,7 @@ def connected(scheduler: str) -> Iterator[Any]:
 
 @contextmanager
 def pricing_cluster(scheduler: str | None) -> Iterator[None]:
-    """Let the sparse solver price its blocks on a cluster, or here if none is named."""
+    """Make the sparse solver price its blocks on a cluster, or here without one."""
     if scheduler is None:
         yield
         return
@@ -65,12 +71,12 @@ def on_cluster(
     scheduler: str,
     saved: Path,
 ) -> Iterator[tuple[int, Answer]]:
-    """Yield answers as workers finish them; what a lost worker had in hand goes to another."""
+    """Yield answers as they arrive; another worker takes over the tasks of a lost one."""
     with connected(scheduler) as client:
         from distributed import wait
 
         futures = {client.submit(function, work, pure=False): place for place, work in numbered}
-        deadline = time.monotonic() + _CONNECT_S  # workers may still be on their way
+        deadline = time.monotonic() + _CONNECT_S  # workers may still be starting
         while futures:
             answers: list[tuple[Any, Answer]] = []
             try:
@@ -80,14 +86,14 @@ def on_cluster(
                 lost = None
             except TimeoutError:
                 lost = _lost(client)
-            except (CancelledError, OSError):  # what the client makes of its lost connection
+            except (CancelledError, OSError):  # how the client reports a lost connection
                 lost, deadline = "The Dask scheduler is gone.", 0.0
             if lost is None:
                 deadline = time.monotonic() + _PATIENCE_S
             elif time.monotonic() > deadline:
                 raise WdroError(
                     f"{lost} {len(numbered) - len(futures)} of {len(numbered)} trials came back "
-                    f"and are saved in {saved}; the same command goes on from there."
+                    f"and are saved in {saved}; the same command resumes."
                 )
             for future, answer in answers:
                 yield futures.pop(future), answer
@@ -95,14 +101,14 @@ def on_cluster(
 
 
 def _lost(client: Any) -> str | None:
-    """Say what of the cluster is gone, None if nothing is."""
+    """Return what is lost, None if the cluster is alive."""
     if client.status != "running":
         return "The Dask scheduler is gone."
     return None if client.scheduler_info(n_workers=-1)["workers"] else "All Dask workers are gone."
 
 
 def _answer(future: Any) -> Answer:
-    """Fetch an answer; a worker that dies with it in hand leaves nothing to wait for."""
+    """Fetch an answer; the worker may die before it is sent, hence the time-outs."""
     reason = future.exception(timeout=_FETCH_S)
     if reason is None:
         return Answer(Outcome.OK, future.result(timeout=_FETCH_S))

@@ -1,9 +1,9 @@
-"""Which code a result was computed by: the modules that its trial imports, and the libraries.
+"""The digest of the code behind a result: the modules that its trial imports, and the libraries.
 
-A result depends on every module of our four packages that its trial imports, directly or through
-others, and on the versions of the libraries that compute. It does not depend on docstrings,
-comments, layout, drawings, reports or other commands: changing these leaves it valid. Digests
-compare within one minor version of Python, since the syntax tree is another in the next.
+A result depends on every module of our four packages that its trial imports at run time, directly
+or through others, and on the versions of the numerical libraries. Docstrings, comments, layout,
+imports for type checkers, drawings, reports and other commands do not count. Digests are comparable
+within one minor version of Python; the syntax tree changes between versions.
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ from experiments.measuring.extensions import installed_files
 
 ROOT = Path(__file__).parents[2]
 LIBRARIES = ("numpy", "scipy", "cvxpy", "clarabel", "scs", "piqp", "networkx", "scikit-learn")
-_PACKAGES = ("wdro_cvx", "formulations", "solvers", "experiments")
-#: A module that imports this draws, and computes nothing that a result contains.
+PACKAGES = ("wdro_cvx", "formulations", "solvers", "experiments")
+#: A module that imports this draws; results do not depend on it.
 _DRAWS = "matplotlib"
-#: A package whose ``__init__`` calls one of these imports all modules in it, to register them.
+#: A package whose ``__init__`` calls one of these imports all its modules, to register them.
 _IMPORTS_ALL = ("iter_modules", "walk_packages")
+
+_WITH_DOCSTRINGS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 #: Digests by module, library or file.
 Code = dict[str, str]
@@ -32,14 +34,14 @@ Code = dict[str, str]
 
 @dataclass(frozen=True)
 class Source:
-    """What the results of a command are computed by, beside their settings.
+    """What the results of a command depend on, beside their settings.
 
     Attributes
     ----------
     trials : names of modules
-        Those that contain the trials.
+        The modules that contain the trials.
     extensions : paths
-        Python files that register variants; those of installed packages count as well.
+        Python files that register variants; those of installed packages count too.
     data : paths
         Files that the trials read.
     """
@@ -49,7 +51,7 @@ class Source:
     data: tuple[Path, ...] = ()
 
     def code(self) -> Code:
-        """Return the digests of all that results depend on, by name."""
+        """Return the digest of every module, library and file, by name."""
         found = {f"{name} (library)": library_version(name) for name in LIBRARIES}
         for name in sorted(modules_of(self.trials)):
             found[name] = _parsed(name).essence
@@ -60,7 +62,7 @@ class Source:
         return found
 
     def digest(self) -> str:
-        """Return one digest of them all."""
+        """Return one digest of all of them."""
         lines = (f"{name} {digest}" for name, digest in sorted(self.code().items()))
         return _digest("\n".join(lines).encode())
 
@@ -74,7 +76,7 @@ def library_version(name: str) -> str:
 
 
 def modules_of(starts: Iterable[str]) -> set[str]:
-    """Return our modules that some modules import, directly or through others, and themselves."""
+    """Return some modules and those that they import from our packages, transitively."""
     found: set[str] = set()
     waiting = list(starts)
     for name in waiting:
@@ -89,19 +91,19 @@ def modules_of(starts: Iterable[str]) -> set[str]:
 
 
 def _ours(name: str) -> Iterator[str]:
-    """Yield our modules that a module imports, with the packages that contain them."""
+    """Yield the modules that a module imports from our packages, with their parent packages."""
     names = {name, *_parsed(name).imports}
     if _parsed(name).imports_all:
         names |= {_name_of(file) for file in _path_of(name).parent.rglob("*.py")}
     wanted = {name.rsplit(".", cut)[0] for name in names for cut in range(name.count(".") + 1)}
     for module in sorted(wanted):
-        if module.partition(".")[0] in _PACKAGES and _path_of(module).is_file():
+        if module.partition(".")[0] in PACKAGES and _path_of(module).is_file():
             yield module
 
 
 @dataclass(frozen=True)
 class _Parsed:
-    """What matters of a module: what it does, what it imports, and whether it draws."""
+    """A module: the digest of its code, its imports, and whether it draws."""
 
     essence: str
     imports: frozenset[str]
@@ -117,6 +119,11 @@ def _parsed(name: str) -> _Parsed:
 @lru_cache(maxsize=4096)
 def _parse(path: Path, changed: int) -> _Parsed:
     tree = ast.parse(path.read_bytes())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            node.body = [ast.Pass()]
+        elif isinstance(node, _WITH_DOCSTRINGS) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
     imports: set[str] = set()
     attributes: set[str] = set()
     for node in ast.walk(tree):
@@ -126,19 +133,12 @@ def _parse(path: Path, changed: int) -> _Parsed:
             imports |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
         elif isinstance(node, ast.Attribute):
             attributes.add(node.attr)
-        elif (
-            isinstance(node, _WITH_DOCSTRINGS) and ast.get_docstring(node, clean=False) is not None
-        ):
-            node.body = node.body[1:] or [ast.Pass()]
     return _Parsed(
         _digest(ast.dump(tree).encode()),
         frozenset(imports),
         path.name == "__init__.py" and not attributes.isdisjoint(_IMPORTS_ALL),
         any(name.partition(".")[0] == _DRAWS for name in imports),
     )
-
-
-_WITH_DOCSTRINGS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def _path_of(name: str) -> Path:

@@ -1,7 +1,7 @@
-"""Variants from outside: a Python file named on the command line, or an installed package.
+"""Load variants of users: a Python file from the command line, or an installed package.
 
-A package registers by an entry point in the group ``wdro_cvx.variants`` that names a module; it is
-imported, and its decorators do the rest.
+A package has an entry point in the group ``wdro_cvx.variants`` that names a module. Importing the
+module registers its variants.
 """
 
 from __future__ import annotations
@@ -17,23 +17,29 @@ GROUP = "wdro_cvx.variants"
 
 
 def load_extension(path: str) -> None:
-    """Run a Python file, which registers sets, formulations or solvers of its own."""
+    """Run a Python file that registers sets, formulations or solvers.
+
+    Raises
+    ------
+    WdroError
+        If there is no such file, or it cannot be run.
+    """
     if not Path(path).is_file():
         raise WdroError(f"there is no file {path}; name a Python file that registers variants.")
     try:
-        # By its whole path: two files of one name are two origins, and the registries tell.
+        # The whole path tells two files of the same name apart in the registries.
         runpy.run_path(path, run_name=f"extension:{Path(path).resolve()}")
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # SystemExit too: a file that ends us is a file that fails
+    except BaseException as error:  # SystemExit too: the file must not end us
         raise WdroError(
-            f"the extension {path} cannot be loaded ({type(error).__name__}: {error}). Mend it: "
-            "`python FILE` shows where."
+            f"the extension {path} cannot be loaded ({type(error).__name__}: {error}). Correct it; "
+            "`python FILE` shows where it fails."
         ) from error
 
 
 def load_installed() -> None:
-    """Import what installed packages register."""
+    """Import the variants of installed packages."""
     for point in entry_points(group=GROUP):
         try:
             point.load()
@@ -42,12 +48,12 @@ def load_installed() -> None:
         except BaseException as error:  # SystemExit too
             raise WdroError(
                 f"the variant {point.name!r} of an installed package cannot be loaded "
-                f"({type(error).__name__}: {error}). Uninstall or mend it."
+                f"({type(error).__name__}: {error}). Uninstall or correct it."
             ) from error
 
 
 def installed_files() -> list[Path]:
-    """Return the code of what installed packages register, as far as it is Python."""
+    """Return the Python files of variants from installed packages."""
     found: list[Path] = []
     for point in entry_points(group=GROUP):
         module = sys.modules.get(point.module)

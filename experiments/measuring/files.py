@@ -1,9 +1,13 @@
-"""Files that are whole or not there; what cannot be written is said in one sentence."""
+"""Files that are whole or absent, and the folders of runs.
+
+Everyday runs write below ``runs/``, references to ``results/``; one run at a time holds a folder.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import shutil
 from collections.abc import Iterator, Mapping
@@ -15,6 +19,13 @@ from wdro_cvx import WdroError
 if TYPE_CHECKING:
     import pandas as pd
 
+RUNS = Path("runs")
+RESULTS = Path("results")
+CELLS = "cells"
+_LOCK = ".lock"
+#: Files of a run that the repository does not keep; PDFs can be made again.
+_NOT_PUBLISHED = (CELLS, _LOCK, "*.part", "*.pdf")
+
 _REMEDIES = {
     errno.ENOSPC: "Free some space",
     errno.EDQUOT: "Free some space",
@@ -23,7 +34,7 @@ _REMEDIES = {
     errno.EPERM: "Name a folder that you may write to with --output",
     errno.ENOTDIR: "One of the names in it is a file; name another folder with --output",
     errno.EEXIST: "It is a file; name a folder with --output",
-    errno.ENOENT: "It was there when the run began; leave it where it is",
+    errno.ENOENT: "It was there when the run began; do not move it",
     errno.ENAMETOOLONG: "Name a shorter one with --output",
 }
 
@@ -34,7 +45,7 @@ class OutputError(WdroError):
 
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turn what the system says of a file that cannot be written into an :class:`OutputError`."""
+    """Raise :class:`OutputError`, with a remedy, where the system cannot write a file."""
     try:
         yield
     except (OSError, ValueError) as reason:
@@ -44,13 +55,13 @@ def writing(path: Path) -> Iterator[None]:
         what = reason.strerror if isinstance(reason, OSError) else "its name has a null character"
         remedy = _REMEDIES.get(number or 0, "Name another folder with --output")
         raise OutputError(
-            f"{path} cannot be written ({what}). {remedy}, and give the same command again: what "
-            "was saved before is kept."
+            f"{path} cannot be written ({what}). {remedy}, and run the same command again; "
+            "saved results are kept."
         ) from None
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file so that readers see the old one or the new one, never half of it."""
+    """Write a file; readers see the old content or the new, never half of it."""
     raw = content.encode("utf-8") if isinstance(content, str) else content
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     with writing(path):
@@ -64,7 +75,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 
 def write_together(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Write several files of a folder, all of them or none."""
+    """Write several files to a folder, all of them or none."""
     make_folder(folder)
     parts = {folder / name: folder / f"{name}.{os.getpid()}.part" for name in contents}
     try:
@@ -91,7 +102,7 @@ def write_table(path: Path, table: pd.DataFrame) -> None:
 
 
 def check_writable(folder: Path) -> None:
-    """Refuse a folder that could not be made or written to, before any work is done."""
+    """Raise :class:`OutputError` if a folder cannot be made or written to."""
     with writing(folder):
         there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
         if not there.is_dir():
@@ -101,16 +112,71 @@ def check_writable(folder: Path) -> None:
 
 
 def make_folder(path: Path) -> Path:
-    """Make a folder and those above it."""
+    """Make a folder and its parents, and return it."""
     with writing(path):
         try:
             path.mkdir(parents=True, exist_ok=True)
-        except FileNotFoundError as reason:  # no place for folders, as below /proc
+        except FileNotFoundError as reason:  # the file system has no folders of users, as /proc
             raise OSError(errno.EPERM, reason.strerror) from None
     return path
 
 
 def remove_folder(path: Path) -> None:
-    """Remove a folder and all in it, if it is there."""
+    """Remove a folder with its content, if it exists."""
     with writing(path), contextlib.suppress(FileNotFoundError):
         shutil.rmtree(path)
+
+
+@contextlib.contextmanager
+def locked(output: Path) -> Iterator[Path]:
+    """Make a folder and hold it; raise :class:`OutputError` if another run holds it.
+
+    The kernel drops the lock with the process: a killed run leaves none behind.
+    """
+    make_folder(output)
+    path = output / _LOCK
+    with writing(path):
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.read(handle, 20).decode(errors="replace").strip() or "unknown"
+            raise OutputError(
+                f"{output} is in use by another run (process {holder}). Wait for it, or name "
+                "another folder with --output."
+            ) from None
+        with writing(path):
+            os.ftruncate(handle, 0)
+            os.write(handle, f"{os.getpid()}\n".encode())
+        yield output
+    finally:
+        os.close(handle)
+
+
+def choose_output(command: str, output: Path | None, reference: bool) -> Path:
+    """Return the folder that a command writes to, by default ``runs/<command>``."""
+    if output is not None and reference:
+        raise WdroError("--reference writes to results/; leave out either --output or --reference.")
+    return output if output is not None else RUNS / command
+
+
+def publish(output: Path, command: str) -> Path:
+    """Replace the committed reference by the output of a finished run; return its folder."""
+    target = RESULTS / command
+    if not RESULTS.is_dir():
+        raise WdroError(
+            f"there is no folder {RESULTS.resolve()}; --reference replaces the committed results. "
+            "Run it at the root of the project."
+        )
+    # A copy beside it first, then two renames: the reference is never incomplete.
+    fresh, stale = (target.with_name(f".{command}.{word}") for word in ("new", "old"))
+    for path in (fresh, stale):
+        remove_folder(path)
+    with writing(target):
+        shutil.copytree(output, fresh, ignore=shutil.ignore_patterns(*_NOT_PUBLISHED))
+        if target.exists():
+            os.replace(target, stale)
+        os.replace(fresh, target)
+    remove_folder(stale)
+    return target

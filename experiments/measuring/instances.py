@@ -1,4 +1,4 @@
-"""Synthetic instances, as the paper makes them, by a few numbers that a table can hold."""
+"""Synthetic problems, generated as in the paper, each described by a few numbers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Instance:
 
     ``model`` is one of ``average``, ``gaussian``, ``wasserstein`` and ``moment`` (with norm ``p``),
     or the name of any registered ambiguity set. ``shape`` is αβ of a log-degree prior with α = 1,
-    which then takes the place of ``eta``.
+    which then replaces ``eta``.
     """
 
     model: str
@@ -44,7 +44,7 @@ class Instance:
     shape: float | None = None
 
     def problem(self) -> GraphProblem:
-        """Make the problem; the same numbers make the same problem on every machine."""
+        """Generate the problem; the same numbers give the same problem on every machine."""
         rng = np.random.default_rng([self.seed, self.d, self.n])
         samples = smooth_signals(rbf_graph(self.d, rng), self.n, rng, noise=0.1)
         nominal = Nominal.from_samples(samples)
@@ -69,7 +69,7 @@ class Instance:
 
 
 def _example(kind: type[AmbiguitySet], radius: float, d: int) -> AmbiguitySet:
-    """Ask a set, which may be a plug-in's, for one of its kind."""
+    """Return the example of a set, which may come from a plug-in."""
     try:
         return kind.example(radius, d)
     except WdroError:
@@ -77,5 +77,5 @@ def _example(kind: type[AmbiguitySet], radius: float, d: int) -> AmbiguitySet:
     except Exception as error:
         raise ProblemError(
             f"{kind.__name__}.example({radius:g}, {d}) raises {type(error).__name__}: {error}. "
-            "Mend it: comparisons take their sets from there."
+            "Correct it; comparisons use it."
         ) from error

@@ -1,7 +1,7 @@
 """Run one task in a process of its own, within limits of time and memory.
 
-A time-out, running out of memory or a crash is a result, not an accident: it is what the paper
-reports of SDPs. The process leads its own group; it is killed with all that it started.
+A time-out, running out of memory or a crash is a result, as in the paper's table of SDPs. The
+process leads its own group and is killed together with everything that it started.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from experiments.measuring.outcome import Answer, Limits, Outcome
 from experiments.measuring.server import Task, server_with
 
 _POLL_S = 0.02
-_TREE_POLL_S = 0.25  # looking for all descendants costs milliseconds
+_TREE_POLL_S = 0.25  # listing all descendants takes milliseconds
 _GONE_S = 5.0
 _PATIENCE = 4.0  # seconds on the clock for each of computing
 _MIB = 1024.0**2
 
 
 class Worker:
-    """A process that carries out tasks, one at a time; use it as a context.
+    """A process that runs tasks one at a time, as a context.
 
     Parameters
     ----------
     module : str
-        What it should have loaded before it starts.
+        The module to load before it starts.
     log : Path, optional
         Where its standard output and error go.
     """
@@ -52,13 +52,13 @@ class Worker:
         self.kill()
 
     def send(self, function: Task, task: Any) -> None:
-        """Hand over a task."""
-        # A worker that has died meanwhile is found out when its answer is read.
+        """Send a task."""
+        # If the worker has died, reading its answer reports it.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self.connection.send((function, task))
 
     def receive(self) -> Answer:
-        """Return the answer; a process that ended instead is a crash."""
+        """Return the answer, a crash if the process ended instead."""
         try:
             answer: Answer = self.connection.recv()
         except (EOFError, OSError):
@@ -67,7 +67,7 @@ class Worker:
         return answer
 
     def tree(self) -> list[psutil.Process]:
-        """Return the process and all that it started, as far as they live."""
+        """Return the process and its living descendants."""
         with contextlib.suppress(psutil.Error):
             process = psutil.Process(self.pid)
             found = [process, *process.children(recursive=True)]
@@ -76,19 +76,19 @@ class Worker:
         return []
 
     def kill(self) -> None:
-        """End the process, its group, and descendants that left the group."""
+        """Kill the process, its group, and descendants that left the group."""
         self.tree()
         kill_groups([self.pid])
         for process in self._seen:
             with contextlib.suppress(psutil.Error):
                 process.kill()
-        # What is measured next should not share the machine with what is being torn down.
+        # The next measurement must not share the machine with dying processes.
         psutil.wait_procs(list(self._seen), timeout=_GONE_S)
         self.connection.close()
 
 
 def run_isolated(function: Task, task: Any, limits: Limits) -> Answer:
-    """Call ``function(task)`` in a process of its own; return its value or what stopped it.
+    """Call ``function(task)`` in a process of its own; return the value or what stopped it.
 
     Parameters
     ----------
@@ -127,12 +127,12 @@ def _watch(worker: Worker, limits: Limits) -> Answer:
 def _ready(connection: Connection) -> bool:
     try:
         return connection.poll(_POLL_S)
-    except OSError:  # reset by the other side
+    except OSError:  # reset by the worker
         return True
 
 
 def _memory_mb(processes: Iterable[psutil.Process]) -> float:
-    """Return the resident memory of processes together."""
+    """Return the total resident memory of processes."""
     total = 0.0
     for process in processes:
         with contextlib.suppress(psutil.Error):
@@ -141,7 +141,7 @@ def _memory_mb(processes: Iterable[psutil.Process]) -> float:
 
 
 def _cpu_s(processes: Iterable[psutil.Process]) -> float:
-    """Return the CPU seconds of processes together, with those of children that ended."""
+    """Return the total CPU seconds of processes and of their ended children."""
     total = 0.0
     for process in processes:
         with contextlib.suppress(psutil.Error):
@@ -159,6 +159,6 @@ def _ending(code: int | None) -> str:
 
 
 def _with_last_line(reason: str, log: Path) -> str:
-    """Add what the process said last, which is often the reason."""
+    """Append the last line of the log, which often names the reason."""
     lines = log.read_text(errors="replace").strip().splitlines() if log.exists() else []
     return f"{reason}: {lines[-1][:250]}" if lines else reason

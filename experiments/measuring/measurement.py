@@ -1,7 +1,7 @@
-"""One measurement: an instance, a method, an accuracy; and what came of it.
+"""One measurement: an instance, a method, an accuracy, and the result.
 
-Times are CPU times of one thread, which other programs on the machine disturb least; the wall time
-stands beside them, and how much of the machine others used meanwhile.
+Times are CPU times of one thread, which other programs disturb least. A row also has the wall time
+and the load by other programs.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from experiments.measuring.methods import Method, find_method
 from wdro_cvx import GraphProblem, Solution, Status, Verdict, judge
 from wdro_cvx.validation import Array
 
-#: A method's own value may be off by this many times the gap that its Laplacian must reach.
+#: The value that a method reports may be off by this many times the target gap.
 VALUE_SLACK = 10.0
 
-_REPEAT_S = 3.0  # a run this long is its own warm-up and is not repeated; shorter ones share it
+_REPEAT_S = 3.0  # for all repeats together; a longer first run is not repeated
 
 
 @dataclass(frozen=True)
 class Cell:
     """What to measure.
 
-    ``target`` is the judged gap that the method must reach; ``repeats`` the number of timed runs.
+    ``target`` is the judged gap to reach, ``repeats`` the number of timed runs.
     """
 
     instance: Instance
@@ -45,7 +45,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Assignment:
-    """A cell with what its process needs: extensions, and the best bound proved so far."""
+    """A cell with the extensions to load and the best lower bound so far."""
 
     cell: Cell
     extensions: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Timed:
-    """A solution with the CPU and wall seconds that it took."""
+    """A solution with its CPU and wall seconds."""
 
     solution: Solution
     cpu_s: float
@@ -62,7 +62,7 @@ class Timed:
 
 
 def carry_out(assignment: Assignment) -> tuple[dict[str, Any], Array]:
-    """Load the extensions, then measure: what a process of its own does."""
+    """Load the extensions, then measure; runs in a process of its own."""
     load_installed()
     for path in assignment.extensions:
         load_extension(path)
@@ -70,14 +70,14 @@ def carry_out(assignment: Assignment) -> tuple[dict[str, Any], Array]:
 
 
 def measure(cell: Cell, bound: float = -np.inf) -> tuple[dict[str, Any], Array]:
-    """Run a cell here and now; return the row of its result and the Laplacian.
+    """Measure a cell in this process; return its row and the Laplacian.
 
     Parameters
     ----------
     cell : Cell
     bound : float
-        A lower bound that the judge proved for the same problem, by another method's certificate:
-        an answer without one of its own is accepted by it.
+        A lower bound that the judge proved from another method's certificate. It can confirm an
+        answer without a certificate.
     """
     problem = cell.instance.problem()
     method = find_method(cell.method)
@@ -124,7 +124,7 @@ def _reach(
 ) -> tuple[Timed, Verdict, float]:
     """Run at the loosest tolerance whose answer is accepted, else at the tightest.
 
-    Accepted is an answer that the judge confirms and whose own value is right as well.
+    An answer is accepted if the judge confirms it and its reported value is right.
     """
     for tol in method.tolerances(target):
         timed = _timed(lambda tol=tol: method.run(problem, tol))  # type: ignore[misc]
@@ -138,7 +138,7 @@ def _reach(
 
 
 def _solved(verdict: Verdict, target: float, bound: float) -> bool:
-    """Say whether the judge confirms an answer by its own certificate or by another's bound."""
+    """Return whether the answer's own certificate or another bound confirms it."""
     return replace(verdict, bound=max(verdict.bound, bound)).solved(target)
 
 
@@ -149,13 +149,13 @@ def _timed(run: Callable[[], Solution]) -> Timed:
 
 
 def _cpu_s() -> float:
-    """Return the CPU seconds of this process and of those that it started and waited for."""
+    """Return the CPU seconds of this process and of children that it waited for."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + children.ru_utime + children.ru_stime
 
 
 class _Others:
-    """How many cores other programs use meanwhile."""
+    """Measures how many cores other programs use."""
 
     def __init__(self) -> None:
         self._start = time.perf_counter(), self._elsewhere()

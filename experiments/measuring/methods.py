@@ -1,22 +1,34 @@
-"""Everything that can be timed, by name.
+"""Every method that can be timed, by name.
 
-A formulation runs on a CVXPY backend as ``RobustPremium:SCS``; a solver by its own name. Methods
-are compared at equal judged accuracy, so each has a ladder of tolerances: it is run at the loosest
-one whose answer the judge accepts.
+A formulation with a CVXPY backend is called ``RobustPremium:SCS``; a solver has its own name.
+Methods are compared at equal judged accuracy: each has a ladder of tolerances and is run at the
+loosest one whose answer the judge accepts.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from scipy import sparse
+
 import formulations
 import solvers
-from experiments.measuring.piqp_route import check_piqp, solve_with_piqp
 from formulations.backends import check_backend, installed_backends
-from wdro_cvx import GraphProblem, Solution, SolverError, WdroError
+from wdro_cvx import (
+    Frobenius,
+    GraphProblem,
+    Singleton,
+    Solution,
+    SolverError,
+    Status,
+    WdroError,
+)
+from wdro_cvx.graphs.laplacian import adjoint, incidence, laplacian_from_weights
 
 # Interior-point methods gain digits almost for free; first-order ones pay for each.
 _LADDERS = {
@@ -41,22 +53,28 @@ class Method:
         return self.ladder if self.ladder is not None else (target, target / 10)
 
     def claims(self, problem: GraphProblem) -> bool:
-        """Say whether the method applies to a problem."""
+        """Return whether the method applies to a problem."""
         try:
             self.check(problem)
         except WdroError:
             return False
-        except Exception:  # of a plug-in: its measurement says what, and the others go on
+        except Exception:  # from a plug-in: its measurement will report it
             return True
         return True
 
 
 def find_method(name: str) -> Method:
-    """Return a method by its name, or say which names there are."""
+    """Return a method by its name.
+
+    Raises
+    ------
+    SolverError
+        If there is no such method; the message lists the names.
+    """
     extra = _EXTRA.get(name)
     if extra is not None:
         if name in solvers.registered():
-            raise SolverError(f"{name!r} is a method of ours; give the solver another name.")
+            raise SolverError(f"{name!r} is a built-in method; give the solver another name.")
         return extra
     formulation, _, backend = name.partition(":")
     if backend and formulation in formulations.registered():
@@ -71,16 +89,14 @@ def find_method(name: str) -> Method:
 
 
 def missing_backend(name: str) -> str | None:
-    """Return how to install the backend of a method, None if it is there."""
-    backend = name.partition(":")[2].upper() or (name if name == "PIQP" else "")
-    if not backend:
-        return None
+    """Return how to install the backend of a method, None if it is installed."""
     if name == "PIQP":
         there = importlib.util.find_spec("piqp") is not None
+        backend, package = name, "wdro-cvx[bench]"
     else:
-        there = backend in installed_backends()
-    extra = "wdro-cvx[bench]" if name == "PIQP" else backend.lower()
-    return None if there else f"{backend} is not installed (pip install '{extra}')"
+        backend = name.partition(":")[2].upper()
+        there, package = not backend or backend in installed_backends(), backend.lower()
+    return None if there else f"{backend} is not installed (pip install '{package}')"
 
 
 def _conic(formulation: type[formulations.Formulation], backend: str) -> Method:
@@ -99,8 +115,61 @@ def _hand_written(name: str, solver: type[solvers.Solver]) -> Method:
     return Method(name, run, solver.check_claim)
 
 
+def _check_piqp(problem: GraphProblem) -> None:
+    """Raise SolverError unless the problem is a sample average over graphs of a fixed trace."""
+    prior = problem.prior
+    plain = isinstance(prior, Frobenius) and prior.trace.fixed and prior.bounds is None
+    if not (isinstance(problem.ambiguity, Singleton) and plain):
+        raise SolverError("PIQP solves only sample averages with a fixed trace.")
+
+
+def _solve_with_piqp(problem: GraphProblem, tol: float) -> Solution:
+    """Solve a sample average with PIQP, a sparse interior-point solver for quadratic programs.
+
+    The variables are the edge weights and the degrees ``u = Aw``, which keeps the matrices sparse;
+    in ``L`` or in ``w`` alone the quadratic form is dense.
+    """
+    try:
+        import piqp
+    except ImportError as reason:
+        raise SolverError(
+            "PIQP is not installed; install it with: pip install 'wdro-cvx[bench]'"
+        ) from reason
+    _check_piqp(problem)
+    started = time.perf_counter()
+    d = problem.d
+    costs = adjoint(problem.nominal.second_moment)
+    m = costs.size
+    eta = problem.prior.beta
+    quadratic = sparse.diags_array(np.r_[np.full(m, 4 * eta), np.full(d, 2 * eta)], format="csc")
+    total = sparse.csr_array((np.ones(m), (np.zeros(m, int), np.arange(m))), shape=(1, m + d))
+    tie = sparse.hstack([incidence(d), -sparse.eye_array(d)])
+    equalities = sparse.vstack([tie, total]).tocsc()
+    right = np.r_[np.zeros(d), problem.target_trace / 2]
+    lower = np.r_[np.zeros(m), np.full(d, -np.inf)]
+    solver = piqp.SparseSolver()
+    solver.settings.eps_abs = solver.settings.eps_rel = tol
+    solver.settings.eps_duality_gap_abs = solver.settings.eps_duality_gap_rel = tol
+    built = time.perf_counter()
+    solver.setup(
+        sparse.csc_matrix(quadratic), np.r_[costs, np.zeros(d)],
+        sparse.csc_matrix(equalities), right, x_l=lower,
+    )  # fmt: skip
+    status = solver.solve()
+    solved = time.perf_counter()
+    weights = np.asarray(solver.result.x)[:m]
+    return Solution(
+        laplacian=laplacian_from_weights(weights),
+        value=float(solver.result.info.primal_obj),
+        status=Status.SOLVED if status == piqp.PIQP_SOLVED else Status.INACCURATE,
+        iterations=int(solver.result.info.iter),
+        build_s=built - started,
+        solve_s=solved - built,
+    )
+
+
 _EXTRA = {
-    "PIQP": Method("PIQP", solve_with_piqp, check_piqp, _LADDERS["PIQP"]),
+    "PIQP": Method("PIQP", _solve_with_piqp, _check_piqp, _LADDERS["PIQP"]),
     "solve": Method(
         "solve", lambda problem, tol: solvers.solve(problem, tol=tol), lambda problem: None
     ),

@@ -1,4 +1,4 @@
-"""Arguments that commands share, refused with a sentence before work starts."""
+"""Arguments that commands share."""
 
 from __future__ import annotations
 
@@ -11,28 +11,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from experiments.measuring.folder import RUNS, choose_output, locked, publish
+from experiments.measuring.files import RUNS, choose_output, locked, publish
+from experiments.measuring.text import parse_number
 
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
-#: Problems are dense: a matrix of this size takes 3 GiB.
+#: Problems are dense; a matrix of this size takes 3 GiB.
 LARGEST_D = 20_000
-#: Why a number of instances is refused.
+#: Why fewer than two instances are refused.
 FEW = "no verdict rests on one instance"
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-
-
-def parse_number(text: str) -> float | None:
-    """Return a decimal number in ASCII, None where the text is no such thing.
-
-    Python's own ``float`` also takes ``1_000`` and digits of other scripts.
-    """
-    return float(text) if _NUMBER.fullmatch(text.strip()) else None
 
 
 def number(least: float = -math.inf, above: bool = False) -> Callable[[str], float]:
-    """Return a type of argument: a finite number not below ``least`` (or ``above`` it)."""
+    """Return an argument type: a finite number of at least (or ``above``) ``least``."""
 
     def parse(text: str) -> float:
         value = parse_number(text)
@@ -47,7 +39,7 @@ def number(least: float = -math.inf, above: bool = False) -> Callable[[str], flo
 
 
 def whole(least: int, most: int, why: str = "") -> Callable[[str], int]:
-    """Return a type of argument: a whole number in a range."""
+    """Return an argument type: a whole number in a range."""
 
     def parse(text: str) -> int:
         digits = text.strip()
@@ -61,13 +53,13 @@ def whole(least: int, most: int, why: str = "") -> Callable[[str], int]:
 
 
 def sizes(text: str) -> tuple[int, ...]:
-    """Parse numbers of vertices."""
-    one = whole(2, LARGEST_D, "a graph needs 2 vertices, and problems are dense")
+    """Parse numbers of vertices, separated by commas."""
+    one = whole(2, LARGEST_D, "a graph has at least 2 vertices, and problems are dense")
     return tuple(dict.fromkeys(one(part) for part in text.split(",")))
 
 
 def names(text: str) -> tuple[str, ...]:
-    """Parse names, each once."""
+    """Parse names separated by commas; duplicates are dropped."""
     found = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
     if not found:
         raise argparse.ArgumentTypeError(f"{text!r} names nothing; leave the option out for all")
@@ -75,14 +67,14 @@ def names(text: str) -> tuple[str, ...]:
 
 
 def folder(text: str) -> Path:
-    """Parse the name of a folder; an empty one would be the working directory."""
+    """Parse the name of a folder, which must not be empty."""
     if not text.strip():
         raise argparse.ArgumentTypeError(f"{text!r} names no folder; . is the working directory")
     return Path(text)
 
 
 def add_output(parser: argparse.ArgumentParser, command: str, resumes: bool = True) -> None:
-    """Add the arguments that say where to write, and whether to resume."""
+    """Add --output, --reference and, if the command ``resumes``, --fresh."""
     parser.add_argument(
         "--output", type=folder, metavar="DIR", help=f"where to write (default: {RUNS / command})"
     )
@@ -92,19 +84,23 @@ def add_output(parser: argparse.ArgumentParser, command: str, resumes: bool = Tr
     )  # fmt: skip
     if resumes:
         parser.add_argument(
-            "--fresh", action="store_true", help="forget earlier runs instead of resuming"
+            "--fresh", action="store_true", help="discard earlier results instead of resuming"
         )
 
 
 def add_seed(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add the seed of what a run draws."""
+    """Add --seed."""
     parser.add_argument(
-        "--seed", type=whole(0, 2**32), default=0, metavar="S", help=f"of the {what} (default: 0)"
+        "--seed",
+        type=whole(0, 2**32),
+        default=0,
+        metavar="S",
+        help=f"seed of the {what} (default: 0)",
     )
 
 
 def add_cluster(parser: argparse.ArgumentParser) -> None:
-    """Add the cluster that trials may run on."""
+    """Add --dask."""
     parser.add_argument(
         "--dask", metavar="ADDRESS",
         help="run on a Dask cluster: tcp://host:port of its scheduler, or local",
@@ -112,21 +108,21 @@ def add_cluster(parser: argparse.ArgumentParser) -> None:
 
 
 def add_limits(parser: argparse.ArgumentParser, time_s: float | None, mib: float | None) -> None:
-    """Add the limits of one run."""
+    """Add --time-limit and --memory-limit."""
     above = number(0.0, above=True)
     parser.add_argument(
         "--time-limit", type=above, default=time_s, metavar="S",
-        help="CPU seconds for one run, judging included; on the clock, four times as many",
+        help="CPU seconds for one run, judging included; four times as many of wall time",
     )  # fmt: skip
     parser.add_argument(
         "--memory-limit", type=above, default=mib, metavar="MIB",
-        help="MiB for one run and all processes that it starts",
+        help="MiB for one run and all processes it starts",
     )  # fmt: skip
 
 
 @contextlib.contextmanager
 def workspace(options: argparse.Namespace, command: str) -> Iterator[Path]:
-    """Hold the folder to write to; replace the reference at the end if that was asked for."""
+    """Hold the output folder; replace the reference at the end if asked to."""
     output = choose_output(command, options.output, options.reference)
     with locked(output):
         yield output

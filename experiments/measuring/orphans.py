@@ -1,4 +1,4 @@
-"""No process outlives the one that asked for its work, however that one ended."""
+"""End processes together with the process that started them, however it ends."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ _PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 
 
 def end_with_parent(parent: int, how: signal.Signals = signal.SIGKILL) -> None:
-    """Have this process sent a signal as soon as ``parent`` is gone.
+    """Send this process a signal as soon as ``parent`` is gone.
 
-    On Linux the kernel does it, at once and whatever this process is doing; elsewhere a thread
-    looks every half second.
+    On Linux the kernel does so at once; elsewhere a thread checks every half second.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, how)
-        if os.getppid() != parent:  # it went before the kernel was asked
+        if os.getppid() != parent:  # it ended before the kernel was asked
             os.kill(os.getpid(), how)
     else:
         threading.Thread(target=_watch, args=(parent, how), daemon=True).start()
@@ -36,7 +35,7 @@ def _watch(parent: int, how: signal.Signals) -> None:
 
 
 def kill_groups(leaders: Iterable[int]) -> None:
-    """Kill processes that lead a group of their own, and all that they started in it."""
+    """Kill group leaders and their groups."""
     for leader in leaders:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(leader, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""How a run can end, the limits that it is given, and what it hands back."""
+"""How a run can end, its limits, and its answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wdro_cvx import WdroError
 
 
 class Outcome(StrEnum):
-    """How a run ended; a limit that was hit is a result, not an accident."""
+    """How a run ended."""
 
     OK = "ok"
     TIME_OUT = "time-out"
@@ -22,7 +22,7 @@ class Outcome(StrEnum):
 
     @property
     def hit_limit(self) -> bool:
-        """Whether larger problems of the same kind need not be tried."""
+        """Whether it ran out of time or memory, as larger problems would too."""
         return self in (Outcome.TIME_OUT, Outcome.OUT_OF_MEMORY)
 
 
@@ -30,8 +30,8 @@ class Outcome(StrEnum):
 class Limits:
     """CPU seconds and MiB of memory for one run, its judging included.
 
-    On the clock a run may take four times as long, so that a busy machine makes no time-outs, and
-    one that waits instead of computing ends too.
+    The wall time is limited to four times as long: a busy machine causes no time-out, and a run
+    that waits instead of computing still ends.
     """
 
     limit_s: float
@@ -45,7 +45,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of a task: its value if it ended well, otherwise the reason."""
+    """The value of a task if it ended well, otherwise the reason."""
 
     outcome: Outcome
     value: Any = None

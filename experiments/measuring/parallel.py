@@ -1,4 +1,4 @@
-"""Many small trials: in parallel or on a cluster, saved one by one, resumed after a kill."""
+"""Run many trials in parallel or on a cluster; save each, resume after a kill."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from threadpoolctl import threadpool_limits
 
 from experiments.measuring.cluster import on_cluster
-from experiments.measuring.display import TrialDisplay, note
+from experiments.measuring.display import Display, note
 from experiments.measuring.isolated import Worker
 from experiments.measuring.outcome import Answer, Outcome
 from experiments.measuring.store import Row, Store
@@ -28,24 +28,29 @@ def run_trials(
     jobs: int | None = None,
     scheduler: str | None = None,
 ) -> list[Row]:
-    """Return one row for every task, in their order; rows that the store has are not recomputed.
+    """Return one row for every task, in order; stored rows are not computed again.
 
-    Every task carries its own seed, so the rows do not depend on the number of processes. A trial
-    that fails does not stop the others; it is named at the end.
+    Every task has its own seed: rows do not depend on the number of processes. A failed trial does
+    not stop the others; it is reported at the end.
 
     Parameters
     ----------
     tasks : sequence of dataclasses
     function : callable
-        At the top of a module; turns a task into a row that JSON can hold.
+        At the top of a module; turns a task into a row that JSON can represent.
     store : Store
-        Where rows are saved as they come.
+        Saves rows as they arrive.
     description : str
-        What is shown beside the progress.
+        The label of the progress display.
     jobs : int, optional
-        Processes on this machine; one per core if not given.
+        The number of processes, by default one for each core.
     scheduler : str, optional
-        The address of a Dask scheduler (``tcp://host:port``), or ``local``, instead of processes.
+        The address of a Dask scheduler (``tcp://host:port``), or ``local``.
+
+    Raises
+    ------
+    WdroError
+        If a trial failed, or the cluster was lost.
     """
     rows = {place: row for place, task in enumerate(tasks) if (row := store.load(task)) is not None}
     for text in store.notes:
@@ -58,7 +63,7 @@ def run_trials(
             results = _in_processes(numbered, min(jobs or os.cpu_count() or 1, len(waiting)))
         else:
             results = on_cluster(numbered, pinned, scheduler, store.folder)
-        with TrialDisplay(description, len(tasks), len(rows)) as display:
+        with Display(description, len(tasks), len(rows)) as display:
             for place, answer in results:
                 if answer.outcome is Outcome.OK:
                     rows[place] = answer.value
@@ -70,13 +75,13 @@ def run_trials(
         task, reason = failures[0]
         raise WdroError(
             f"{len(failures)} of {len(tasks)} trials failed, {task} first: {reason}. The others "
-            "are saved; the same command goes on."
+            "are saved; the same command resumes."
         )
     return [rows[place] for place in range(len(tasks))]
 
 
 def pinned(work: tuple[Trial[Any], Any]) -> Row:
-    """Carry out a trial with one BLAS thread."""
+    """Run a trial with one BLAS thread."""
     function, task = work
     with threadpool_limits(1):
         return function(task)
@@ -85,7 +90,7 @@ def pinned(work: tuple[Trial[Any], Any]) -> Row:
 def _in_processes(
     numbered: Sequence[tuple[int, tuple[Trial[Any], Any]]], jobs: int
 ) -> Iterator[tuple[int, Answer]]:
-    """Yield answers as they come; a process that dies is replaced by another."""
+    """Yield answers as they arrive; a process that dies is replaced."""
     todo = list(reversed(numbered))
     module = numbered[0][1][0].__module__
     busy: dict[Any, tuple[Worker, int]] = {}

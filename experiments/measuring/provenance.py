@@ -1,22 +1,29 @@
-"""What a result was made with: versions, processor, threads, commit, and the code it ran."""
+"""Records of what results were made with, and which committed results are stale.
+
+``make stale`` runs this module: it prints every committed result as fresh or stale, with the
+modules that changed since it was made, and exits with 1 if any is stale.
+"""
 
 from __future__ import annotations
 
 import json
 import platform
 import subprocess
+import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import psutil
 
-from experiments.measuring.digest import LIBRARIES, ROOT, Source, library_version
+from experiments.measuring.digest import LIBRARIES, PACKAGES, ROOT, Source, library_version
 from experiments.measuring.files import write_atomically
 
-_ROOMS = ("wdro_cvx", "formulations", "solvers", "experiments")
+_SHOWN = 6  # changed modules that are named
 
 
 def provenance() -> dict[str, str]:
-    """Return what to record beside every result."""
+    """Return the versions, the processor, the memory and the commit."""
     found = {"python": platform.python_version(), "processor": _processor()}
     found["cores"] = str(psutil.cpu_count())
     found["memory"] = f"{psutil.virtual_memory().total / 1024**3:.0f} GiB"
@@ -27,7 +34,7 @@ def provenance() -> dict[str, str]:
 
 
 def write_provenance(folder: Path, settings: dict[str, object], source: Source) -> None:
-    """Write ``provenance.json``: what a result was made with, by which code, and its settings."""
+    """Write ``provenance.json``: what a result was made with, its code and its settings."""
     record: dict[str, object] = dict(provenance())
     record["settings"] = {name: str(value) for name, value in settings.items()}
     record["trials"], record["extensions"] = list(source.trials), list(source.extensions)
@@ -57,9 +64,41 @@ def _commit() -> str:
             cwd=ROOT, capture_output=True, text=True, check=True,
         )  # fmt: skip
         changed = subprocess.run(
-            ["git", "status", "--porcelain", "--untracked-files=no", "--", *_ROOMS],
+            ["git", "status", "--porcelain", "--untracked-files=no", "--", *PACKAGES],
             cwd=ROOT, capture_output=True, text=True, check=True,
         )  # fmt: skip
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
     return done.stdout.strip() + (" with changes" if changed.stdout.strip() else "")
+
+
+def main(folder: Path = ROOT / "results") -> int:
+    """Print whether each result below a folder is fresh or stale; return 1 if any is stale."""
+    stale = 0
+    for path in sorted(folder.rglob("provenance.json")):
+        changed = changes(json.loads(path.read_text(encoding="utf-8")))
+        stale += bool(changed)
+        print(f"{'stale' if changed else 'fresh':6} {path.parent.relative_to(folder)}", end="")
+        more = f" and {len(changed) - _SHOWN} more" if len(changed) > _SHOWN else ""
+        print(f": {', '.join(changed[:_SHOWN])}{more}" if changed else "")
+    return 1 if stale else 0
+
+
+def changes(record: Mapping[str, Any]) -> list[str]:
+    """Return the names of what changed since a record was written."""
+    code = record.get("code")
+    if not isinstance(code, dict) or "trials" not in record:
+        return ["made before modules were recorded"]
+    minor = record["python"].rpartition(".")[0]
+    if minor != platform.python_version().rpartition(".")[0]:
+        return [f"cannot tell, because it was made with Python {minor}"]
+    data = tuple(ROOT / name for name in record["data"])
+    try:
+        now = Source(tuple(record["trials"]), tuple(record["extensions"]), data).code()
+    except (OSError, ValueError) as reason:
+        return [str(reason)]
+    return sorted(name for name in {*code, *now} if code.get(name) != now.get(name))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

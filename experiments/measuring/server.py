@@ -1,8 +1,8 @@
-"""A server that has the libraries loaded and forks a process for every measurement.
+"""A server that loads the libraries once and forks a process for every measurement.
 
-Importing them takes a hundred times longer than a small problem. The server starts with a safe path
-(nothing in the working directory is imported), with one thread per library, in a session of its
-own; it dies with the process that started it, and its children with it.
+Importing the libraries takes a hundred times longer than solving a small problem. The server has a
+safe path (it imports nothing from the working directory), one thread for each library and its own
+session. It dies with the process that started it, and its children die with it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from wdro_cvx import WdroError
 ROOT = Path(__file__).parents[2]
 _BOOT = (
     "import sys; sys.path += [p for p in {path!r} if p not in sys.path]; "
-    # Before anything heavy is imported, so that there is no moment without a watch.
+    # Before any heavy import: the server must never outlive its parent.
     "import signal; from experiments.measuring.orphans import end_with_parent; "
     "end_with_parent({parent}, signal.SIGTERM); "
     "from experiments.measuring.server import serve; serve({control}, {preload!r})"
@@ -48,7 +48,7 @@ Task = Callable[[Any], Any]
 
 
 class Server:
-    """The side of the server that asks: forks workers and knows how they ended."""
+    """The client side: asks the server for workers and learns how they ended."""
 
     def __init__(self, preload: Sequence[str]) -> None:
         self._control, theirs = socket.socketpair()
@@ -65,16 +65,16 @@ class Server:
 
     @property
     def alive(self) -> bool:
-        """Whether it can still be asked."""
+        """Whether the server is running."""
         return self.process.poll() is None
 
     def fork(self, log: Path | None) -> tuple[int, Connection]:
-        """Return the id of a new process and the connection to it."""
+        """Start a worker; return its process id and the connection to it."""
         self._read_codes(block=False)
         ours, theirs = socket.socketpair()
         connection = Connection(ours.detach())
         try:
-            with theirs:  # ours must be the only other end, or the loss of the server goes unseen
+            with theirs:  # closed here, so that the loss of the server is noticed
                 socket.send_fds(self._control, [b"f"], [theirs.fileno()])
             connection.send(None if log is None else str(log))
             pid: int = connection.recv()
@@ -82,20 +82,20 @@ class Server:
             self.process.kill()
             self.process.wait()
             raise WdroError(
-                "the process that measurements are started from ended by itself; what was "
-                "measured is saved, and the same command goes on."
+                "the process that starts measurements ended by itself. Measurements are saved; the "
+                "same command resumes."
             ) from None
         return pid, connection
 
     def exit_code(self, pid: int) -> int | None:
-        """Wait for a worker that is known to end; return its code, None if the server is gone."""
+        """Wait for an ending worker; return its exit code, None if the server is gone."""
         while pid not in self._codes:
             if not self._read_codes(block=True):
                 return None
         return self._codes.pop(pid)
 
     def _read_codes(self, block: bool) -> bool:
-        """Note how workers ended; say whether the server is still there."""
+        """Read the exit codes of workers; return whether the server is running."""
         flags = socket.MSG_WAITALL if block else socket.MSG_DONTWAIT
         while True:
             try:
@@ -122,7 +122,7 @@ _SERVERS: dict[tuple[str, ...], Server] = {}
 
 
 def server_with(module: str) -> Server:
-    """Return the server that has a module loaded; start it if there is none."""
+    """Return the server that has loaded a module; start it if necessary."""
     preload = (module,)
     server = _SERVERS.get(preload)
     if server is not None and not server.alive:
@@ -143,9 +143,9 @@ atexit.register(stop_servers)
 
 
 def _safe_path() -> list[str]:
-    """Return this process's import path without the working directory.
+    """Return the import path without the working directory.
 
-    Our own packages come last, for a run from a checkout that is not installed.
+    A checkout that is not installed comes last.
     """
     here = Path.cwd().resolve()
     kept = [entry for entry in sys.path if entry and Path(entry).resolve() != here]
@@ -160,14 +160,14 @@ def _installed() -> bool:
     )
 
 
-# --- The other side: what follows runs in the server and in its children. -----------------------
+# --- The server side: what follows runs in the server and in its children. ----------------------
 
 
 class _End:
-    """Ends the server with all that it started; called when the other side is gone.
+    """Ends the server with everything that it started, when the client is gone.
 
-    The line closes and the signal comes at the same time. Who comes second finds workers that are
-    dead and nothing below them, and must not end what the first is still about.
+    The connection closes and the signal arrives at the same time. The second call must not end the
+    server while the first is still killing processes.
     """
 
     def __init__(self, workers: set[int]) -> None:
@@ -178,7 +178,7 @@ class _End:
         if self.begun:
             return
         self.begun = True
-        # Looked up first: what has left its worker's group is found through the worker only.
+        # Listed first: a descendant that left its group is found only through its worker.
         below = psutil.Process().children(recursive=True)
         kill_groups(self.workers)
         for process in below:
@@ -188,12 +188,12 @@ class _End:
 
 
 def serve(control: int, preload: Sequence[str]) -> None:
-    """Fork a worker for every request until the other side is gone."""
+    """Fork a worker for every request until the client is gone."""
     workers: set[int] = set()
     end = _End(workers)
     signal.signal(signal.SIGTERM, end)
     for name in preload:
-        # Not importable here (a script, a test): the worker will say so, with the reason.
+        # If it cannot be imported here (a script, a test), the worker reports the reason.
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     wake, waker = os.pipe()
@@ -231,7 +231,7 @@ def _request(line: socket.socket) -> tuple[bytes, list[int]]:
 
 
 def _report_ended(line: socket.socket, workers: set[int]) -> None:
-    # No more children, or nobody left to tell: the next request finds out.
+    # No more children, or the client is gone: the next request notices.
     with contextlib.suppress(ChildProcessError, ConnectionError):
         while True:
             pid, status = os.waitpid(-1, os.WNOHANG)
@@ -242,7 +242,7 @@ def _report_ended(line: socket.socket, workers: set[int]) -> None:
 
 
 def _work(connection: Connection, server: int) -> None:
-    """Carry out tasks until there are no more; never returns."""
+    """Run tasks until there are no more; never returns."""
     code = 1
     try:
         os.setsid()
@@ -257,7 +257,7 @@ def _work(connection: Connection, server: int) -> None:
         connection.send(os.getpid())
         while True:
             connection.send(_carry_out(connection.recv_bytes()))
-    except (EOFError, OSError):  # nobody is left to work for
+    except (EOFError, OSError):  # the client is gone
         code = 0
     except BaseException:
         traceback.print_exc()
@@ -271,13 +271,13 @@ def _carry_out(message: bytes) -> Answer:
     try:
         function, task = pickle.loads(message)
         value = function(task)
-        pickle.dumps(value)  # fails here, where it can be said
+        pickle.dumps(value)  # fails here, where it can be reported
         return Answer(Outcome.OK, value)
     except MemoryError as reason:
         return Answer(Outcome.OUT_OF_MEMORY, message=str(reason) or "MemoryError")
     except WdroError as reason:
         return Answer(Outcome.FAILED, message=str(reason)[:_LONGEST_MESSAGE])
-    except BaseException as reason:  # SystemExit and KeyboardInterrupt of a plug-in too
+    except BaseException as reason:  # also SystemExit and KeyboardInterrupt from a plug-in
         traceback.print_exc()
         text = f"{type(reason).__name__}: {reason}"
         return Answer(Outcome.CRASH, message=text[:_LONGEST_MESSAGE])

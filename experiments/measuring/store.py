@@ -1,7 +1,7 @@
-"""Results on disk: one small file per task, written at once and atomically.
+"""Results on disk: one small file for each task, written atomically as soon as it is done.
 
-A run that is killed loses the task under way and nothing else; the next one takes up where it was.
-A result is kept below a digest of the code that made it, and is not used with other code.
+A killed run loses only the task in progress; the next run resumes. Results are kept below a digest
+of the code that made them and are not used with other code.
 """
 
 from __future__ import annotations
@@ -16,17 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from experiments.measuring.files import make_folder, remove_folder, write_atomically
-from experiments.measuring.folder import CELLS
+from experiments.measuring.files import CELLS, make_folder, remove_folder, write_atomically
 from wdro_cvx.validation import Array
 
 Row = dict[str, Any]
 
 
 class Store:
-    """The results of tasks (dataclasses) below one folder, made by one state of the code.
+    """The results of tasks (dataclasses) in one folder, made by one state of the code.
 
-    ``notes`` says what was found there and not used.
+    ``notes`` lists stored results that were not used, with reasons.
     """
 
     def __init__(self, output: Path, code: str, fresh: bool = False) -> None:
@@ -42,7 +41,7 @@ class Store:
             )
 
     def load(self, task: Any) -> Row | None:
-        """Return the stored row of a task, None if there is none that can be used."""
+        """Return the stored row of a task, None if there is no usable one."""
         path = self._path(task, "json")
         try:
             text = path.read_text(encoding="utf-8")
@@ -63,7 +62,7 @@ class Store:
         return row if belongs else None
 
     def array(self, task: Any) -> Array | None:
-        """Return the stored array of a task, None if there is none that can be used."""
+        """Return the stored array of a task, None if there is no usable one."""
         path = self._path(task, "npy")
         try:
             return np.asarray(np.load(path, allow_pickle=False))
@@ -74,7 +73,7 @@ class Store:
             return None
 
     def save(self, task: Any, row: Row, array: Array | None = None) -> None:
-        """Store a row, and an array beside it; the row is written last and vouches for both."""
+        """Store a row and an optional array; the row is written last, so both are complete."""
         if array is not None:
             buffer = io.BytesIO()
             np.save(buffer, array)
@@ -90,12 +89,12 @@ class Store:
 
 
 def key_of(task: Any) -> str:
-    """Return a name for a task, the same for the same task."""
+    """Return a name for a task; equal tasks have equal names."""
     return hashlib.sha256(_identity(task).encode()).hexdigest()[:20]
 
 
 def flat(task: Any) -> Row:
-    """Return the fields of a task, those of dataclasses within it beside the others."""
+    """Return the fields of a task, with nested dataclasses flattened."""
     fields: Row = {}
     for name, value in asdict(task).items():
         if isinstance(value, Mapping):

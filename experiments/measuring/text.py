@@ -1,4 +1,4 @@
-"""Tables in Markdown, times in words, and a warning where others disturbed the timing."""
+"""Text of reports: Markdown tables, times, numbers, and a warning about a busy machine."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Cores that other programs may use on average before times are to be taken with care.
+#: Above so many cores used by other programs, a report warns about its times.
 _QUIET = 0.2
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -21,8 +22,16 @@ def markdown_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> s
 
 
 def escape_markdown(text: str) -> str:
-    """Return a text that Markdown and HTML show as it is; bars are left to the table."""
+    """Escape a text for Markdown and HTML, except bars, which tables escape."""
     return re.sub(r"([\\`*_{}\[\]()#+!~$])", r"\\\1", html.escape(text, quote=False))
+
+
+def parse_number(text: str) -> float | None:
+    """Return a decimal number in ASCII digits, None if the text is not one.
+
+    Python's ``float`` also accepts ``1_000`` and digits of other scripts.
+    """
+    return float(text) if _NUMBER.fullmatch(text.strip()) else None
 
 
 def seconds(value: float) -> str:
@@ -33,9 +42,9 @@ def seconds(value: float) -> str:
 
 
 def busy_warning(rows: pd.DataFrame) -> list[str]:
-    """Return a sentence if other programs used the machine during the measurements, else nothing.
+    """Return a warning if other programs used the machine during the measurements, else nothing.
 
-    ``others`` counts cores; short runs, in which it is rounded badly, weigh little.
+    Runs are weighted by their length: the load during a short run is imprecise.
     """
     weight = rows["wall_s"].fillna(0.0) * rows["runs"].fillna(0.0)
     if not weight.sum() > 0.0:
@@ -45,7 +54,7 @@ def busy_warning(rows: pd.DataFrame) -> list[str]:
         return []
     return [
         f"**The machine was busy**: other programs used {cores:.1f} cores on average while this "
-        "was measured. CPU times suffer less than wall times, but are not to be quoted."
+        "was measured. Do not quote these times, even though CPU times suffer less."
     ]
 
 

@@ -5,7 +5,7 @@ import platform
 
 import pytest
 
-from experiments.measuring import digest, stale
+from experiments.measuring import digest, provenance
 from experiments.measuring.digest import Source, modules_of
 
 FILES = {
@@ -28,7 +28,7 @@ def root(tmp_path, monkeypatch):
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
     monkeypatch.setattr(digest, "ROOT", tmp_path)
-    monkeypatch.setattr(stale, "ROOT", tmp_path)
+    monkeypatch.setattr(provenance, "ROOT", tmp_path)
     return tmp_path
 
 
@@ -101,17 +101,17 @@ def test_stale_results_are_listed_with_what_changed(root, capsys):
     results = root / "results"
     written(TRIAL, results / "bench")
     written(PLAIN, results / "figures")
-    assert stale.main(results) == 0
+    assert provenance.main(results) == 0
     assert capsys.readouterr().out == "fresh  bench\nfresh  figures\n"
     (root / "wdro_cvx/judge.py").write_text("LIMIT = 2\n")
-    assert stale.main(results) == 1
+    assert provenance.main(results) == 1
     assert capsys.readouterr().out == "stale  bench: wdro_cvx.judge\nfresh  figures\n"
 
 
 def test_results_without_a_record_of_modules_are_stale(root, capsys):
     (root / "results/old").mkdir(parents=True)
     (root / "results/old/provenance.json").write_text('{"code": "abc"}')
-    assert stale.main(root / "results") == 1
+    assert provenance.main(root / "results") == 1
     assert "made before modules were recorded" in capsys.readouterr().out
 
 

@@ -14,14 +14,16 @@ from hypothesis import strategies as st
 from trials import Task
 
 from experiments.cli import main
-from experiments.measuring import files, folder
+from experiments.measuring import files
 from experiments.measuring.files import (
     OutputError,
     check_writable,
+    choose_output,
+    locked,
+    publish,
     write_atomically,
     write_together,
 )
-from experiments.measuring.folder import choose_output, locked, publish
 from experiments.measuring.instances import Instance
 from experiments.measuring.measurement import Cell
 from experiments.measuring.store import Store, flat, key_of
@@ -116,7 +118,7 @@ def test_a_second_run_with_the_same_folder_is_refused(tmp_path):
 
 def test_a_killed_run_leaves_no_lock_behind(tmp_path):
     code = (
-        "import os, pathlib, signal; from experiments.measuring.folder import locked\n"
+        "import os, pathlib, signal; from experiments.measuring.files import locked\n"
         f"with locked(pathlib.Path({str(tmp_path)!r})): os.kill(os.getpid(), signal.SIGKILL)"
     )
     subprocess.run([sys.executable, "-c", code], check=False)
@@ -238,4 +240,4 @@ def test_a_place_without_permission_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(files.os, "access", lambda *_: False)
     with pytest.raises(OutputError, match="may write to"):
         check_writable(tmp_path / "new")
-    assert Path("runs") == folder.RUNS
+    assert Path("runs") == files.RUNS

@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from experiments.drawing.communities import communities
-from experiments.measuring.store import Row
 from solvers import solve
 from wdro_cvx import (
     AmbiguitySet,
@@ -28,6 +28,9 @@ from wdro_cvx.generators import rbf_graph, sbm_graph, scale_to_trace, smooth_sig
 from wdro_cvx.graphs.laplacian import weights_from_laplacian
 from wdro_cvx.metrics import dog, edge_correlation, nmi, reliability
 from wdro_cvx.validation import Array
+
+if TYPE_CHECKING:
+    from experiments.measuring.store import Row
 
 SIMILARITY, BLOCKS = "similarity", "blocks"
 SAA, GAUSSIAN, GENERAL = "SAA", "WDRO Gaussian", "p = 2"

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from experiments.measuring.store import Row
 from solvers import solve
 from wdro_cvx import (
     AmbiguitySet,
@@ -34,6 +34,9 @@ from wdro_cvx import (
 from wdro_cvx.generators import add_noise, rbf_graph, scale_to_trace, smooth_signals
 from wdro_cvx.metrics import dog, mcc
 from wdro_cvx.validation import Array
+
+if TYPE_CHECKING:
+    from experiments.measuring.store import Row
 
 SAA, GAUSSIAN, MIDDLE, DEGREE = "SAA", "WDRO Gaussian", "WDRO p = 3/2", "WDRO p = 1"
 MODELS = (SAA, GAUSSIAN, MIDDLE, DEGREE)

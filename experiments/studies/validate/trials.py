@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from experiments.measuring.store import Row
 from experiments.studies.validate.methods import METHODS, SCORES, average_precision, robust, score
 from experiments.studies.validate.sources import NETWORKS, RANDOM, load_source
 from solvers.selection.bootstrap import PLACE, RESAMPLES, resampled_distances
@@ -21,6 +21,9 @@ from solvers.selection.signals import Signals
 from wdro_cvx import AmbiguitySet, MahalanobisBall, MomentBall, Nominal, WassersteinBall
 from wdro_cvx.generators import rbf_graph
 from wdro_cvx.validation import Array
+
+if TYPE_CHECKING:
+    from experiments.measuring.store import Row
 
 RULES = ("bootstrap", "prediction", "reliability", "cv")
 _RULE_ETAS = (0.1, 0.3, 1.0)
