@@ -1,9 +1,9 @@
 """A study: one question, answered by trials, and a report that can be made again.
 
 A study is one function, ``answer``. It asks its :class:`Run` for rows and returns a
-:class:`Report`: sentences, tables, figures. Everything else is written here, once: the folder and
-its lock, resuming, limits, clusters, provenance, the frame of the report, ``--reference`` and the
-exit code. A :class:`Command` is what a person types: it turns arguments into a study.
+:class:`Report`: text, tables and figures. The rest is the same for all studies and implemented
+here: the folder and its lock, resuming, clusters, provenance, the frame of the report,
+``--reference`` and the exit code. A :class:`Command` turns arguments into a study.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ if TYPE_CHECKING:
     from experiments.measuring.options import Commands
 
 T = TypeVar("T")
-#: Arguments that say where and how to run, and change no result.
+#: Arguments that do not change results.
 _NOT_SETTINGS = ("command", "output", "reference", "fresh", "dask")
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A sentence of the paper and what the numbers say of it.
+    """A statement of the paper and the verdict of the numbers.
 
     Attributes
     ----------
     place : str
-        Where the paper says it, such as ``"Figure 6"``.
+        Its place in the paper, such as ``"Figure 6"``.
     text : str
-        The sentence, or what it amounts to.
+        The statement in short.
     verdict, evidence : str
-        What was found, and the numbers that show it.
+        What was found, and the numbers behind it.
     """
 
     place: str
@@ -69,14 +69,13 @@ def statement_table(statements: Sequence[Statement]) -> str:
 
 @dataclass(frozen=True)
 class Report:
-    """What a study returns; :meth:`Study.carry_out` writes it.
+    """The results of a study; :meth:`Study.carry_out` writes them.
 
     Attributes
     ----------
     title : str
     parts : sequence of str
-        Paragraphs and tables in Markdown. The frame adds the title, the command and what it was
-        made with.
+        Paragraphs and tables in Markdown. The frame adds title, command and provenance.
     tables : mapping
         Data frames by file name without suffix; written as CSV.
     figures : mapping
@@ -84,9 +83,9 @@ class Report:
     files : mapping
         Further files, text or bytes, by file name.
     summary : str
-        One line for the terminal.
+        Text for the terminal.
     failure : str
-        What did not hold, for the terminal; the exit code is then 1.
+        What failed, for the terminal; the exit code is then 1.
     name : str
         The file name of the report, without suffix.
     """
@@ -103,7 +102,7 @@ class Report:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One run of a study: its folder, its stored results, and the command that makes it again."""
+    """One run of a study: its folder, its stored results, and the command that repeats it."""
 
     output: Path
     store: Store
@@ -119,13 +118,13 @@ class Run:
     def measure(
         self, planned: Sequence[Planned], label: str, extensions: Sequence[str] = ()
     ) -> pd.DataFrame:
-        """Time and judge methods, one process each, and return one row for every measurement."""
+        """Return one row for every measurement, each made in a process of its own."""
         return run_campaign(planned, self.store, label, tuple(extensions))
 
 
 @dataclass(frozen=True)
 class Study:
-    """One question and the code that answers it.
+    """A question and the code that answers it.
 
     Attributes
     ----------
@@ -134,7 +133,7 @@ class Study:
     source : Source
         The modules, extensions and data files that the trials depend on.
     answer : callable
-        Given a run and the arguments, returns the report.
+        Returns the report, given a run and the arguments.
     """
 
     name: str
@@ -162,7 +161,7 @@ class Study:
 
 @dataclass(frozen=True)
 class Command:
-    """What a person types after ``wdro``.
+    """A command of ``wdro`` or of ``wdro study``.
 
     Attributes
     ----------
@@ -170,10 +169,10 @@ class Command:
     arguments : callable
         Adds the command's own arguments to a parser.
     study : callable
-        Returns the study that the arguments ask for. It imports what the study needs, so that
-        ``wdro --help`` starts at once.
+        Returns the study for some arguments. It imports the study, which keeps ``wdro --help``
+        fast.
     resumes : bool
-        Whether it stores results and can continue a run that was stopped.
+        Whether it can resume a run that was stopped.
     """
 
     name: str
@@ -196,7 +195,7 @@ class Command:
 
 
 def command_line(parser: argparse.ArgumentParser, options: argparse.Namespace) -> str:
-    """Return the command that makes the same results, with every argument that is not a default."""
+    """Return the command that gives the same results, without default arguments."""
     words = [parser.prog]
     for action in parser._actions:
         value = getattr(options, action.dest, None)
@@ -217,7 +216,7 @@ def command_line(parser: argparse.ArgumentParser, options: argparse.Namespace) -
 
 
 def unsolved_failure(unsolved: int) -> str:
-    """Return what to say where answers are not certified, nothing where all are."""
+    """Return the failure if answers were not certified, otherwise an empty text."""
     return f"{unsolved} answers were not certified." if unsolved else ""
 
 
@@ -231,7 +230,7 @@ def _settings(options: argparse.Namespace) -> dict[str, object]:
 
 
 def _write(output: Path, report: Report, command: str) -> list[str]:
-    """Write tables, figures and files, then the report; return their names, the report first."""
+    """Write tables, figures, files and the report; return their names, the report first."""
     from experiments.drawing.style import save_figure  # matplotlib, which only figures need
 
     written = []

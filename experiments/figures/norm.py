@@ -100,7 +100,7 @@ def claims(table: pd.DataFrame) -> list[ClaimFinding]:
 _CAPTION = (
     "MCC against p with candidates at each norm's own scale (d = 20, σ = 0.1, {trials} graphs; "
     "bars are one standard error); dotted, the paper's Table 2. Here p between 4/3 and 2 is best; "
-    "with one list of candidates for all norms it is p = 4 (wdro explain)."
+    "with one list of candidates for all norms it is p = 4 (wdro study explain)."
 )
 EXPERIMENT = Experiment(
     "norm", "Table 2: norm type p", [{"n": n} for n in _SIZES], trial, figure, claims, _CAPTION,

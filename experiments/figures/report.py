@@ -30,7 +30,7 @@ def write_report(
         "share its graph, which is the unit of every error.",
         "## What comes out at these settings",
         "The paper does not tell its own. Whether other settings explain a sentence that does not "
-        "come out here is what `wdro explain` searches for.",
+        "come out here is what `wdro study explain` searches for.",
         markdown_table(["", "claim", "outcome", "evidence"], _findings(results)),
     ]
     for name, (experiment, table) in results.items():

@@ -2,11 +2,13 @@
 
 import json
 import platform
+import shutil
 
 import pytest
 
 from experiments.measuring import digest, provenance
 from experiments.measuring.digest import Source, modules_of
+from experiments.studies.commands import STUDIES
 
 FILES = {
     "wdro_cvx/__init__.py": "",
@@ -19,6 +21,7 @@ FILES = {
     "experiments/trial.py": "from wdro_cvx import judge\n\ndef run():\n    import solvers\n",
     "experiments/plain.py": "from wdro_cvx.other import OTHER\n",
 }
+PACKAGES = ("wdro_cvx", "formulations", "solvers", "experiments")
 
 
 @pytest.fixture
@@ -115,6 +118,15 @@ def test_results_without_a_record_of_modules_are_stale(root, capsys):
     assert "made before modules were recorded" in capsys.readouterr().out
 
 
+def test_imports_for_type_checkers_do_not_count(root):
+    path = root / "experiments/plain.py"
+    path.write_text("if TYPE_CHECKING:\n    from wdro_cvx.judge import LIMIT\n")
+    before = PLAIN.digest()
+    assert modules_of(PLAIN.trials) == {"experiments", "experiments.plain"}
+    path.write_text("if TYPE_CHECKING:\n    from wdro_cvx.other import OTHER\n")
+    assert PLAIN.digest() == before
+
+
 def test_every_command_names_trials_that_exist():
     from experiments.bench import run as bench
     from experiments.bench.scale import run as scale
@@ -123,7 +135,6 @@ def test_every_command_names_trials_that_exist():
     from experiments.propositions import run as propositions
     from experiments.stress import conic
     from experiments.stress import run as robustness
-    from experiments.studies.commands import STUDIES
 
     sources = [
         bench.SOURCE, scale.SOURCE, Source(compare.MEASURED), figures.SOURCE, propositions.SOURCE,
@@ -134,3 +145,80 @@ def test_every_command_names_trials_that_exist():
         modules = modules_of(source.trials)
         assert "wdro_cvx.judge" in modules, source
         assert not any(name.startswith("experiments.page") for name in modules), source
+
+
+# --- The real tree -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory):
+    """A copy of our sources."""
+    folder = tmp_path_factory.mktemp("tree")
+    for name in PACKAGES:
+        shutil.copytree(
+            digest.ROOT / name, folder / name, ignore=shutil.ignore_patterns("*.pyc", "*.js")
+        )
+    return folder
+
+
+@pytest.fixture
+def tree(copied, tmp_path, monkeypatch):
+    """The copy, with fresh results of every study; edits are undone."""
+    monkeypatch.setattr(digest, "ROOT", copied)
+    for command in STUDIES:
+        written(Source(command.study(None).source.trials), tmp_path / command.name)
+    edited = {}
+
+    def edit(name, change):
+        edited[name] = (copied / name).read_text()
+        (copied / name).write_text(change(edited[name]))
+
+    yield edit
+    for name, text in edited.items():
+        (copied / name).write_text(text)
+
+
+@pytest.fixture
+def stale(tmp_path, capsys):
+    """Return the stale results with what changed, as ``make stale`` prints them."""
+
+    def listed():
+        provenance.main(tmp_path)
+        lines = capsys.readouterr().out.splitlines()
+        assert len(lines) == len(STUDIES)
+        found = [line.split(maxsplit=1)[1] for line in lines if line.startswith("stale")]
+        return dict(line.split(": ") for line in found)
+
+    return listed
+
+
+def longer(text):
+    return text + "NEW = 1\n"
+
+
+def test_words_drawings_reports_and_the_runner_leave_studies_fresh(tree, stale):
+    tree("wdro_cvx/judge.py", lambda text: text.replace('"""', '"""New words. ', 1) + "# More.\n")
+    for name in ("drawing/graphs", "drawing/style", "study", "cli", "measuring/store",
+                 "measuring/options", "measuring/display", "studies/explain/drawing",
+                 "studies/explain/statements", "studies/temperature/drawing",
+                 *(f"studies/{command.name}/study" for command in STUDIES)):  # fmt: skip
+        tree(f"experiments/{name}.py", longer)
+    assert stale() == {}
+
+
+def test_a_line_of_the_judge_makes_the_judged_studies_stale(tree, stale):
+    tree("wdro_cvx/judge.py", longer)
+    sources = {command.name: command.study(None).source.trials for command in STUDIES}
+    judged = [name for name, trials in sources.items() if "wdro_cvx.judge" in modules_of(trials)]
+    assert "explain" in judged
+    assert stale() == dict.fromkeys(judged, "wdro_cvx.judge")
+
+
+def test_a_line_of_a_trial_makes_its_own_study_stale_and_no_other(tree, stale):
+    tree("experiments/studies/shift/trial.py", longer)
+    assert stale() == {"shift": "experiments.studies.shift.trial"}
+
+
+def test_communities_are_part_of_what_is_scored_by_them(tree, stale):
+    tree("experiments/drawing/communities.py", longer)
+    assert set(stale()) == {"explain", "temperature"}

@@ -51,8 +51,8 @@ PRINTED = {
 }
 
 
-#: Of which the command is tried; the search goes through all of them.
-SOME = all_settings()[::9]
+#: The settings that the command searches here.
+SOME = all_settings()[::12]  # every scale, eta and cap
 
 
 @pytest.fixture
@@ -67,25 +67,23 @@ def few_resamples(monkeypatch):
 
 def rows(kind, score, graphs=6, blind=True):
     """Rows as ``score(condition, model, eta, radius, metric)`` has them, wiggling by graph."""
+    metrics = [f"mcc {t:g}" for t in trial.THRESHOLDS] + ["dog", "shape", "reliability"]
+    metrics += ["nmi"] if kind == BLOCKS else []
+    metrics += ["blind"] if blind else []
+    scores = {
+        (condition.key, model, metric): np.array(
+            [[score(condition, model, eta, r, metric) for r in radii(model)] for eta in ETAS]
+        )
+        for condition in trial.conditions(kind)
+        for model in trial.models(kind, condition)
+        for metric in metrics
+    }
     found = []
     for graph in range(graphs):
-        scores = {}
-        for condition in trial.conditions(kind):
-            here = {}
-            for model in trial.models(kind, condition):
-                metrics = [f"mcc {t:g}" for t in trial.THRESHOLDS] + ["dog", "shape", "reliability"]
-                metrics += ["nmi"] if kind == BLOCKS else []
-                metrics += ["blind"] if blind else []
-                here[model] = {
-                    metric: [
-                        [score(condition, model, eta, radius, metric) + 1e-4 * np.sin(graph)
-                         for radius in radii(model)]
-                        for eta in ETAS
-                    ]
-                    for metric in metrics
-                }  # fmt: skip
-            scores[condition.key] = here
-        found.append({"scores": scores, "unsolved": 0})
+        row = {}
+        for (key, model, metric), values in scores.items():
+            row.setdefault(key, {}).setdefault(model, {})[metric] = values + 1e-4 * np.sin(graph)
+        found.append({"scores": row, "unsolved": 0})
     return found
 
 
@@ -311,17 +309,16 @@ def test_statements_follow_the_numbers():
 def test_printed_tables_hold_at_the_planted_setting():
     stacks = {kind: planted(kind, HIDDEN.scale) for kind in (SIMILARITY, BLOCKS)}
     column = Fitted(stacks, HIDDEN)
-    # Without spread over graphs chance makes nothing, so the values are to be exact.
-    assert statements._values(column, SIMILARITY, "mcc").evidence.startswith(
-        "root mean square 0.000"
-    )
-    assert statements._values(column, BLOCKS, "nmi").evidence.startswith("root mean square 0.000")
+    for kind, metric in ((SIMILARITY, "mcc"), (BLOCKS, "nmi")):
+        # The graphs hardly differ, so the values must be exact.
+        found = statements._values(column, kind, metric)
+        assert found.evidence.startswith("root mean square 0.000")
 
 
 # --- The command ---------------------------------------------------------------------------------
 
 
-def test_command_reports_three_columns(monkeypatch, tmp_path, capsys, few_settings):
+def test_command_reports_three_columns(monkeypatch, tmp_path, capsys, few_settings, unpainted):
     made = {
         kind: rows(kind, peaked(0.2, 2.0), graphs=1)[0] for kind in (SIMILARITY, BLOCKS)
     }  # fmt: skip
@@ -340,10 +337,11 @@ def test_command_reports_three_columns(monkeypatch, tmp_path, capsys, few_settin
     report = (tmp_path / "report.md").read_text()
     assert "Made by `wdro study explain --search 3 --graphs 4`." in report
     assert "Larger p is better" in report
-    assert (tmp_path / "explain.png").stat().st_size > 10_000
+    assert (tmp_path / "explain.png").exists()
     assert "fitted: η = " in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_an_answer_that_is_not_certified_fails_the_command(
     monkeypatch, tmp_path, capsys, few_settings, unpainted
 ):

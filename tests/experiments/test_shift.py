@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from experiments import cli
+from experiments.studies.shift import trial
 from experiments.studies.shift.trial import (
     ADVERSARY,
     BROKEN,
@@ -110,17 +111,23 @@ def test_every_model_has_the_same_budget():
     assert all(len(set(candidates(model))) == len(candidates(model)) for model in MODELS)
 
 
-def test_a_task_is_the_same_graph_for_every_sample_size():
+def test_a_task_scores_every_candidate(monkeypatch):
+    monkeypatch.setattr(trial, "_ETAS", (0.4,))
+    monkeypatch.setattr(trial, "_SAA_ETAS", (0.1, 0.4, 1.0))
     row = run_task(ShiftTask(0, 7, "scaled", 10, CLEAN))
     assert row["unsolved"] == 0
     for model in MODELS:
         scores = row["scores"][model]
+        assert set(scores) == set(METRICS)
         assert {len(values) for values in scores.values()} == {len(candidates(model))}
-        for metric, values in scores.items():
-            if metric.startswith("regret"):
-                assert min(values) > -1e-6
-    more = run_task(ShiftTask(0, 7, "scaled", 1000, CLEAN))
-    best = [min(found["scores"][SAA]["regret, none"]) for found in (row, more)]
+        regrets = [scores[metric] for metric in METRICS if metric.startswith("regret")]
+        assert np.min(regrets) > -1e-6
+
+
+@pytest.mark.slow
+def test_a_task_is_the_same_graph_for_every_sample_size():
+    rows = [run_task(ShiftTask(0, 7, "scaled", n, CLEAN)) for n in (10, 1000)]
+    best = [min(row["scores"][SAA]["regret, none"]) for row in rows]
     assert best[1] < 0.3 * best[0]
 
 
@@ -168,7 +175,7 @@ def test_winners_and_losers_are_told_from_noise():
     assert len(table) == len(conditions()) * len(METRICS) * 2 * (len(MODELS) - 1)
 
 
-def test_command_reports_wins_and_losses(monkeypatch, tmp_path):
+def test_command_reports_wins_and_losses(monkeypatch, tmp_path, unpainted):
     def fake(planned, function, *rest):
         assert function is run_task
         return fake_rows(planned, {GAUSSIAN: 0.02})
@@ -176,7 +183,7 @@ def test_command_reports_wins_and_losses(monkeypatch, tmp_path):
     monkeypatch.setattr("experiments.study.run_trials", fake)
     arguments = ["study", "shift", "--tuned", "2", "--graphs", "3", "--output", str(tmp_path)]
     assert cli.main(arguments) == 0
-    assert (tmp_path / "shift.png").stat().st_size > 10_000
+    assert (tmp_path / "shift.png").exists()
     report = (tmp_path / "report.md").read_text()
     assert "Made by `wdro study shift --tuned 2 --graphs 3`." in report
     assert "**+2.00 ± " in report

@@ -176,18 +176,38 @@ def test_station_data(country, d):
     assert stations.elevation.shape == stations.places.latitude.shape == (d,)
 
 
+def shortened(stations, kept):
+    table = stations.table
+    names = tuple(table.names[vertex] for vertex in kept)
+    places = Places(stations.places.latitude[kept], stations.places.longitude[kept])
+    height = None if stations.elevation is None else stations.elevation[kept]
+    return type(stations)(type(table)(names, table.signals[:, kept]), places, height)
+
+
+def test_command_reports_one_map(tmp_path, monkeypatch, unpainted):
+    states = load_states()
+    drawn = [states.table.names.index(name) for name in ("Florida", "Georgia", "Montana")]
+    kept = sorted({*drawn, states.table.names.index("South Carolina"), *range(8)})
+    monkeypatch.setattr(study, "load_map", lambda name: shortened(states, kept))
+    monkeypatch.setattr(study, "MAPS", {"states": "48 states"})
+    monkeypatch.setattr(study, "MODELS", {"Gaussian": "gaussian"})
+    monkeypatch.setattr("experiments.studies.temperature.reading._SEEDS", 2)
+    assert cli.main(["study", "temperature", "--output", str(tmp_path)]) == 0
+    report = (tmp_path / "report.md").read_text()
+    assert "Do edges run along latitudes?" in report
+    assert "Made by `wdro study temperature`." in report
+    assert (pd.read_csv(tmp_path / "edges.csv")["weight"] > 0).all()
+    written = {path.name for path in tmp_path.iterdir()}
+    assert {"states.png", "directions.png", "story.png", "provenance.json"} <= written
+
+
 @pytest.mark.slow
 @needs_data
 def test_command_writes_maps_and_report(tmp_path, monkeypatch):
     full = study.load_map
 
     def few(name):
-        stations = full(name)
-        kept = slice(0, 48 if name == "states" else 25)
-        table = type(stations.table)(stations.table.names[kept], stations.table.signals[:, kept])
-        places = Places(stations.places.latitude[kept], stations.places.longitude[kept])
-        height = None if stations.elevation is None else stations.elevation[kept]
-        return type(stations)(table, places, height)
+        return shortened(full(name), range(48 if name == "states" else 25))
 
     monkeypatch.setattr(study, "load_map", few)
     monkeypatch.setattr("experiments.studies.temperature.reading._SEEDS", 3)
