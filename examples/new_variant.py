@@ -14,7 +14,6 @@ import cvxpy as cp
 import matplotlib.pyplot as plt
 import numpy as np
 
-from experiments.checks import check_formulation
 from experiments.drawing.style import BLUE, PAGE, VERMILION
 from formulations import Formulation, Risk, register, smoothness
 from solvers import solve, solve_path
@@ -24,6 +23,7 @@ from wdro_cvx import (
     Nominal,
     WorstCase,
     check_ambiguity,
+    check_formulation,
     register_ambiguity,
 )
 

@@ -23,7 +23,7 @@ from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.priors import Frobenius, LogDegree
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate, Solution, Status
-from wdro_cvx.testing import check_ambiguity, check_solver
+from wdro_cvx.testing import check_ambiguity, check_formulation, check_solver
 
 __all__ = [
     "AmbiguitySet",
@@ -54,6 +54,7 @@ __all__ = [
     "WdroError",
     "WorstCase",
     "check_ambiguity",
+    "check_formulation",
     "check_solver",
     "judge",
     "register_ambiguity",

@@ -19,7 +19,7 @@ from scipy import sparse
 
 from solvers.large.start import easier_priors, first_multipliers
 from solvers.large.structure import Candidates
-from wdro_cvx.graphs.bounds import project_interval, shortfall
+from wdro_cvx.graphs.exact_sums import project_interval, shortfall
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.solution import relative_gap
 from wdro_cvx.validation import Array

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from solvers.large.structure import Candidates
 from solvers.qp.start import PLENTY, own_slopes, rungs_to
-from wdro_cvx.graphs.bounds import project_interval
 from wdro_cvx.graphs.edge_list import EdgeList
+from wdro_cvx.graphs.exact_sums import project_interval
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.priors.trace import TraceRule
 from wdro_cvx.validation import Array

@@ -17,7 +17,7 @@ from solvers.qp.ascent import Curvature
 from solvers.qp.qp import LaplacianQP, edge_gains
 from solvers.qp.start import first_multipliers
 from wdro_cvx import EdgeBounds
-from wdro_cvx.graphs.bounds import shortfall
+from wdro_cvx.graphs.exact_sums import shortfall
 from wdro_cvx.graphs.laplacian import edge_index, laplacian_from_weights
 from wdro_cvx.validation import Array
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from solvers.qp.ascent import Curvature
 from wdro_cvx import EdgeBounds
-from wdro_cvx.graphs.bounds import project_box
+from wdro_cvx.graphs.exact_sums import project_interval
 from wdro_cvx.graphs.laplacian import edge_index, laplacian_from_weights
 from wdro_cvx.validation import Array
 
@@ -122,7 +122,7 @@ class StepPoint:
         d = self.nu.size
         # Prices outside of the bounds tell which edges are dear.
         point = (self._prices / (4 * qp.edges))[edge_index(d)]
-        flat = project_box(point, qp.bounds, qp.trace / 2)
+        flat = project_interval(point, qp.bounds.lower, qp.bounds.upper, qp.trace / 2)
         return np.diag(np.diagonal(lap := laplacian_from_weights(flat))) - lap
 
     def primal_value(self) -> float:

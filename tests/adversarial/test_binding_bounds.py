@@ -26,8 +26,8 @@ from wdro_cvx import (
     WassersteinBall,
     judge,
 )
-from wdro_cvx.graphs.bounds import nearby_weights, project_interval
 from wdro_cvx.graphs.edge_list import EdgeList
+from wdro_cvx.graphs.exact_sums import nearby_weights, project_interval
 from wdro_cvx.graphs.laplacian import edge_index, laplacian_from_weights, weights_from_laplacian
 from wdro_cvx.judging.dual_bound import dual_bound, safe_levels
 from wdro_cvx.judging.edges import dual_brackets

@@ -3,8 +3,8 @@
 import pytest
 from conformance import FORMULATIONS, SETS, named_set
 
-from experiments.checks import check_formulation
 from formulations import registered
+from wdro_cvx import check_formulation
 
 
 @pytest.mark.parametrize(("form", "name"), FORMULATIONS)

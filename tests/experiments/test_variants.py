@@ -1,25 +1,18 @@
 """A variant from outside: the printed example, by file and by entry point, and its checks."""
 
 import re
-from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
-import cvxpy as cp
-import numpy as np
 import pandas as pd
 import pytest
 
-import formulations
 from experiments import cli
-from experiments.checks import check_formulation
 from experiments.compare.grid import methods_for
 from experiments.measuring import extensions
 from experiments.measuring.digest import Source
-from formulations import Formulation, Risk, registered, smoothness
+from formulations import registered
 from wdro_cvx import (
-    MomentBall,
-    ProblemError,
     registered_ambiguities,
 )
 
@@ -164,80 +157,3 @@ def test_shipped_sets_are_compared(name, tmp_path):
     # Projected gradient may stop short where the risk is not smooth, and then says so.
     assert rows["is_solved"].drop("ProjectedGradient").all()
     assert (rows["is_solved"] | ~rows["said_solved"]).all()
-
-
-class Wrong(Formulation):
-    """Half of the premium."""
-
-    claims = (MomentBall,)
-
-    def risk(self, laplacian):
-        average = smoothness(self.normalised.nominal.second_moment, laplacian)
-        return Risk(average + 0.5 * self.radius * cp.norm(cp.vec(laplacian.matrix, order="C"), 2))
-
-
-class Stiff(Formulation):
-    """The radius as a number instead of a parameter: a sweep does not move."""
-
-    claims = (MomentBall,)
-
-    def risk(self, laplacian):
-        average = smoothness(self.normalised.nominal.second_moment, laplacian)
-        radius = self.normalised.ambiguity.radius
-        return Risk(average + radius * cp.norm(cp.vec(laplacian.matrix, order="C"), 2))
-
-
-class Uncertified(Formulation):
-    """Right, but where two degrees are the largest nothing tells how they share the shift."""
-
-    claims = (MomentBall,)
-
-    def risk(self, laplacian):
-        average = smoothness(self.normalised.nominal.second_moment, laplacian)
-        return Risk(average + self.radius * cp.max(laplacian.degrees))
-
-
-class Miscertified(Uncertified):
-    """With a worst moment outside the set."""
-
-    def risk(self, laplacian):
-        moment = 2.0 * self.normalised.nominal.second_moment
-        return replace(super().risk(laplacian), worst_moment=lambda: moment)
-
-
-class Claimless(Formulation):
-    def risk(self, laplacian):
-        return Risk(cp.Constant(0.0))
-
-
-@pytest.mark.parametrize(
-    ("formulation", "failure"),
-    [
-        (Wrong, "agrees with the paper's prior"),
-        (Stiff, "sweeps"),
-        (Claimless, "claims"),
-    ],
-)
-def test_wrong_formulations_are_caught_by_name(formulation, failure):
-    report = check_formulation(formulation)
-    assert failure in report.failures
-    assert f"FAILED {failure}" in str(report)
-
-
-@pytest.mark.parametrize(
-    ("formulation", "hint"),
-    [
-        (Uncertified, "Risk has no worst_moment"),
-        (Miscertified, "worst_moment is at a distance of"),
-    ],
-)
-def test_a_missing_or_wrong_worst_moment_is_named(formulation, hint):
-    report = check_formulation(formulation, MomentBall(3.0, p=1.0))
-    assert report.failures == ("judged",)
-    assert hint in str(report)
-
-
-def test_incomplete_formulations_say_what_is_missing():
-    with pytest.raises(ProblemError, match="claims must be"):
-        formulations.register(Claimless)
-    assert np.all([issubclass(item, Formulation) for item in registered().values()])

@@ -20,7 +20,7 @@ from wdro_cvx import (
     Status,
     judge,
 )
-from wdro_cvx.graphs.bounds import project_box
+from wdro_cvx.graphs.exact_sums import project_interval
 from wdro_cvx.graphs.laplacian import laplacian_from_weights, weights_from_laplacian
 
 # Clarabel's and our accuracy, relative.
@@ -53,12 +53,12 @@ def test_projection_satisfies_the_variational_inequality(seed, m, size):
     bounds = random_bounds(rng, d)
     point = size * rng.standard_normal(bounds.lower.size)
     total = d / 2
-    found = project_box(point, bounds, total)
+    found = project_interval(point, bounds.lower, bounds.upper, total)
     assert found.sum() == pytest.approx(total, rel=1e-9)
     assert (found >= bounds.lower).all()
     assert (found <= bounds.upper).all()
     for _ in range(5):
-        other = project_box(rng.standard_normal(point.size), bounds, total)
+        other = project_interval(rng.standard_normal(point.size), bounds.lower, bounds.upper, total)
         assert (point - found) @ (other - found) <= 1e-8 * size
 
 

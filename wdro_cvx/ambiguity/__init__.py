@@ -20,7 +20,7 @@ from wdro_cvx.ambiguity.names import ambiguity_names, named_ambiguity
 from wdro_cvx.ambiguity.pairs import PairBall
 from wdro_cvx.ambiguity.reweighting import ReweightingBall
 from wdro_cvx.ambiguity.singleton import Singleton
-from wdro_cvx.ambiguity.structure import Atoms, Norm, Structure, Transport
+from wdro_cvx.ambiguity.structure import Atoms, Norm, Transport
 
 # A file added to this package registers itself without a change here.
 for _module in pkgutil.iter_modules(__path__):
@@ -40,7 +40,6 @@ __all__ = [
     "PairBall",
     "ReweightingBall",
     "Singleton",
-    "Structure",
     "Transport",
     "WassersteinBall",
     "WorstCase",

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wdro_cvx.graphs.bounds import missing
+from wdro_cvx.graphs.exact_sums import missing
 from wdro_cvx.graphs.laplacian import edge_index
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.problem import GraphProblem

@@ -15,7 +15,8 @@ from typing import Self
 
 import numpy as np
 
-from wdro_cvx.graphs.bounds import EdgeBounds, nearby_weights, project_box
+from wdro_cvx.graphs.bounds import EdgeBounds
+from wdro_cvx.graphs.exact_sums import nearby_weights, project_interval
 from wdro_cvx.graphs.laplacian import (
     Residuals,
     complete_graph,
@@ -154,7 +155,8 @@ class DegreePrior:
         if self.bounds is None:
             return np.maximum(weights, 0.0)
         if self.trace.fixed:
-            return project_box(weights, self.bounds, self.trace.target / 2)
+            box = self.bounds.lower, self.bounds.upper
+            return project_interval(weights, *box, self.trace.target / 2)
         return np.clip(weights, self.bounds.lower, self.bounds.upper)
 
     def start(self, d: int) -> Array:

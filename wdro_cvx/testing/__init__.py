@@ -1,7 +1,8 @@
 """Checks for authors of new variants: each property by name, with what was seen."""
 
 from wdro_cvx.testing.ambiguity import check_ambiguity
+from wdro_cvx.testing.formulation import check_formulation
 from wdro_cvx.testing.report import CheckReport, CheckResult
 from wdro_cvx.testing.solver import check_solver
 
-__all__ = ["CheckReport", "CheckResult", "check_ambiguity", "check_solver"]
+__all__ = ["CheckReport", "CheckResult", "check_ambiguity", "check_formulation", "check_solver"]

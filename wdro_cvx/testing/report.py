@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-from wdro_cvx.errors import ProblemError
+from wdro_cvx.errors import ProblemError, WdroError
 
 
 @dataclass(frozen=True)
@@ -45,3 +47,12 @@ class CheckReport:
         """Raise ProblemError with the report if something failed."""
         if not self.passed:
             raise ProblemError(str(self))
+
+
+def run_check(name: str, check: Callable[..., tuple[bool, str]], *arguments: Any) -> CheckResult:
+    """Run one check, which returns whether a property holds and what was seen; errors fail it."""
+    try:
+        passed, detail = check(*arguments)
+    except (WdroError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
+        passed, detail = False, f"raised {type(error).__name__}: {error}"
+    return CheckResult(name, passed, detail)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, registered_ambiguities
 from wdro_cvx.ambiguity.singleton import Singleton
 from wdro_cvx.claims import Claim, Offer, claimed
-from wdro_cvx.errors import ProblemError, SolverError, WdroError
+from wdro_cvx.errors import ProblemError, SolverError
 from wdro_cvx.judge import Verdict, judge
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Solution, Status
 from wdro_cvx.testing.problems import PRIORS, D, some_problem
-from wdro_cvx.testing.report import CheckReport, CheckResult
+from wdro_cvx.testing.report import CheckReport, CheckResult, run_check
 from wdro_cvx.validation import Array
 
 _RADIUS = 0.1  # small for the number of samples: risks that are smooth at the optimum
@@ -71,14 +71,14 @@ def check_solver(
     if sets and results[0].passed:
         for prior in PRIORS:
             problems = [some_problem(tried, prior, seed) for tried in sets]
-            results.append(_try(f"solves with {prior}", _solves, solver, problems, tol))
+            results.append(run_check(f"solves with {prior}", _solves, solver, problems, tol))
         prior = _first_claimed(solver, sets, seed)
         hard = [some_problem(_large(tried), prior, seed, samples=3) for tried in sets]
-        results.append(_try("honest where it is hard", _honest, solver, hard, tol))
+        results.append(run_check("honest where it is hard", _honest, solver, hard, tol))
         plain = [some_problem(tried, prior, seed) for tried in sets]
         for name, check in _CHECKS.items():
-            results.append(_try(name, _worst, check, solver, plain, tol))
-        results.append(_try("refuses what it does not claim", _refuses, solver, seed))
+            results.append(run_check(name, _worst, check, solver, plain, tol))
+        results.append(run_check("refuses what it does not claim", _refuses, solver, seed))
     return CheckReport(repr(solver), tuple(results))
 
 
@@ -120,14 +120,6 @@ def _first_claimed(solver: AnySolver, sets: list[AmbiguitySet], seed: int) -> st
         if all(_claims_problem(solver, some_problem(tried, prior, seed)) for tried in sets):
             return prior
     return _PLAIN
-
-
-def _try(name: str, check: Callable[..., tuple[bool, str]], *arguments: Any) -> CheckResult:
-    try:
-        passed, detail = check(*arguments)
-    except (WdroError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
-        passed, detail = False, f"raised {type(error).__name__}: {error}"
-    return CheckResult(name, passed, detail)
 
 
 def _solves(solver: AnySolver, problems: list[GraphProblem], tol: float) -> tuple[bool, str]:

@@ -166,10 +166,8 @@ def test_a_solved_incumbent_is_left_alone():
 
 def test_graphs_without_a_choice():
     weights = np.arange(2.0, 17.0) / 16  # sums of these are exact
-    problem = replace(
-        problem_with(NuclearBall(5.0), 6),
-        trace=2 * float(weights.sum()),
-        bounds=EdgeBounds(weights, weights),
+    problem = problem_with(NuclearBall(5.0), 6).replace(
+        trace=2 * float(weights.sum()), bounds=EdgeBounds(weights, weights)
     )
     solution = CertifiedSolver().solve(problem)
     check_solved(problem, solution)

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from wdro_cvx.errors import ProblemError
-from wdro_cvx.graphs.bounds import nearby_weights
 from wdro_cvx.graphs.edge_list import EdgeList
+from wdro_cvx.graphs.exact_sums import nearby_weights
 from wdro_cvx.graphs.laplacian import Residuals, graph_size
 from wdro_cvx.graphs.listed_bounds import ListedBounds
 from wdro_cvx.priors import DegreePrior
