@@ -22,13 +22,6 @@ if TYPE_CHECKING:
 _LINE_S = 10.0  # between two lines of a log
 _BAR = 30  # characters
 _GROWTH = 3.0  # times grow like this power of d
-_MARKS = {
-    Outcome.TIME_OUT: "time-out",
-    Outcome.OUT_OF_MEMORY: "memory",
-    Outcome.CRASH: "crash",
-    Outcome.FAILED: "failed",
-    Outcome.SKIPPED: "–",
-}
 
 
 class Display:
@@ -163,10 +156,9 @@ class CampaignDisplay(Display):
 
 
 def mark(row: Row) -> str:
-    """Return a result in a word: the time if solved, otherwise what stopped it."""
-    outcome = Outcome(row["outcome"])
-    if outcome is not Outcome.OK:
-        return _MARKS[outcome]
+    """Return the time of a solved row, otherwise how it ended."""
+    if row["outcome"] != Outcome.OK:
+        return str(row["outcome"])
     return seconds(row["total_s"]) if row["is_solved"] else "not solved"
 
 

@@ -17,23 +17,16 @@ import pandas as pd
 
 from experiments.learn.loading import Layout, SignalTable, load_signals
 from experiments.learn.places import Places, load_places
-from experiments.learn.reading import open_rows
 from wdro_cvx import DataError
 from wdro_cvx.validation import Array
 
 _FOLDER = Path(__file__).parent / "data"
 TEMPERATURES = _FOLDER / "us48_nclimdiv_monthly_tavgF_2000_2024.csv"
 CENTROIDS = _FOLDER / "us48_state_centroids.csv"
-_DIGESTS = {
-    TEMPERATURES.name: "b3e66b74408f18467c5d6ab53acd69b10bd269eca54d42021a2c158ea0c75937",
-    CENTROIDS.name: "62f04dfe967d3aadaca1aef6b069f9a8ada46dccdaf02dd3a489bebc28b341a6",
-}
+_TEMPERATURES_SHA = "b3e66b74408f18467c5d6ab53acd69b10bd269eca54d42021a2c158ea0c75937"
+_CENTROIDS_SHA = "62f04dfe967d3aadaca1aef6b069f9a8ada46dccdaf02dd3a489bebc28b341a6"
 #: As many signals as in the paper, which has weeks of 2019 and 2020.
 MONTHS = 60
-_STATES = 48
-#: Ranges of monthly means (°F) and coordinates (degrees) of the contiguous states.
-_COLDEST, _WARMEST = -20.0, 100.0
-_SOUTH, _NORTH, _WEST, _EAST = 25.0, 49.0, -125.0, -67.0
 _DAYS = 7
 
 
@@ -89,54 +82,17 @@ def weekly_means(days: Array) -> tuple[Array, int]:
     return table.interpolate(limit_direction="both").to_numpy(float), int(np.sum(observed == 0))
 
 
-def load_states(temperatures: Path = TEMPERATURES, centroids: Path = CENTROIDS) -> Stations:
+def load_states() -> Stations:
     """Return the latest 60 months of the 48 states.
 
     Raises
     ------
     DataError
-        If a file has changed, leaves out a month, or has values outside the expected ranges.
+        If a packaged file has changed.
     """
-    for path in (temperatures, centroids):
-        if path.parent == _FOLDER and _digest(path) != _DIGESTS[path.name]:
+    for path, expected in ((TEMPERATURES, _TEMPERATURES_SHA), (CENTROIDS, _CENTROIDS_SHA)):
+        if hashlib.sha256(path.read_bytes()).hexdigest() != expected:
             raise DataError(f"{path} differs from the packaged file. Install the package again.")
-    table = load_signals(temperatures, Layout(ignore=("year", "month"), missing="error"))
-    places = load_places(centroids, table.names)
-    _check_months(temperatures)
-    signals = table.signals
-    if signals.shape[1] != _STATES or not (
-        (signals >= _COLDEST).all() and (signals <= _WARMEST).all()
-    ):
-        raise DataError(
-            f"{temperatures} has {signals.shape[1]} columns between {signals.min():g} and "
-            f"{signals.max():g} °F; {_STATES} states between {_COLDEST:g} and {_WARMEST:g} are "
-            "expected. Restore the file from the package."
-        )
-    inside = (places.latitude >= _SOUTH) & (places.latitude <= _NORTH)
-    inside &= (places.longitude >= _WEST) & (places.longitude <= _EAST)
-    if not inside.all():
-        name = table.names[int(np.argmin(inside))]
-        raise DataError(
-            f"{centroids} puts {name} outside the contiguous states. Restore the file from the "
-            "package."
-        )
-    return Stations(SignalTable(table.names, signals[-MONTHS:]), places, None)
-
-
-def _check_months(path: Path) -> None:
-    """Raise DataError if a table leaves out a month."""
-    header, numbered = open_rows(path)
-    rows = [row for _, row in numbered]
-    year, month = header.index("year"), header.index("month")
-    months = np.array([12 * int(row[year]) + int(row[month]) for row in rows])
-    if (np.diff(months) != 1).any():
-        gap = rows[int(np.argmax(np.diff(months) != 1))]
-        raise DataError(
-            f"{path} leaves out the month after {gap[year]}-{gap[month]}. Restore the file "
-            "from the package."
-        )
-
-
-def _digest(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    table = load_signals(TEMPERATURES, Layout(ignore=("year", "month"), missing="error"))
+    places = load_places(CENTROIDS, table.names)
+    return Stations(SignalTable(table.names, table.signals[-MONTHS:]), places, None)
