@@ -14,12 +14,12 @@ from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from types import FrameType
 
-from experiments.bench import command as bench
-from experiments.compare import command as compare
+from experiments.bench.command import COMMAND as BENCH
+from experiments.compare.command import COMMAND as COMPARE
 from experiments.figures import command as figures
 from experiments.learn import command as learn
 from experiments.propositions import command as propositions
-from experiments.stress import command as robustness
+from experiments.stress.command import COMMAND as STRESS
 from experiments.studies.explain import command as explain
 from experiments.studies.shift.command import COMMAND as SHIFT
 from experiments.studies.temperature import command as temperature
@@ -28,7 +28,7 @@ from experiments.verify import command as verify
 from wdro_cvx import WdroError
 
 COMMANDS = (
-    compare, bench, robustness, propositions, figures, explain, learn, verify,
+    COMPARE, BENCH, STRESS, propositions, figures, explain, learn, verify,
     temperature, validate,
 )  # fmt: skip
 

@@ -116,22 +116,23 @@ def test_results_without_a_record_of_modules_are_stale(root, capsys):
 
 
 def test_every_command_names_trials_that_exist():
-    from experiments.bench import run as bench
-    from experiments.bench.scale import run as scale
-    from experiments.compare import run as compare
+    from experiments.bench.scale import SCALE
+    from experiments.bench.study import BENCH
+    from experiments.compare.study import MEASURED
     from experiments.figures import run as figures
     from experiments.propositions import run as propositions
-    from experiments.stress import conic
-    from experiments.stress import run as robustness
+    from experiments.stress.adversarial.study import ATTACKS
+    from experiments.stress.conic import CONIC
+    from experiments.stress.study import STRESS
     from experiments.studies.explain import run as explain
     from experiments.studies.shift import run as shift
     from experiments.studies.temperature import run as temperature
     from experiments.studies.validate import run as validate
 
     sources = [
-        bench.SOURCE, scale.SOURCE, Source(compare.MEASURED), explain.SOURCE, figures.SOURCE,
-        propositions.SOURCE, conic.SOURCE, robustness.GRID, robustness.ATTACKS, shift.SOURCE,
-        temperature.SOURCE, validate.SOURCE,
+        BENCH.source, SCALE.source, Source(MEASURED), CONIC.source, STRESS.source, ATTACKS.source,
+        explain.SOURCE, figures.SOURCE, propositions.SOURCE, shift.SOURCE, temperature.SOURCE,
+        validate.SOURCE,
     ]  # fmt: skip
     for source in sources:
         modules = modules_of(source.trials)
