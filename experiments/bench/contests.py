@@ -52,68 +52,39 @@ _TO_1000 = (20, 50, 100, 200, 500, 1000)
 def _beyond(name: str, radius: float, samples: int, form: str, most: int) -> Contest:
     """Return a set that is not the paper's, with few samples, against its conic form."""
     sizes = (10, 30, 60)
+    clarabel = tuple(d for d in sizes if d <= most)
     return Contest(
         f"{name}, radius {radius:g}, N = {samples}, gap ≤ 1e-6",
         Instance(name, 0, samples, radius, _ETA, seed=0),
-        {
-            "CertifiedSolver": sizes,
-            f"{form}:CLARABEL": tuple(d for d in sizes if d <= most),
-            f"{form}:SCS": sizes,
-        },
+        {"CertifiedSolver": sizes, f"{form}:CLARABEL": clarabel, f"{form}:SCS": sizes},
     )
 
 
 #: ``wdro bench``.
 CONTESTS: tuple[Contest, ...] = (
-    Contest(
-        "sample average, gap ≤ 1e-9",
-        _AVERAGE,
-        {
-            "CertifiedSolver": (*_TO_1000, 2000),
-            "PIQP": _TO_1000,
-            "ProjectedGradient": _TO_1000,
-            "SampleAverage:CLARABEL": (20, 50, 100, 200),
-        },
-        target=1e-9,
-    ),
-    Contest(
-        "Gaussian/Wasserstein, gap ≤ 1e-6",
-        _GAUSSIAN,
-        {
-            "CertifiedSolver": (*_TO_200, 500, 1000, 2000),
-            "ProjectedGradient": (*_TO_200, 500, 1000, 2000),
-            "BlockDescent": _TO_200,
-            "RobustPremium:SCS": _TO_150,
-            "GaussianSDP:SCS": _TO_150,
-            "RobustPremium:CLARABEL": (10, 20, 30, 40),
-            "GaussianSDP:CLARABEL": (10, 20, 30, 40),
-        },
-    ),
-    Contest(
-        "general p = 2, gap ≤ 1e-6",
-        _MOMENT,
-        {
-            "MomentNewton": _TO_1000,
-            "ProjectedGradient": (20, 50, 100, 200, 500),
-            "GeneralRegularized:CLARABEL": (20, 50, 100, 200),
-        },
-    ),
-    Contest(
-        "hard case: Wasserstein, N = 5, radius 10, gap ≤ 1e-6",
-        _HARD,
-        {
-            "CertifiedSolver": _TO_100,
-            "ProjectedGradient": _TO_100,
-            "BlockDescent": _TO_100,
-            "RobustPremium:SCS": _TO_100,
-            "RobustPremium:CLARABEL": (10, 20, 40),
-        },
-    ),
+    Contest("sample average, gap ≤ 1e-9", _AVERAGE, {
+        "CertifiedSolver": (*_TO_1000, 2000), "PIQP": _TO_1000, "ProjectedGradient": _TO_1000,
+        "SampleAverage:CLARABEL": (20, 50, 100, 200),
+    }, target=1e-9),
+    Contest("Gaussian/Wasserstein, gap ≤ 1e-6", _GAUSSIAN, {
+        "CertifiedSolver": (*_TO_200, 500, 1000, 2000),
+        "ProjectedGradient": (*_TO_200, 500, 1000, 2000), "BlockDescent": _TO_200,
+        "RobustPremium:SCS": _TO_150, "GaussianSDP:SCS": _TO_150,
+        "RobustPremium:CLARABEL": (10, 20, 30, 40), "GaussianSDP:CLARABEL": (10, 20, 30, 40),
+    }),
+    Contest("general p = 2, gap ≤ 1e-6", _MOMENT, {
+        "MomentNewton": _TO_1000, "ProjectedGradient": (20, 50, 100, 200, 500),
+        "GeneralRegularized:CLARABEL": (20, 50, 100, 200),
+    }),
+    Contest("hard case: Wasserstein, N = 5, radius 10, gap ≤ 1e-6", _HARD, {
+        "CertifiedSolver": _TO_100, "ProjectedGradient": _TO_100, "BlockDescent": _TO_100,
+        "RobustPremium:SCS": _TO_100, "RobustPremium:CLARABEL": (10, 20, 40),
+    }),
     _beyond("MahalanobisBall", 3.0, 10, "MahalanobisPremium", 30),
     _beyond("MomentUncertainty", 3.0, 10, "MomentPremium", 30),
     _beyond("KLBall", 0.5, 30, "KLDual", 60),
     _beyond("ChiSquareBall", 0.5, 30, "ChiSquarePremium", 60),
-)
+)  # fmt: skip
 
 _LOG_SIZES = (20, 60, 100, 200, 500, 1000)
 _RIVALS = ("PrimalDual", "FDPG", "RestartedFDPG", "LocalFDPG")
@@ -121,24 +92,16 @@ _RIVALS = ("PrimalDual", "FDPG", "RestartedFDPG", "LocalFDPG")
 
 def _log_degree(shape: float) -> Contest:
     """Return the sample average under the log-degree prior, against published methods."""
-    return Contest(
-        f"log-degree, αβ = {shape:g}, gap ≤ 1e-6",
-        replace(_AVERAGE, shape=shape),
-        {
-            "CertifiedSolver": (*_LOG_SIZES, 2000),
-            **dict.fromkeys(_RIVALS, _LOG_SIZES),
-            "SampleAverage:CLARABEL": _LOG_SIZES[:-1],
-        },
-    )
+    return Contest(f"log-degree, αβ = {shape:g}, gap ≤ 1e-6", replace(_AVERAGE, shape=shape), {
+        "CertifiedSolver": (*_LOG_SIZES, 2000), **dict.fromkeys(_RIVALS, _LOG_SIZES),
+        "SampleAverage:CLARABEL": _LOG_SIZES[:-1],
+    })  # fmt: skip
 
 
 def _gaussian(title: str, shape: float | None) -> Contest:
     """Return the Gaussian ball under one of the priors, to compare their costs."""
-    return Contest(
-        f"Gaussian ball, {title}, gap ≤ 1e-6",
-        replace(_GAUSSIAN, shape=shape),
-        {"CertifiedSolver": _LOG_SIZES, "RobustPremium:CLARABEL": (20, 30)},
-    )
+    sizes = {"CertifiedSolver": _LOG_SIZES, "RobustPremium:CLARABEL": (20, 30)}
+    return Contest(f"Gaussian ball, {title}, gap ≤ 1e-6", replace(_GAUSSIAN, shape=shape), sizes)
 
 
 #: ``wdro bench --log-degree``.

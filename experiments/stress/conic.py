@@ -30,16 +30,11 @@ BACKENDS = ("CLARABEL", "SCS")
 
 #: The fastest conic form of every set that we know.
 FORMS = {
-    "ChiSquareBall": "ChiSquarePremium",
-    "GaussianBall": "RobustPremium",
-    "KLBall": "KLDual",
-    "MahalanobisBall": "MahalanobisPremium",
-    "MomentBall": "GeneralRegularized",
-    "MomentUncertainty": "MomentPremium",
-    "PairBall": "PairRegularized",
-    "Singleton": "SampleAverage",
-    "WassersteinBall": "RobustPremium",
-}
+    "ChiSquareBall": "ChiSquarePremium", "GaussianBall": "RobustPremium", "KLBall": "KLDual",
+    "MahalanobisBall": "MahalanobisPremium", "MomentBall": "GeneralRegularized",
+    "MomentUncertainty": "MomentPremium", "PairBall": "PairRegularized",
+    "Singleton": "SampleAverage", "WassersteinBall": "RobustPremium",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -54,14 +49,10 @@ class CornerInstance(Instance):
 def plan(dimensions: Sequence[int], problems: int) -> list[Planned]:
     """Return the measurements, ours first."""
     return [
-        Planned(
-            f"{name} {number}",
-            Cell(CornerInstance(name, d, 0, 0.0, 0.0, number), method, TOLERANCE),
-            LIMITS,
-        )
+        Planned(f"{name} {instance.seed}", Cell(instance, method, TOLERANCE), LIMITS)
         for name, form in FORMS.items()
         for number in range(problems)
-        for d in dimensions
+        for instance in (CornerInstance(name, d, 0, 0.0, 0.0, number) for d in dimensions)
         for method in (OURS, *(f"{form}:{backend}" for backend in BACKENDS))
     ]
 
@@ -122,8 +113,5 @@ def _figures(group: pd.DataFrame) -> list[object]:
     ]  # fmt: skip
 
 
-CONIC = Study(
-    "stress-conic",
-    Source(("experiments.measuring.measurement", "experiments.stress.grid")),
-    _answer,
-)
+_SOURCE = Source(("experiments.measuring.measurement", "experiments.stress.grid"))
+CONIC = Study("stress-conic", _SOURCE, _answer)

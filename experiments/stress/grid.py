@@ -111,7 +111,7 @@ def solve_corner(corner: Corner) -> Row:
     return drawn | {
         "status": answer.status.value, "gap": verdict.gap, "iterations": answer.iterations,
         "seconds": answer.solve_s, "solved": solved,
-        "wrong_claim": answer.status is Status.SOLVED and not solved,
+        "wrongly_solved": answer.status is Status.SOLVED and not solved,
     }  # fmt: skip
 
 

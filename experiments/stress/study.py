@@ -13,15 +13,8 @@ from experiments.drawing.style import COLOURS, PAGE
 from experiments.measuring.digest import Source
 from experiments.measuring.store import flat
 from experiments.measuring.text import markdown_table
-from experiments.stress.grid import (
-    AXES,
-    CELLS,
-    DIMENSIONS,
-    TIME_LIMIT,
-    TOLERANCE,
-    corners,
-    solve_corner,
-)
+from experiments.stress import grid
+from experiments.stress.grid import TOLERANCE
 from experiments.study import Report, Run, Study
 
 _COLUMNS = [
@@ -31,16 +24,16 @@ _COLUMNS = [
 
 
 def _answer(run: Run, options: argparse.Namespace) -> Report:
-    tasks = corners(options.dimensions or DIMENSIONS, options.cells or CELLS)
-    found = run.trials(tasks, solve_corner, "stress")
+    tasks = grid.corners(options.dimensions or grid.DIMENSIONS, options.cells or grid.CELLS)
+    found = run.trials(tasks, grid.solve_corner, "stress")
     rows = pd.DataFrame([flat(task) | row for task, row in zip(tasks, found, strict=True)])
-    wrong = int(rows["wrong_claim"].sum())
+    wrong = int(rows["wrongly_solved"].sum())
     return Report(
         "Extreme problems",
         describe(rows),
         tables={"runs": rows},
         figures={"stress": draw(rows)},
-        summary=f"{len(rows)} problems: {int(rows['solved'].sum())} solved, {wrong} wrong claims",
+        summary=f"{len(rows)} problems: {int(rows['solved'].sum())} solved, {wrong} wrongly solved",
         failure=f"{wrong} answers were called solved that are not." if wrong else "",
     )
 
@@ -50,13 +43,13 @@ def describe(rows: pd.DataFrame) -> list[str]:
     groups = [*rows.groupby(["set", "prior"], sort=True), (("all", "both"), rows)]
     lines = [[*key, *_figures(group)] for key, group in groups]
     header = [
-        "set", "prior", "cells", "gap ≤ 1e-6", "gap ≤ 1e-4", "worst gap", "wrong claims",
+        "set", "prior", "cells", "gap ≤ 1e-6", "gap ≤ 1e-4", "worst gap", "wrongly solved",
         "median s", "99 % s",
     ]  # fmt: skip
-    drawn = "; ".join(f"{axis}: {values}" for axis, values in AXES.items())
+    drawn = "; ".join(f"{axis}: {values}" for axis, values in grid.AXES.items())
     parts = [
-        f"`solve(problem, tol={TOLERANCE:g}, time_limit={TIME_LIMIT:g})` on random problems for "
-        "every registered set, both priors and every d in "
+        f"`solve(problem, tol={TOLERANCE:g}, time_limit={grid.TIME_LIMIT:g})` on random problems "
+        "for every registered set, both priors and every d in "
         f"{sorted(int(d) for d in rows['d'].unique())}. Drawn for each problem: {drawn}. Gaps are "
         "the judge's. Several runs share the machine while times are taken.",
         markdown_table(header, lines),
@@ -99,7 +92,7 @@ def _figures(group: pd.DataFrame) -> list[object]:
     gaps, seconds = group["gap"], group["seconds"]
     within = [f"{(gaps <= limit).mean():.2%}" for limit in (1e-6, 1e-4)]
     return [
-        len(group), *within, f"{gaps.max():.0e}", int(group["wrong_claim"].sum()),
+        len(group), *within, f"{gaps.max():.0e}", int(group["wrongly_solved"].sum()),
         f"{seconds.median():.3g}", f"{seconds.quantile(0.99):.3g}",
     ]  # fmt: skip
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,6 +17,7 @@ from experiments.compare import grid as compared
 from experiments.compare.crosscheck import cross_check, outliers
 from experiments.compare.grid import FIGURE_7, METHODS, PANELS, PRESETS, Grid
 from experiments.compare.report import STATEMENTS, check_statement, describe
+from experiments.drawing.scaling import draw_panels
 from experiments.measuring.campaign import Planned
 from experiments.measuring.instances import Instance
 from experiments.measuring.measurement import Cell
@@ -114,7 +116,8 @@ def test_every_answer_is_judged_with_the_best_bound(tmp_path):
         rows.append(flat(cell) | {
             "key": key_of(cell), "panel": "panel", "outcome": Outcome.OK, "value": 1.0,
             "judged_value": 1.0, "bound": bound, "gap": 1.0 - bound, "residual": 0.0,
-            "oracle_error": 0.0, "constant": 0.0, "floor": 0.0, "said_solved": True, "is_solved": bound > 0.9,
+            "oracle_error": 0.0, "constant": 0.0, "floor": 0.0,
+            "said_solved": True, "is_solved": bound > 0.9,
         })  # fmt: skip
     found = cross_check(pd.DataFrame(rows), plan, store)
     assert found["is_solved"].all()
@@ -305,6 +308,34 @@ def test_each_way_to_disagree_is_an_outlier(column, value):
     assert len(outliers(rows, 1e-6)) == 1
     rows["said_solved"] = False
     assert outliers(rows, 1e-6).empty
+
+
+def test_a_picture_of_limits_only_has_room_around_them():
+    rows = table({"CertifiedSolver": [(5, 0.1), (9, 0.2)]})
+    rows = rows.assign(is_solved=False, outcome=Outcome.TIME_OUT)
+    figure = draw_panels({"panel": rows})
+    low, high = figure.axes[0].get_ylim()
+    plt.close(figure)
+    assert low < 0.9 * 60.0 < 60.0 < 0.9 * high
+
+
+def test_near_zero_a_gap_is_relative_to_the_problems_floor(tmp_path):
+    """As the judge has it; relative to the value alone nothing would be solved there."""
+    cell = Cell(Instance("average", 2, 4, 0.0, 0.3, 0), "CertifiedSolver")
+    store = Store(tmp_path, "code")
+    store.save(cell, {}, np.array([[1.0, -1.0], [-1.0, 1.0]]))
+    row = flat(cell) | {
+        "key": key_of(cell), "panel": "panel", "outcome": Outcome.OK, "value": 1e-9,
+        "judged_value": 1e-9, "bound": -1e-9, "gap": 2e-9, "residual": 0.0, "oracle_error": 0.0,
+        "constant": 0.0, "floor": 1.0, "said_solved": True, "is_solved": True,
+    }  # fmt: skip
+    found = cross_check(pd.DataFrame([row]), [Planned("panel", cell, LIMITS)], store)
+    assert found["is_solved"].all()
+    assert outliers(found, 1e-6).empty
+    contradicted = cross_check(
+        pd.DataFrame([row | {"bound": 1e-3}]), [Planned("panel", cell, LIMITS)], store
+    )
+    assert not contradicted["is_solved"].any()  # a bound above the value proves nothing
 
 
 def test_a_busy_machine_is_told():

@@ -13,9 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from experiments.bench.rivals.model import Model, check_log_degree, run
-from solvers import Solver
-from wdro_cvx import GraphProblem, Singleton, Solution
+from experiments.bench.rivals.model import Model, Rival
 from wdro_cvx.validation import Array
 
 
@@ -53,33 +51,20 @@ class FastDual:
 
 
 @dataclass(frozen=True)
-class FDPG(Solver):
+class FDPG(Rival):
     """Fast dual proximal gradient.
 
     Parameters
     ----------
-    tol : float
-        The relative duality gap at which to stop.
     local : bool
         Whether the step size counts only the edges in use.
     restart : bool
         Whether to drop the momentum when it points uphill.
     """
 
-    claims = (Singleton,)
-
-    tol: float = 1e-6
     local: bool = False
     restart: bool = False
 
-    @classmethod
-    def check_claim(cls, problem: GraphProblem) -> None:
-        """Accept sample averages under the log-degree prior."""
-        check_log_degree(problem)
-
-    def solve(self, problem: GraphProblem) -> Solution:
-        """Solve the problem."""
-        check_log_degree(problem)
-        model = Model(problem)
-        iteration = FastDual(model, (model.d, model.d), self.local, self.restart)
-        return run(problem, model, iteration, self.tol)
+    def iteration(self, model: Model) -> FastDual:
+        """Return the algorithm at its start."""
+        return FastDual(model, (model.d, model.d), self.local, self.restart)

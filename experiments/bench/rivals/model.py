@@ -11,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
+from solvers import Solver
 from wdro_cvx import Certificate, GraphProblem, LogDegree, ProblemError, Singleton, Solution, Status
 from wdro_cvx.moments.moment import as_moment
 from wdro_cvx.validation import Array
@@ -119,24 +120,6 @@ def iterate(model: Model, iteration: Iteration, tol: float, most: int = 200_000)
     return best
 
 
-def run(problem: GraphProblem, model: Model, iteration: Iteration, tol: float) -> Solution:
-    """Solve a problem over all pairs."""
-    started = time.perf_counter()
-    best, floor = iterate(model, iteration, tol), model.alpha * model.d
-    laplacian = -best.weights
-    np.fill_diagonal(laplacian, best.weights.sum(axis=1))
-    return Solution(
-        laplacian=laplacian,
-        value=best.value,
-        status=Status.SOLVED if best.gap(floor) <= tol else Status.ITERATION_LIMIT,
-        bound=best.bound,
-        iterations=best.iterations,
-        certificate=Certificate(as_moment(problem.nominal.second_moment), best.nu),
-        solve_s=time.perf_counter() - started,
-        floor=floor,
-    )
-
-
 def check_log_degree(problem: GraphProblem) -> None:
     """Raise ProblemError unless the rivals can solve the problem."""
     average = isinstance(problem.ambiguity, Singleton)
@@ -144,4 +127,46 @@ def check_log_degree(problem: GraphProblem) -> None:
         raise ProblemError(
             "the log-degree rivals solve sample averages under LogDegree without bounds; "
             f"the problem is {problem!r}. Use CertifiedSolver."
+        )
+
+
+@dataclass(frozen=True)
+class Rival(Solver):
+    """A published algorithm for sample averages under the log-degree prior.
+
+    Parameters
+    ----------
+    tol : float
+        The relative duality gap at which to stop.
+    """
+
+    claims = (Singleton,)
+
+    tol: float = 1e-6
+
+    @classmethod
+    def check_claim(cls, problem: GraphProblem) -> None:
+        """Accept sample averages under the log-degree prior."""
+        check_log_degree(problem)
+
+    def iteration(self, model: Model) -> Iteration:
+        """Return the algorithm at its start."""
+        raise NotImplementedError
+
+    def solve(self, problem: GraphProblem) -> Solution:
+        """Solve the problem over all pairs."""
+        check_log_degree(problem)
+        started, model = time.perf_counter(), Model(problem)
+        best, floor = iterate(model, self.iteration(model), self.tol), model.alpha * model.d
+        laplacian = -best.weights
+        np.fill_diagonal(laplacian, best.weights.sum(axis=1))
+        return Solution(
+            laplacian=laplacian,
+            value=best.value,
+            status=Status.SOLVED if best.gap(floor) <= self.tol else Status.ITERATION_LIMIT,
+            bound=best.bound,
+            iterations=best.iterations,
+            certificate=Certificate(as_moment(problem.nominal.second_moment), best.nu),
+            solve_s=time.perf_counter() - started,
+            floor=floor,
         )

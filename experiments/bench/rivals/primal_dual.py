@@ -13,9 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from experiments.bench.rivals.model import Model, check_log_degree, run
-from solvers import Solver
-from wdro_cvx import GraphProblem, Singleton, Solution
+from experiments.bench.rivals.model import Model, Rival
 from wdro_cvx.validation import Array
 
 
@@ -57,34 +55,23 @@ class _Iteration:
 
 
 @dataclass(frozen=True)
-class PrimalDual(Solver):
+class PrimalDual(Rival):
     """Kalofolias' method.
 
     Parameters
     ----------
-    tol : float
-        The relative duality gap at which to stop.
     balance : float > 0, optional
         Factor of the step of the weights, and divisor of the step of the multipliers.
     share : float
         The step as a share of the longest one that is known to converge.
     """
 
-    claims = (Singleton,)
-
-    tol: float = 1e-6
     balance: float | None = None
     share: float = 0.99
 
-    @classmethod
-    def check_claim(cls, problem: GraphProblem) -> None:
-        """Accept sample averages under the log-degree prior."""
-        check_log_degree(problem)
-
-    def solve(self, problem: GraphProblem) -> Solution:
-        """Solve the problem."""
-        check_log_degree(problem)
-        model, balance = Model(problem), self.balance
+    def iteration(self, model: Model) -> _Iteration:
+        """Return the algorithm at its start."""
+        balance = self.balance
         if balance is None:
             balance = float(np.sqrt(0.1 * model.alpha / model.beta))
-        return run(problem, model, _Iteration(model, balance, self.share), self.tol)
+        return _Iteration(model, balance, self.share)

@@ -77,7 +77,7 @@ def _attack(case: Case, instance: Instance, time_limit: float) -> dict[str, Any]
         "understated": _relative(lowest, truth.bound, scale) < 0.0
         or _relative(verdict.value, own.value, scale) < -_ABOVE,
         "wrong_edges": wrong_edges,
-        "wrong_claim": bool(
+        "wrongly_solved": bool(
             answer.status is Status.SOLVED
             and (
                 not verdict.solved(TOL)
@@ -89,7 +89,7 @@ def _attack(case: Case, instance: Instance, time_limit: float) -> dict[str, Any]
 
 def is_wrong(row: dict[str, Any]) -> bool:
     """Say whether an attack found a fault."""
-    return bool(row["fooled"] or row["understated"] or row["wrong_edges"] or row["wrong_claim"])
+    return bool(row["fooled"] or row["understated"] or row["wrong_edges"] or row["wrongly_solved"])
 
 
 def exact(instance: Instance, answer: Solution, threshold: float = 1e-4) -> Result:

@@ -16,9 +16,9 @@ from experiments.study import Report, Run, Study
 #: What can be wrong, by the column that counts it.
 _FAULTS = {
     "fooled": "bounds above the optimum",
-    "understated": "values below",
+    "understated": "values below the optimum",
     "wrong_edges": "wrong edges",
-    "wrong_claim": "wrongly solved",
+    "wrongly_solved": "wrongly solved",
 }
 
 
