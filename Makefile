@@ -64,7 +64,7 @@ bench: $(READY)  ## time the certified solver against the strongest opponents
 	$(BIN)/wdro bench
 
 robustness: $(READY)  ## solve a grid of extreme problems and judge every answer
-	$(BIN)/wdro robustness
+	$(BIN)/wdro stress
 
 validate: $(READY)  ## learn graphs that are known, by us and by others
 	$(BIN)/wdro study validate

@@ -113,11 +113,7 @@ class Verdict:
 
         A bound above the value would prove that the set contradicts itself, not that it is solved.
         """
-        return (
-            self.residuals.largest <= tol
-            and 0.0 <= self.gap <= tol
-            and self.oracle_error <= ORACLE_TOLERANCE
-        )
+        return is_solved(self.gap, self.residuals.largest, self.oracle_error, tol)
 
     def __repr__(self) -> str:
         """Return the figures."""
@@ -126,6 +122,27 @@ class Verdict:
             f"Verdict({self.bound:.10g} ≤ optimum ≤ {self.value:.10g}, gap {self.gap:.1e}, "
             f"infeasible by {self.residuals.largest:.1e}, {self.edges}{notes})"
         )
+
+
+def is_solved(gap: float, residual: float, oracle_error: float, tol: float) -> bool:
+    """Say whether an answer counts as solved: the only definition of that word.
+
+    Parameters
+    ----------
+    gap : float
+        Between the judged value and the best bound that is known.
+    residual, oracle_error : float
+        The largest residual and the error of the set's worst case, as in :class:`Verdict`.
+    tol : float
+
+    Example
+    -------
+    >>> is_solved(gap=1e-7, residual=0.0, oracle_error=0.0, tol=1e-6)
+    True
+    >>> is_solved(gap=-1e-3, residual=0.0, oracle_error=0.0, tol=1e-6)
+    False
+    """
+    return residual <= tol and 0.0 <= gap <= tol and oracle_error <= ORACLE_TOLERANCE
 
 
 def judge(

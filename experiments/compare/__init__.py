@@ -1,5 +1,4 @@
 """``wdro compare``: every formulation and solver, cross-checked and timed against d.
 
-grid.py says what is compared, crosscheck.py who agrees, figure7.py draws the paper's runtime
-figure; run.py runs them and report.py tells.
+grid.py lists problems and methods, crosscheck.py compares the answers, report.py describes them.
 """

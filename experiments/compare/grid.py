@@ -1,6 +1,6 @@
-"""What is compared: the paper's problems and the methods that claim them, against d.
+"""The problems and methods of a comparison.
 
-The paper's own problem is the one with a penalised trace; ours has the exact trace.
+The paper's own problem penalises the trace; ours fixes it.
 """
 
 from __future__ import annotations
@@ -35,38 +35,20 @@ PANELS = {
 
 # Ours first: its bound helps to judge answers that come without a certificate of their own.
 METHODS = (
-    "CertifiedSolver",
-    "MomentNewton",
-    "BlockDescent",
-    "ProjectedGradient",
-    "GaussianSDP:CLARABEL",
-    "GaussianClosedForm:CLARABEL",
-    "RobustPremium:CLARABEL",
-    "GeneralSDP:CLARABEL",
-    "GeneralRegularized:CLARABEL",
-    "SampleAverage:CLARABEL",
-    "GaussianSDP:SCS",
-    "RobustPremium:SCS",
-    "GeneralRegularized:SCS",
-    "PIQP",
-)
+    "CertifiedSolver", "MomentNewton", "BlockDescent", "ProjectedGradient",
+    "GaussianSDP:CLARABEL", "GaussianClosedForm:CLARABEL", "RobustPremium:CLARABEL",
+    "GeneralSDP:CLARABEL", "GeneralRegularized:CLARABEL", "SampleAverage:CLARABEL",
+    "GaussianSDP:SCS", "RobustPremium:SCS", "GeneralRegularized:SCS", "PIQP",
+)  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Preset:
-    """A grid of dimensions with the limits of each run."""
-
-    dimensions: tuple[int, ...]
-    limits: Limits
-
-
+#: Numbers of vertices, and the limits of each run.
 PRESETS = {
-    "quick": Preset((10, 15, 20, 50, 100), Limits(5.0, 4096.0)),
-    "paper": Preset((10, 20, 40, 60, 80, 100, 120), Limits(60.0, 16384.0)),
+    "quick": ((10, 15, 20, 50, 100), Limits(5.0, 4096.0)),
+    "paper": ((10, 20, 40, 60, 80, 100, 120), Limits(60.0, 16384.0)),
 }
 
-
-#: The curves of the paper's Figure 7: panel, method, its name there; and ours as a fifth.
+#: The curves of the paper's Figure 7 (panel, method, name in the figure), and ours as a fifth.
 FIGURE_7 = (
     (GAUSSIAN_PENALISED, "GaussianSDP:CLARABEL", "interior point, Gaussian (SDP)"),
     (GAUSSIAN_PENALISED, "BlockDescent", "projected gradient, Gaussian (Algorithm 3)"),
@@ -78,7 +60,13 @@ _LONG = frozenset((panel, method) for panel, method, _ in FIGURE_7)
 
 
 def methods_for(sets: Sequence[str]) -> tuple[str, ...]:
-    """Return the methods to compare on named sets: ours, and all formulations that claim one."""
+    """Return our solvers and all formulations that claim one of some ambiguity sets.
+
+    Raises
+    ------
+    ProblemError
+        If a set is not registered.
+    """
     known = registered_ambiguities()
     unknown = [name for name in sets if name not in known]
     if unknown:
@@ -95,9 +83,10 @@ def methods_for(sets: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Grid:
-    """What to compare.
+    """The problems and methods to compare.
 
-    ``figure7_s`` is the time limit of the methods of the paper's Figure 7, where it differs.
+    ``sets`` names ambiguity sets that replace the paper's problems. ``figure7_s`` is the time limit
+    for the methods of the paper's Figure 7, if they have their own.
     """
 
     dimensions: tuple[int, ...]
@@ -112,13 +101,13 @@ class Grid:
 
     @property
     def panels(self) -> dict[str, Instance]:
-        """The paper's panels, or one for every ambiguity set that was named."""
+        """The paper's problems by title, or one problem for every named ambiguity set."""
         if not self.sets:
             return PANELS
         return {name: Instance(name, 0, 0, 0.5, 0.3, 0) for name in self.sets}
 
     def missing(self) -> dict[str, str]:
-        """Return the methods whose backend is not installed, each with the remedy."""
+        """Return the methods whose backend is not installed, and how to install it."""
         found = {name: missing_backend(name) for name in self.methods}
         return {name: reason for name, reason in found.items() if reason is not None}
 
@@ -139,7 +128,9 @@ class Grid:
                         for m in claiming
                     ]  # fmt: skip
         if not plan:
-            raise ProblemError("none of the methods named claims any of the problems compared.")
+            raise ProblemError(
+                "none of the named methods claims any of the problems; name others with --methods."
+            )
         return plan
 
     def _limits(self, panel: str, method: str) -> Limits:

@@ -1,4 +1,4 @@
-"""The report of ``wdro compare``: who agreed, who was fast, which of the paper's claims hold."""
+"""The report of ``wdro compare``: who agrees, who is fast, which statements on run time hold."""
 
 from __future__ import annotations
 
@@ -7,63 +7,55 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from experiments.compare import grid as compared
-from experiments.compare.grid import Grid
+from experiments.compare.grid import AVERAGE, GAUSSIAN, GAUSSIAN_PENALISED, GENERAL_PENALISED, Grid
 from experiments.drawing.scaling import growth, solved_times
 from experiments.measuring.outcome import Outcome
-from experiments.measuring.provenance import provenance_line
 from experiments.measuring.text import busy_warning, markdown_table, seconds
 
 
 @dataclass(frozen=True)
-class RuntimeClaim:
-    """A sentence on run times: who should be slower than whom, each on its panel."""
+class RuntimeStatement:
+    """A statement on run times: which method is slower than which, each on its panel."""
 
     text: str
     slower: tuple[str, str]
     faster: tuple[str, str]
 
 
-_CLAIMS = (
-    RuntimeClaim(
+STATEMENTS = (
+    RuntimeStatement(
         "the paper: projected gradient (Algorithm 3, `BlockDescent`) beats interior point "
         "(Clarabel) on the SDP, Gaussian scenario",
-        (compared.GAUSSIAN_PENALISED, "GaussianSDP:CLARABEL"),
-        (compared.GAUSSIAN_PENALISED, "BlockDescent"),
+        (GAUSSIAN_PENALISED, "GaussianSDP:CLARABEL"), (GAUSSIAN_PENALISED, "BlockDescent"),
     ),
-    RuntimeClaim(
+    RuntimeStatement(
         "the paper: projected gradient (Algorithm 4, `ProjectedGradient`) beats interior point "
         "(Clarabel), general scenario",
-        (compared.GENERAL_PENALISED, "GeneralRegularized:CLARABEL"),
-        (compared.GENERAL_PENALISED, "ProjectedGradient"),
+        (GENERAL_PENALISED, "GeneralRegularized:CLARABEL"),
+        (GENERAL_PENALISED, "ProjectedGradient"),
     ),
-    RuntimeClaim(
+    RuntimeStatement(
         "the paper: the Gaussian scenario (Algorithm 3) costs more than the general one "
         "(Algorithm 4)",
-        (compared.GAUSSIAN_PENALISED, "BlockDescent"),
-        (compared.GENERAL_PENALISED, "ProjectedGradient"),
+        (GAUSSIAN_PENALISED, "BlockDescent"), (GENERAL_PENALISED, "ProjectedGradient"),
     ),
-    RuntimeClaim(
+    RuntimeStatement(
         "Gaussian: Algorithm 3 beats SCS on the premium form",
-        (compared.GAUSSIAN, "RobustPremium:SCS"),
-        (compared.GAUSSIAN, "BlockDescent"),
+        (GAUSSIAN, "RobustPremium:SCS"), (GAUSSIAN, "BlockDescent"),
     ),
-    RuntimeClaim(
+    RuntimeStatement(
         "Gaussian: SCS on the premium form beats interior point (Clarabel) on the SDP",
-        (compared.GAUSSIAN, "GaussianSDP:CLARABEL"),
-        (compared.GAUSSIAN, "RobustPremium:SCS"),
+        (GAUSSIAN, "GaussianSDP:CLARABEL"), (GAUSSIAN, "RobustPremium:SCS"),
     ),
-    RuntimeClaim(
+    RuntimeStatement(
         "sample average: `ProjectedGradient` beats a good QP solver (PIQP)",
-        (compared.AVERAGE, "PIQP"),
-        (compared.AVERAGE, "ProjectedGradient"),
+        (AVERAGE, "PIQP"), (AVERAGE, "ProjectedGradient"),
     ),
-    RuntimeClaim(
+    RuntimeStatement(
         "Gaussian: `CertifiedSolver` beats the paper's Algorithm 3",
-        (compared.GAUSSIAN, "BlockDescent"),
-        (compared.GAUSSIAN, "CertifiedSolver"),
+        (GAUSSIAN, "BlockDescent"), (GAUSSIAN, "CertifiedSolver"),
     ),
-)
+)  # fmt: skip
 
 
 def describe(
@@ -72,15 +64,13 @@ def describe(
     wrong: pd.DataFrame,
     grid: Grid,
     with_figure7: bool,
-) -> str:
-    """Return the report in Markdown."""
+) -> list[str]:
+    """Return the paragraphs and tables of the report."""
     best = rows.loc[rows["is_solved"], "excess"].max()
     parts = [
-        "# Every formulation and solver, against each other",
-        "Made by `wdro compare` (`make compare`). One process per run, one thread; CPU times, the "
-        "median of repeated runs; each method at the loosest of its tolerances whose answer the "
-        f"judge accepts at a relative gap of {grid.target:g}. Every answer is judged with the best "
-        "certificate that any method found.",
+        "One process per run, one thread; CPU times, the median of repeated runs; each method at "
+        "the loosest of its tolerances whose answer the judge accepts at a relative gap of "
+        f"{grid.target:g}. Every answer is judged with the best certificate that any method found.",
         *busy_warning(rows),
         *(f"Not compared: {name}, because {why}." for name, why in grid.missing().items()),
     ]
@@ -96,75 +86,51 @@ def describe(
         "Clarabel, dotted: SCS). An exponent is given where d spans a decade and a power law fits.",
         "## Do they agree?",
         _rates(rows),
-        ""
-        if best != best
-        else f"Largest distance of a solved value from the best proved bound: {best:.1e}.",
-        _outlier_text(wrong),
-        *_claims(panels),
-        "## Times",
     ]
+    if best == best:
+        parts.append(f"Largest distance of a solved value from the best proved bound: {best:.1e}.")
+    parts.append(_outlier_text(wrong))
+    lines = [line for item in STATEMENTS if (line := check_statement(item, panels)) is not None]
+    if lines:
+        header = ["statement", "finding", "ratio of CPU times", "growth"]
+        parts += ["## Which statements on run time hold?", markdown_table(header, lines)]
+    parts.append("## Times")
     for title, panel in panels.items():
         parts += [f"### {title}", _times(panel)]
-    parts += _reasons(rows)
-    parts.append(f"Made with {provenance_line()}.")
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return parts + _reasons(rows)
 
 
-def _rates(rows: pd.DataFrame) -> str:
-    lines = []
-    for method, group in rows.groupby("method", sort=False):
-        done = group[group["outcome"] == Outcome.OK]
-        other = group[group["outcome"] != Outcome.OK]["outcome"].value_counts()
-        rest = ", ".join(f"{count} {outcome}" for outcome, count in other.items())
-        lines.append([
-            method, len(group), int(done["said_solved"].sum()), int(done["is_solved"].sum()), rest,
-        ])  # fmt: skip
-    return markdown_table(["method", "runs", "said solved", "is solved", "otherwise"], lines)
+def summarise(rows: pd.DataFrame, wrong: pd.DataFrame) -> str:
+    """Return what came of the runs in one line."""
+    counts = {"solved": int(rows["is_solved"].sum())}
+    if unsolved := int((rows["outcome"] == Outcome.OK).sum()) - counts["solved"]:
+        counts["not solved"] = unsolved
+    others = rows.loc[rows["outcome"] != Outcome.OK, "outcome"].value_counts()
+    counts |= {str(outcome): int(count) for outcome, count in others.items()}
+    told = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
+    word = "disagreement" if len(wrong) == 1 else "disagreements"
+    return f"{len(rows)} runs: {told}; {len(wrong) or 'no'} {word}"
 
 
-def _outlier_text(wrong: pd.DataFrame) -> str:
-    if wrong.empty:
-        return "No method that said solved disagrees with the others."
-    lines = [
-        [
-            row["method"], row["panel"], row["d"], "yes" if row["is_solved"] else "no",
-            f"{row['excess']:.1e}", f"{row['misstated']:.1e}", f"{row['distance']:.1e}",
-        ]
-        for _, row in wrong.iterrows()
-    ]  # fmt: skip
-    header = ["method", "problem", "d", "is solved", "excess", "value misstated", "ΔL"]
-    return "**Outliers:**\n\n" + markdown_table(header, lines)
-
-
-def _claims(panels: Mapping[str, pd.DataFrame]) -> list[str]:
-    lines = [line for claim in _CLAIMS if (line := _claim(claim, panels)) is not None]
-    if not lines:
-        return []
-    header = ["claim", "finding", "ratio of CPU times", "growth"]
-    return ["## What of the claims on run time holds?", markdown_table(header, lines)]
-
-
-def _claim(claim: RuntimeClaim, panels: Mapping[str, pd.DataFrame]) -> list[object] | None:
-    """Return the line of a claim, None where the two were not both solved at any size."""
-    slow, fast = (_rows(panels, place) for place in (claim.slower, claim.faster))
+def check_statement(
+    statement: RuntimeStatement, panels: Mapping[str, pd.DataFrame]
+) -> list[object] | None:
+    """Return a line on a statement, None if no size was solved by both methods."""
+    slow, fast = (_rows(panels, place) for place in (statement.slower, statement.faster))
     slow_s, fast_s = solved_times(slow), solved_times(fast)
     common = slow_s.index.intersection(fast_s.index)
     if common.empty:
         return None
-    findings = {int(d): _faster(slow[slow["d"] == d], fast[fast["d"] == d]) for d in common}
-    words = set(findings.values())
-    if len(words) == 1:
-        finding = words.pop()
-    else:
-        by_word = {w: [d for d, word in findings.items() if word == w] for w in words}
-        finding = "; ".join(
-            f"{word} at d = {', '.join(map(str, sizes))}" for word, sizes in sorted(by_word.items())
-        )
+    sizes: dict[str, list[str]] = {}
+    for d in common:
+        sizes.setdefault(_faster(slow[slow["d"] == d], fast[fast["d"] == d]), []).append(str(d))
+    told = [f"{word} at d = {', '.join(found)}" for word, found in sorted(sizes.items())]
+    finding = next(iter(sizes)) if len(sizes) == 1 else "; ".join(told)
     ratios = slow_s[common] / fast_s[common]
     shown = f"{ratios.iloc[0]:.2g}× at d = {common[0]}"
     if len(common) > 1:
         shown += f", {ratios.iloc[-1]:.2g}× at {common[-1]}"
-    return [claim.text, finding, shown, f"{growth(slow_s)} against {growth(fast_s)}"]
+    return [statement.text, finding, shown, f"{growth(slow_s)} against {growth(fast_s)}"]
 
 
 def _rows(panels: Mapping[str, pd.DataFrame], place: tuple[str, str]) -> pd.DataFrame:
@@ -180,31 +146,53 @@ def _faster(slow: pd.DataFrame, fast: pd.DataFrame) -> str:
     return "fails" if slow["slowest_s"].max() < fast["fastest_s"].min() else "undecided"
 
 
+def _rates(rows: pd.DataFrame) -> str:
+    lines = []
+    for method, group in rows.groupby("method", sort=False):
+        done = group["outcome"] == Outcome.OK
+        others = group.loc[~done, "outcome"].value_counts()
+        rest = ", ".join(f"{count} {outcome}" for outcome, count in others.items())
+        said, solved = (int(group.loc[done, name].sum()) for name in ("said_solved", "is_solved"))
+        lines.append([method, len(group), said, solved, rest])
+    return markdown_table(["method", "runs", "said solved", "is solved", "otherwise"], lines)
+
+
+def _outlier_text(wrong: pd.DataFrame) -> str:
+    if wrong.empty:
+        return "No method that said solved disagrees with the others."
+    figures = ["excess", "misstated", "distance"]
+    lines = [
+        [row["method"], row["panel"], row["d"], "yes" if row["is_solved"] else "no",
+         *(f"{row[name]:.1e}" for name in figures)]
+        for _, row in wrong.iterrows()
+    ]  # fmt: skip
+    header = ["method", "problem", "d", "is solved", "excess", "value misstated", "ΔL"]
+    return "**Outliers:**\n\n" + markdown_table(header, lines)
+
+
 def _times(panel: pd.DataFrame) -> str:
     sizes = sorted(panel["d"].unique())
-    lines = []
-    for method, group in panel.groupby("method", sort=False):
-        cells = []
-        for d in sizes:
-            here = group[group["d"] == d]
-            good = here[here["is_solved"]]
-            if not good.empty:
-                cpu, wall = (float(good[name].median()) for name in ("total_s", "wall_s"))
-                cells.append(f"{seconds(cpu)} ({seconds(wall)})")
-            else:
-                outcome = here["outcome"].iloc[0] if not here.empty else ""
-                cells.append("not solved" if outcome == Outcome.OK else str(outcome))
-        lines.append([method, *cells, growth(solved_times(group))])
-    header = ["method, CPU (wall)", *(f"d = {d}" for d in sizes), "growth"]
-    return markdown_table(header, lines)
+    lines = [
+        [method, *(_time(group[group["d"] == d]) for d in sizes), growth(solved_times(group))]
+        for method, group in panel.groupby("method", sort=False)
+    ]
+    return markdown_table(["method, CPU (wall)", *(f"d = {d}" for d in sizes), "growth"], lines)
+
+
+def _time(here: pd.DataFrame) -> str:
+    """Return CPU and wall time at one size, or what stopped the method."""
+    good = here[here["is_solved"]]
+    if not good.empty:
+        return f"{seconds(good['total_s'].median())} ({seconds(good['wall_s'].median())})"
+    outcome = "" if here.empty else str(here["outcome"].iloc[0])
+    return "not solved" if outcome == Outcome.OK else outcome
 
 
 def _reasons(rows: pd.DataFrame) -> list[str]:
-    """Return what crashed or failed, with its last words."""
+    """Return what crashed or failed, with the reason."""
     broken = rows[rows["outcome"].isin([Outcome.CRASH, Outcome.FAILED])]
     if broken.empty:
         return []
+    columns = ["method", "panel", "d", "outcome", "message"]
     header = ["method", "problem", "d", "outcome", "reason"]
-    lines = [[row[name] for name in ("method", "panel", "d", "outcome", "message")]
-             for _, row in broken.iterrows()]  # fmt: skip
-    return ["## What went wrong", markdown_table(header, lines)]
+    return ["## What went wrong", markdown_table(header, broken[columns].to_numpy().tolist())]

@@ -116,6 +116,8 @@ def frame(axes: Axes, rows: pd.DataFrame, title: str) -> None:
             shown.append(d)
     plain_ticks(axes, shown)
     low, high = axes.get_ylim()
+    if high < 1.01 * low:  # one value only, such as a limit that all methods hit
+        low, high = axes.set_ylim(low / 2, 2 * high)
     if high < _FEW_DECADES * low:  # powers of ten would label one place, or none
         axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))

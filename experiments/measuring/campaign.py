@@ -19,9 +19,9 @@ from experiments.measuring.store import Row, Store, flat, key_of
 _EMPTY: Row = {
     "said": "", "said_solved": False, "is_solved": False, "message": "",
     **dict.fromkeys(
-        ("value", "judged_value", "bound", "gap", "residual", "oracle_error", "constant", "tol",
-         "iterations", "build_s", "compile_s", "solve_s", "total_s", "fastest_s", "slowest_s",
-         "wall_s", "runs", "others", "peak_mb", "solver_mb"),
+        ("value", "judged_value", "bound", "gap", "residual", "oracle_error", "constant", "floor",
+         "tol", "iterations", "build_s", "compile_s", "solve_s", "total_s", "fastest_s",
+         "slowest_s", "wall_s", "runs", "others", "peak_mb", "solver_mb"),
         math.nan,
     ),
 }  # fmt: skip

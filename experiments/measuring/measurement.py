@@ -102,6 +102,7 @@ def measure(cell: Cell, bound: float = -np.inf) -> tuple[dict[str, Any], Array]:
         "residual": verdict.residuals.largest,
         "oracle_error": verdict.oracle_error,
         "constant": verdict.constant,
+        "floor": verdict.floor,
         "tol": tol,
         "iterations": int(solution.iterations),
         "build_s": float(np.median([run.solution.build_s for run in runs])),

@@ -1,54 +1,45 @@
-"""The corners again, as a contest: our solver and the conic form of the same set.
+"""``wdro stress --conic``: extreme problems, solved by us and by the conic form of the same set.
 
-Both at equal judged accuracy, each problem in a panel of its own, so that a time-out in one says
-nothing of the next.
+Each problem is a panel of its own, so that a time-out on one does not skip the next.
 """
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from experiments.measuring.campaign import Planned, run_campaign
+from experiments.measuring.campaign import Planned
 from experiments.measuring.digest import Source
-from experiments.measuring.files import write_atomically, write_table
 from experiments.measuring.instances import Instance
 from experiments.measuring.measurement import Cell
 from experiments.measuring.outcome import Limits
-from experiments.measuring.provenance import provenance_line, write_provenance
-from experiments.measuring.store import Store
 from experiments.measuring.text import busy_warning, markdown_table, seconds
 from experiments.stress.grid import PRIORS, TOLERANCE, Corner, build
+from experiments.study import Report, Run, Study
 from wdro_cvx import GraphProblem
 
-SOURCE = Source(("experiments.measuring.measurement", "experiments.stress.grid"))
 OURS = "solve"
 DIMENSIONS = (30, 60)
 PROBLEMS = 6
 LIMITS = Limits(20.0, 8192.0)
 BACKENDS = ("CLARABEL", "SCS")
 
-#: The fastest conic form that we know of every set.
+#: The fastest conic form of every set that we know.
 FORMS = {
-    "ChiSquareBall": "ChiSquarePremium",
-    "GaussianBall": "RobustPremium",
-    "KLBall": "KLDual",
-    "MahalanobisBall": "MahalanobisPremium",
-    "MomentBall": "GeneralRegularized",
-    "MomentUncertainty": "MomentPremium",
-    "PairBall": "PairRegularized",
-    "Singleton": "SampleAverage",
-    "WassersteinBall": "RobustPremium",
-}
+    "ChiSquareBall": "ChiSquarePremium", "GaussianBall": "RobustPremium", "KLBall": "KLDual",
+    "MahalanobisBall": "MahalanobisPremium", "MomentBall": "GeneralRegularized",
+    "MomentUncertainty": "MomentPremium", "PairBall": "PairRegularized",
+    "Singleton": "SampleAverage", "WassersteinBall": "RobustPremium",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class CornerInstance(Instance):
-    """A problem of the grid by ``model``, ``d`` and ``seed``, which is its number there."""
+    """A problem of the grid by ``model``, ``d`` and ``seed``, its number in the grid."""
 
     def problem(self) -> GraphProblem:
         """Draw the problem."""
@@ -58,39 +49,46 @@ class CornerInstance(Instance):
 def plan(dimensions: Sequence[int], problems: int) -> list[Planned]:
     """Return the measurements, ours first."""
     return [
-        Planned(
-            f"{name} {number}",
-            Cell(CornerInstance(name, d, 0, 0.0, 0.0, number), method, TOLERANCE),
-            LIMITS,
-        )
+        Planned(f"{name} {instance.seed}", Cell(instance, method, TOLERANCE), LIMITS)
         for name, form in FORMS.items()
         for number in range(problems)
-        for d in dimensions
+        for instance in (CornerInstance(name, d, 0, 0.0, 0.0, number) for d in dimensions)
         for method in (OURS, *(f"{form}:{backend}" for backend in BACKENDS))
     ]
 
 
-def run_conic(output: Path, fresh: bool, dimensions: Sequence[int], problems: int) -> pd.DataFrame:
-    """Run the contest and write table and report below ``output``."""
-    rows = run_campaign(plan(dimensions, problems), Store(output, SOURCE.digest(), fresh), "conic")
-    write_table(output / "runs.csv", rows)
-    write_provenance(output, {"dimensions": list(dimensions), "problems": problems}, SOURCE)
-    write_atomically(output / "report.md", describe(rows))
-    return rows
+def _answer(run: Run, options: argparse.Namespace) -> Report:
+    planned = plan(options.dimensions or DIMENSIONS, options.cells or PROBLEMS)
+    rows = run.measure(planned, "conic")
+    found = ratios(rows)
+    return Report(
+        "Extreme problems, against conic forms",
+        [
+            "Problems of the stress grid (Frobenius prior), solved by `solve` and by the conic "
+            "form of the same set through Clarabel and SCS, each at the loosest tolerance that the "
+            f"judge accepts at {TOLERANCE:g}. A ratio is the CPU time of the better backend, "
+            "modelling included, over ours. Where no backend has an answer within "
+            f"{LIMITS.limit_s:g} s, it counts with that limit, and the ratio is a lower bound.",
+            *busy_warning(rows),
+            _table(found),
+        ],
+        tables={"runs": rows},
+        summary=f"{len(found)} problems: conic forms take at least {found['ratio'].median():.3g} "
+        f"times our time in the median, and {found['ratio'].min():.2g} times at their best",
+    )
 
 
 def ratios(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return for every problem our time, and the better backend's as a multiple of it.
+    """Return our time for every problem, and the better backend's as a multiple of it.
 
-    A backend that found nothing counts with the limit, which it reached or would have: the ratio is
-    then a lower bound, and ``open`` says so.
+    A backend without an answer counts with the time limit. If both have none, the ratio is a lower
+    bound and ``open`` is true.
     """
-    limit = LIMITS.limit_s
     found = []
     for (name, number, d), group in rows.groupby(["model", "seed", "d"], sort=True):
         ours = group[group["method"] == OURS].iloc[0]
         other = group[(group["method"] != OURS) & group["is_solved"]]
-        best = float(other["total_s"].min()) if len(other) else limit
+        best = float(other["total_s"].min()) if len(other) else LIMITS.limit_s
         found.append({
             "set": name, "number": number, "d": d, "solved": bool(ours["is_solved"]),
             "ours_s": ours["total_s"], "open": not len(other), "ratio": best / ours["total_s"],
@@ -98,29 +96,12 @@ def ratios(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
-def describe(rows: pd.DataFrame) -> str:
-    """Return the report in Markdown."""
-    table = ratios(rows)
-    lines = [
-        [*key, *_figures(group)] for key, group in table.groupby(["set", "d"], sort=True)
-    ]  # fmt: skip
-    lines += [["all", d, *_figures(group)] for d, group in table.groupby("d", sort=True)]
-    header = [
-        "set", "d", "problems", "solved by us", "by no backend", "our median", "median ratio",
-        "least ratio",
-    ]  # fmt: skip
-    parts = [
-        "# Against conic forms, at the corners",
-        "Made by `wdro robustness --conic`: problems of the robustness grid (Frobenius prior), "
-        "solved by `solve` and by the conic form of the same set through Clarabel and SCS, each at "
-        f"the loosest tolerance that the judge accepts at {TOLERANCE:g}. A ratio is the better "
-        "backend's CPU time, modelling included, over ours; where no backend has an answer within "
-        f"{LIMITS.limit_s:g} s it counts with these, so that the ratio is a lower bound.",
-        *busy_warning(rows),
-        markdown_table(header, lines),
-        f"Made with {provenance_line()}.",
-    ]
-    return "\n\n".join(parts) + "\n"
+def _table(found: pd.DataFrame) -> str:
+    groups = list(found.groupby(["set", "d"], sort=True))
+    groups += [(("all", d), group) for d, group in found.groupby("d", sort=True)]
+    header = ["set", "d", "problems", "solved by us", "by no backend", "our median",
+              "median ratio", "least ratio"]  # fmt: skip
+    return markdown_table(header, [[*key, *_figures(group)] for key, group in groups])
 
 
 def _figures(group: pd.DataFrame) -> list[object]:
@@ -130,3 +111,7 @@ def _figures(group: pd.DataFrame) -> list[object]:
         seconds(float(group["ours_s"].median())), f"{np.nanmedian(ratio):.3g}×",
         f"{np.nanmin(ratio):.2g}×",
     ]  # fmt: skip
+
+
+_SOURCE = Source(("experiments.measuring.measurement", "experiments.stress.grid"))
+CONIC = Study("stress-conic", _SOURCE, _answer)

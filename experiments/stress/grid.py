@@ -1,7 +1,7 @@
-"""The cells: problems at the corners of the domain, and what is found in one.
+"""Extreme problems: every registered set and both priors, at random corners of the domain.
 
-Every registered set and both priors, each over random combinations of the axes below: a full
-product would have millions of cells. A cell is its seed, so that a run can be resumed and repeated.
+Each problem is a random combination of the axes below, because the full product has millions of
+them. It is determined by its set, prior, size and number.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ TIME_LIMIT = 30.0
 PRIORS = ("Frobenius", "log-degree")
 ORDERS = (1.0, 1.05, 4 / 3, 2.0, 4.0, 20.0, np.inf)
 
-#: What a cell is drawn from, for the report.
+#: The values that a problem is drawn from, for the report.
 AXES = {
     "samples N": "1, 2, d/2, d, 5d",
     "radius": "1e-3 to 20 times the signals' length, or 1e-3 to 3 times a divergence's hard limit",
@@ -73,7 +73,7 @@ def corners(dimensions: Sequence[int], cells: int = CELLS) -> list[Corner]:
 
 
 def build(corner: Corner) -> tuple[GraphProblem, Row]:
-    """Return the problem of a corner, and what it was drawn to be."""
+    """Return the problem of a corner, and what was drawn."""
     names = sorted(registered_ambiguities())
     place = [names.index(corner.set), PRIORS.index(corner.prior), corner.d, corner.number]
     rng = np.random.default_rng(place)
@@ -111,7 +111,7 @@ def solve_corner(corner: Corner) -> Row:
     return drawn | {
         "status": answer.status.value, "gap": verdict.gap, "iterations": answer.iterations,
         "seconds": answer.solve_s, "solved": solved,
-        "wrong_claim": answer.status is Status.SOLVED and not solved,
+        "wrongly_solved": answer.status is Status.SOLVED and not solved,
     }  # fmt: skip
 
 
@@ -162,11 +162,11 @@ def _graph(rng: np.random.Generator, d: int, eta: float) -> tuple[dict[str, Any]
         upper[rng.random(m) < 0.3] = 0.0
         upper[rng.integers(m)] = np.inf
         for vertex in np.flatnonzero(EdgeBounds(lower, upper).most_degrees() == 0.0):
-            heads, tails = edge_index(d)  # a prior with logarithms has no graph otherwise
+            heads, tails = edge_index(d)  # a log-degree prior needs an edge at every vertex
             upper[np.flatnonzero((heads == vertex) | (tails == vertex))[0]] = np.inf
     elif bounds == "pins":
         pinned = rng.random(m) < 0.3
-        pinned[0] &= not pinned.all()  # something has to be left to choose
+        pinned[0] &= not pinned.all()  # at least one edge stays free
         lower = np.where(pinned, rng.uniform(0.1, 1.0, m) * trace / (4 * m), 0.0)
         upper = np.where(pinned & (m > 1), lower, np.inf)
     elif bounds == "caps":

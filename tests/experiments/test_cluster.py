@@ -14,9 +14,8 @@ from dask_processes import forking, started_cluster
 from trials import Task, slow
 
 from experiments import cli
-from experiments.bench.scale.grid import SPARSE, ScaleCell
-from experiments.bench.scale.measure import measure, measure_on
-from experiments.bench.scale.report import describe
+from experiments.bench.scale import describe
+from experiments.bench.scale_trial import SPARSE, ScaleCell, measure
 from experiments.figures.run import chosen_experiments, run_figures
 from experiments.measuring import cluster as running
 from experiments.measuring.cluster import connected
@@ -196,12 +195,12 @@ def test_learn_prices_on_the_cluster_that_it_is_told(tmp_path, monkeypatch):
 
 
 def test_the_bench_of_scale_takes_a_cluster(cluster, capsys):
-    cell = ScaleCell(SPARSE, 400, 20, 2)
-    here, there = measure(cell), measure_on((cell, cluster.address))
+    cell = ScaleCell(SPARSE, 400, 20, 2, cluster=True)
+    here, there = measure((cell, None)), measure((cell, cluster.address))
     assert there["is_solved"]
     assert there["value"] == here["value"]
     table = pd.DataFrame([asdict(cell) | there | {"outcome": "ok", "message": ""}])
-    assert "Dask cluster" in describe(table, 400, cluster.address)
-    assert "Dask cluster" not in describe(table, 400)
+    assert "Dask cluster" in "".join(describe(table))
+    assert "Dask cluster" not in "".join(describe(table.assign(cluster=False)))
     assert cli.main(["bench", "--dask", cluster.address]) == 2
     assert "--dask is for --scale" in capsys.readouterr().err

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,7 +16,8 @@ from experiments.cli import main
 from experiments.compare import grid as compared
 from experiments.compare.crosscheck import cross_check, outliers
 from experiments.compare.grid import FIGURE_7, METHODS, PANELS, PRESETS, Grid
-from experiments.compare.report import _CLAIMS, _claim, describe
+from experiments.compare.report import STATEMENTS, check_statement, describe
+from experiments.drawing.scaling import draw_panels
 from experiments.measuring.campaign import Planned
 from experiments.measuring.instances import Instance
 from experiments.measuring.measurement import Cell
@@ -114,7 +116,8 @@ def test_every_answer_is_judged_with_the_best_bound(tmp_path):
         rows.append(flat(cell) | {
             "key": key_of(cell), "panel": "panel", "outcome": Outcome.OK, "value": 1.0,
             "judged_value": 1.0, "bound": bound, "gap": 1.0 - bound, "residual": 0.0,
-            "oracle_error": 0.0, "constant": 0.0, "said_solved": True, "is_solved": bound > 0.9,
+            "oracle_error": 0.0, "constant": 0.0, "floor": 0.0,
+            "said_solved": True, "is_solved": bound > 0.9,
         })  # fmt: skip
     found = cross_check(pd.DataFrame(rows), plan, store)
     assert found["is_solved"].all()
@@ -237,7 +240,7 @@ def test_a_backend_that_is_not_installed_is_left_out_and_named(monkeypatch):
     assert set(grid.missing()) == {name for name in METHODS if name.endswith(":SCS")}
     assert not any(item.cell.method.endswith(":SCS") for item in grid.plan())
     rows = table({"CertifiedSolver": [(5, 0.1)]})
-    report = describe(rows, {"panel": rows}, rows.iloc[:0], grid, False)
+    report = "\n".join(describe(rows, {"panel": rows}, rows.iloc[:0], grid, False))
     assert "Not compared: GaussianSDP:SCS, because SCS is not installed (pip install" in report
 
 
@@ -245,7 +248,7 @@ def test_methods_of_figure_7_have_a_limit_of_their_own():
     plan = Grid((5,), LIMITS, figure7_s=3600.0).plan()
     longer = {(p.panel, p.cell.method) for p in plan if p.limits.limit_s == 3600.0}
     assert longer == {(panel, method) for panel, method, _ in FIGURE_7}
-    assert {preset.dimensions[-1] for preset in PRESETS.values()} == {100, 120}
+    assert {dimensions[-1] for dimensions, _ in PRESETS.values()} == {100, 120}
 
 
 # --- Verdicts follow the numbers -----------------------------------------------------------------
@@ -266,12 +269,12 @@ def table(times, panel=compared.GAUSSIAN, spread=0.1):
 
 
 def finding(slow, fast, spread=0.1):
-    (claim,) = [c for c in _CLAIMS if c.faster == (compared.GAUSSIAN, "CertifiedSolver")]
+    (statement,) = [s for s in STATEMENTS if s.faster == (compared.GAUSSIAN, "CertifiedSolver")]
     rows = table({"BlockDescent": slow, "CertifiedSolver": fast}, spread=spread)
-    return _claim(claim, {compared.GAUSSIAN: rows})
+    return check_statement(statement, {compared.GAUSSIAN: rows})
 
 
-def test_a_claim_on_run_times_is_undecided_where_ranges_overlap():
+def test_a_statement_on_run_times_is_undecided_where_ranges_overlap():
     assert finding([(5, 2.0)], [(5, 1.0)])[1] == "holds"
     assert finding([(5, 1.0)], [(5, 2.0)])[1] == "fails"
     assert finding([(5, 1.1)], [(5, 1.0)])[1] == "undecided"
@@ -280,15 +283,15 @@ def test_a_claim_on_run_times_is_undecided_where_ranges_overlap():
     assert finding([(5, 2.0)], [(6, 1.0)]) is None
 
 
-def test_every_claim_names_the_algorithm_that_was_timed():
-    for claim in _CLAIMS:
-        for _, method in (claim.slower, claim.faster):
+def test_every_statement_names_the_algorithm_that_was_timed():
+    for statement in STATEMENTS:
+        for _, method in (statement.slower, statement.faster):
             assert method in METHODS
             name, _, backend = method.partition(":")
             words = {"BlockDescent": "Algorithm 3", "ProjectedGradient": "ProjectedGradient"}
             timed = backend.capitalize() if backend != "SCS" else backend
             told = (words.get(name, name), timed or name, "Algorithm 4")
-            assert any(word and word in claim.text for word in told), (claim.text, method)
+            assert any(word and word in statement.text for word in told), (statement.text, method)
 
 
 @pytest.mark.parametrize(
@@ -305,6 +308,34 @@ def test_each_way_to_disagree_is_an_outlier(column, value):
     assert len(outliers(rows, 1e-6)) == 1
     rows["said_solved"] = False
     assert outliers(rows, 1e-6).empty
+
+
+def test_a_picture_of_limits_only_has_room_around_them():
+    rows = table({"CertifiedSolver": [(5, 0.1), (9, 0.2)]})
+    rows = rows.assign(is_solved=False, outcome=Outcome.TIME_OUT)
+    figure = draw_panels({"panel": rows})
+    low, high = figure.axes[0].get_ylim()
+    plt.close(figure)
+    assert low < 0.9 * 60.0 < 60.0 < 0.9 * high
+
+
+def test_near_zero_a_gap_is_relative_to_the_problems_floor(tmp_path):
+    """As the judge has it; relative to the value alone nothing would be solved there."""
+    cell = Cell(Instance("average", 2, 4, 0.0, 0.3, 0), "CertifiedSolver")
+    store = Store(tmp_path, "code")
+    store.save(cell, {}, np.array([[1.0, -1.0], [-1.0, 1.0]]))
+    row = flat(cell) | {
+        "key": key_of(cell), "panel": "panel", "outcome": Outcome.OK, "value": 1e-9,
+        "judged_value": 1e-9, "bound": -1e-9, "gap": 2e-9, "residual": 0.0, "oracle_error": 0.0,
+        "constant": 0.0, "floor": 1.0, "said_solved": True, "is_solved": True,
+    }  # fmt: skip
+    found = cross_check(pd.DataFrame([row]), [Planned("panel", cell, LIMITS)], store)
+    assert found["is_solved"].all()
+    assert outliers(found, 1e-6).empty
+    contradicted = cross_check(
+        pd.DataFrame([row | {"bound": 1e-3}]), [Planned("panel", cell, LIMITS)], store
+    )
+    assert not contradicted["is_solved"].any()  # a bound above the value proves nothing
 
 
 def test_a_busy_machine_is_told():

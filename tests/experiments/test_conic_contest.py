@@ -1,4 +1,4 @@
-"""The contest of the robustness grid: every set has a form, ratios are against the better one."""
+"""The contest of the stress grid: every set has a form, ratios are against the better one."""
 
 import math
 
@@ -53,6 +53,6 @@ def test_the_better_backend_counts_and_failures_count_with_the_limit():
 def test_the_command_writes_its_report(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("experiments.stress.conic.FORMS", {"KLBall": "KLDual"})
     options = ["--conic", "--dimensions", "3", "--cells", "1", "--output", str(tmp_path)]
-    assert main(["robustness", *options]) == 0
+    assert main(["stress", *options]) == 0
     assert "| KLBall | 3 | 1 | 1 | 0 |" in (tmp_path / "report.md").read_text()
     assert "1 problems" in capsys.readouterr().out

@@ -128,17 +128,18 @@ def test_imports_for_type_checkers_do_not_count(root):
 
 
 def test_every_command_names_trials_that_exist():
-    from experiments.bench import run as bench
-    from experiments.bench.scale import run as scale
-    from experiments.compare import run as compare
+    from experiments.bench.scale import SCALE
+    from experiments.bench.study import BENCH
+    from experiments.compare.study import MEASURED
     from experiments.figures import run as figures
     from experiments.propositions import run as propositions
-    from experiments.stress import conic
-    from experiments.stress import run as robustness
+    from experiments.stress.adversarial.study import ATTACKS
+    from experiments.stress.conic import CONIC
+    from experiments.stress.study import STRESS
 
     sources = [
-        bench.SOURCE, scale.SOURCE, Source(compare.MEASURED), figures.SOURCE, propositions.SOURCE,
-        conic.SOURCE, robustness.GRID, robustness.ATTACKS,
+        BENCH.source, SCALE.source, Source(MEASURED), CONIC.source, STRESS.source, ATTACKS.source,
+        figures.SOURCE, propositions.SOURCE,
         *(command.study(None).source for command in STUDIES),
     ]  # fmt: skip
     for source in sources:

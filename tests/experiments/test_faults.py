@@ -24,7 +24,7 @@ COMMANDS = {
     "compare": [
         "compare", "--dimensions", ",".join(map(str, SIZES)), "--methods", ",".join(METHODS),
     ],
-    "robustness": ["robustness", "--dimensions", "2", "--cells", "10"],
+    "stress": ["stress", "--dimensions", "2", "--cells", "10"],
     "sleep": ["compare", "--dimensions", "5", "--methods", "Sleeper", "--with", DOUBLES],
 }  # fmt: skip
 
@@ -76,8 +76,8 @@ def stop_after(output, run, mark, rows, how):
         pytest.param("compare", signal.SIGKILL, marks=pytest.mark.slow),
         pytest.param("compare", signal.SIGTERM, marks=pytest.mark.slow),
         pytest.param("compare", signal.SIGINT, marks=pytest.mark.slow),
-        pytest.param("robustness", signal.SIGKILL, marks=pytest.mark.slow),
-        ("robustness", signal.SIGTERM),
+        pytest.param("stress", signal.SIGKILL, marks=pytest.mark.slow),
+        ("stress", signal.SIGTERM),
     ],
 )
 def test_a_stopped_run_goes_on_where_it_was(name, how, tmp_path, capsys, unpainted):
@@ -98,7 +98,7 @@ def test_a_stopped_run_goes_on_where_it_was(name, how, tmp_path, capsys, unpaint
     assert "from an earlier run" in err
     rows = pd.read_csv(tmp_path / "runs.csv")
     plans = {
-        "compare": Grid(SIZES, Limits(1, 1), METHODS).plan(), "robustness": corners([2], 10)
+        "compare": Grid(SIZES, Limits(1, 1), METHODS).plan(), "stress": corners([2], 10)
     }  # fmt: skip
     assert len(rows) == len(plans[name])
     assert f"{len(rows)} " in out

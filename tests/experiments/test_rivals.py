@@ -11,7 +11,7 @@ import solvers
 from experiments.bench.contests import LOG_DEGREE
 from experiments.bench.rivals.fdpg import FDPG
 from experiments.bench.rivals.primal_dual import PrimalDual
-from experiments.bench.run import RIVALS
+from experiments.bench.study import RIVALS
 from experiments.measuring.isolated import run_isolated
 from experiments.measuring.measurement import Assignment, Cell, carry_out
 from experiments.measuring.outcome import Limits, Outcome

@@ -5,11 +5,10 @@ import pandas as pd
 import pytest
 
 from experiments import cli
+from experiments.bench import scale, scale_trial
 from experiments.bench.rivals.neighbours import NeighbourGraph
-from experiments.bench.scale import goals as scale_goals
-from experiments.bench.scale import run as scale_run
-from experiments.bench.scale.goals import MET, MISSED, UNKNOWN, goals
-from experiments.bench.scale.grid import (
+from experiments.bench.scale import MET, MISSED, UNKNOWN, describe, goals
+from experiments.bench.scale_trial import (
     DENSE,
     EIGEN,
     LOG_DENSE,
@@ -18,10 +17,11 @@ from experiments.bench.scale.grid import (
     SPARSE,
     ScaleCell,
     cells,
+    current_mb,
+    measure,
+    peak_mb,
+    problem_of,
 )
-from experiments.bench.scale.measure import measure, problem_of
-from experiments.bench.scale.memory import current_mb, peak_mb
-from experiments.bench.scale.report import describe
 from solvers import solve
 from wdro_cvx import ProblemError, judge
 
@@ -50,7 +50,7 @@ def test_near_pairs_are_for_log_degree_alone():
 
 @pytest.mark.parametrize("path", PATHS)
 def test_a_cell_is_judged(path):
-    row = measure(ScaleCell(path, 120, 60, 2))
+    row = measure((ScaleCell(path, 120, 60, 2), None))
     assert row["is_solved"] == (path != NEIGHBOURS or row["gap"] <= 1e-6)
     assert path == NEIGHBOURS or row["gap"] <= 1e-6
     assert row["data_mb"] == pytest.approx(120 * 60 * 8 / 2**20)
@@ -74,24 +74,24 @@ def test_all_paths_at_all_sizes_that_they_can_reach():
 
 def test_the_command_writes_resumes_and_tells_of_limits(tmp_path, monkeypatch, capsys):
     small = [ScaleCell(path, 80, 30, 2) for path in PATHS]
-    monkeypatch.setattr(scale_run, "cells", lambda largest: small)
+    monkeypatch.setattr(scale_trial, "cells", lambda largest, cluster: small)
     arguments = ["bench", "--scale", "--output", str(tmp_path)]
     assert cli.main(arguments) == 0
     table = pd.read_csv(tmp_path / "runs.csv")
     assert list(table["path"]) == list(PATHS)
     assert table["is_solved"][:4].all()
     assert {"report.md", "scale.png", "scale.pdf"} <= {path.name for path in tmp_path.iterdir()}
-    monkeypatch.setattr(scale_run, "run_isolated", None)  # nothing is measured twice
+    monkeypatch.setattr(scale, "run_isolated", None)  # nothing is measured twice
     assert cli.main(arguments) == 0
     stopped = table.assign(outcome="time-out", message="stopped after 1 s")
-    assert "stopped after 1 s" in describe(stopped, 80)
+    assert "stopped after 1 s" in describe(stopped)[-1]
 
 
 def test_near_pairs_only_are_judged_by_the_best_bound():
     """With its own multipliers alone the judge's gap is wider than what is really lost."""
     cell = ScaleCell(NEIGHBOURS, 300, 40, 10)
     problem = problem_of(cell)
-    row, best = measure(cell), solve(problem, 1e-8)
+    row, best = measure((cell, None)), solve(problem, 1e-8)
     answer = NeighbourGraph().solve(problem)
     lost = (row["value"] - best.value) / max(abs(row["value"]), problem.floor)
     assert row["gap"] == pytest.approx(lost, abs=2e-6)
@@ -143,11 +143,11 @@ def test_goals_rest_on_what_was_solved_and_measured():
     assert goals(unsolved)[2].met == MISSED
     short = goals(table[table["d"] <= 2000])
     assert [goal.met for goal in short[:7]] == [MET, *[UNKNOWN] * 5, MET]
-    assert set(scale_goals._UNITS) <= {cell.d for cell in cells(100_000) if cell.path == SPARSE}
+    assert set(scale.UNITS) <= {cell.d for cell in cells(100_000) if cell.path == SPARSE}
 
 
 def test_the_unit_is_one_eigendecomposition():
-    row = measure(ScaleCell(EIGEN, 60, 200, 2))
+    row = measure((ScaleCell(EIGEN, 60, 200, 2), None))
     assert row["is_solved"]
     assert row["total_s"] > 0.0
 

@@ -226,7 +226,7 @@ def test_a_log_on_a_full_disk_is_no_defect_and_no_disagreement(full, code, tmp_p
         assert done.stderr.splitlines()[-1].startswith("wdro: the output cannot be written")
 
 
-@pytest.mark.parametrize("command", ["compare", "bench", "robustness", "propositions", "figures"])
+@pytest.mark.parametrize("command", ["compare", "bench", "stress", "propositions", "figures"])
 def test_an_output_below_a_file_is_refused_before_work_starts(command, tmp_path, capsys):
     (tmp_path / "file").write_text("")
     assert main([command, "--output", str(tmp_path / "file" / "x")]) == 2

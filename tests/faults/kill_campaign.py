@@ -25,7 +25,7 @@ COMMANDS = {
     "compare": ["compare", "--dimensions", "5,10,15,20"],
     "figures": ["figures", "gamma", "reliability", "communities", "--trials", "4"],
     "propositions": ["propositions", "--instances", "2"],
-    "robustness": ["robustness", "--dimensions", "2,3,20"],
+    "stress": ["stress", "--dimensions", "2,3,20"],
     "bench": ["bench"],
 }
 SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
@@ -117,7 +117,7 @@ def main() -> int:
             name = min(COMMANDS, key=lambda one: totals[one]["kills"])
             kill_once(name, folders[name], rng, totals[name])
             print(name, dict(totals[name]), flush=True)
-        for name in ("compare", "figures", "propositions", "robustness"):  # and now to the end
+        for name in ("compare", "figures", "propositions", "stress"):  # and now to the end
             command = [sys.executable, "-m", "experiments", *COMMANDS[name]]
             done = subprocess.run(
                 [*command, "--output", str(folders[name])], capture_output=True, check=False

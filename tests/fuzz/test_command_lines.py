@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pandas as pd
 import pytest
 from fuzzing import FUZZ, run_command
 from hypothesis import event, given
@@ -47,34 +46,19 @@ PLUGINS = {
 @pytest.fixture(scope="module", autouse=True)
 def stand_ins():
     """Commands that do everything but compute."""
-    from experiments.bench import run as bench
-    from experiments.bench.scale import run as scale
-    from experiments.compare import run as compare
     from experiments.figures import run as figures
     from experiments.propositions import run as propositions
-    from experiments.stress import run as robustness
-    from experiments.studies.explain import study as explain
-    from experiments.studies.shift import study as shift
-    from experiments.studies.temperature import study as temperature
-    from experiments.study import Report
+    from experiments.study import Report, Study
 
-    empty = pd.DataFrame({"outcome": ["ok"], "is_solved": [True], "method": ["x"]})
+    carry_out = Study.carry_out
 
-    def compared(output, grid, fresh, extensions=()):
-        grid.plan()
-        return compare.Comparison(empty, empty.iloc[:0])
+    def without_an_answer(study, options, command):
+        return carry_out(replace(study, answer=lambda *_: Report("Nothing", [])), options, command)
 
-    table = pd.DataFrame({"wrong_claim": [False], "solved": [True]})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compare, "run_compare", compared)
-        patch.setattr(bench, "run_bench", lambda *_: empty)
-        patch.setattr(scale, "run_scale", lambda *_: empty)
-        patch.setattr(robustness, "run_robustness", lambda *_: table)
+        patch.setattr(Study, "carry_out", without_an_answer)
         patch.setattr(propositions, "run_propositions", lambda *_: [])
         patch.setattr(figures, "run_figures", lambda *_: None)
-        for module in (explain, shift, temperature):
-            quick = replace(module.STUDY, answer=lambda *_: Report("Nothing", []))
-            patch.setattr(module, "STUDY", quick)
         yield
 
 
@@ -105,7 +89,7 @@ def command_lines(draw):
                     "--with", "--fresh", "--reference"],
         "bench": ["--time-limit", "--memory-limit", "--fresh", "--log-degree", "--scale",
                   "--largest"],
-        "robustness": ["--dimensions", "--cells", "--fresh"],
+        "stress": ["--dimensions", "--cells", "--fresh"],
         "propositions": ["--instances", "--seed", "--fresh", "--dimensions"],
         "study explain": ["--search", "--graphs", "--seed", "--fresh", "--dask"],
         "study shift": ["--tuned", "--graphs", "--seed", "--fresh", "--dask"],

@@ -1,5 +1,5 @@
-"""The field's algorithms for log-degree graphs, written from their papers: opponents, not solvers.
+"""Published algorithms for log-degree graphs, written from their papers, as opponents.
 
-They are given what they lack at home: the duality gap as their stopping rule, in place of relative
-changes, and step sizes that were tuned on the bench's own instances (docs/log-degree.md).
+Unlike the originals they stop at a duality gap instead of a relative change, and their step sizes
+are tuned on the bench's own instances (docs/log-degree.md).
 """

@@ -1,9 +1,10 @@
 """The fast dual proximal gradient method of Saboksayr and Mateos (IEEE Signal Process. Lett. 2021).
 
 FISTA on the dual in ``λ = -ν > 0``, whose smooth part has the gradient ``Aw(λ)`` and the Lipschitz
-constant ``‖A‖²/4β = (d-1)/2β``. That counts all edges where few are in use; ``local`` counts those,
-at most ``k/2β`` with k at a vertex, which nobody has proved to converge and which does. With
-``restart`` the momentum is dropped when it points uphill (O'Donoghue and Candès, 2015).
+constant ``‖A‖²/4β = (d-1)/2β``. That constant counts all edges, though few are in use. With
+``local`` it is ``k/2β``, where k is the largest number of used edges at a vertex; this converges in
+practice, without a proof. With ``restart`` the momentum is dropped when it points uphill
+(O'Donoghue and Candès, 2015).
 """
 
 from __future__ import annotations
@@ -12,25 +13,28 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from experiments.bench.rivals.model import Model, check_log_degree, run
-from solvers import Solver
-from wdro_cvx import GraphProblem, Singleton, Solution
+from experiments.bench.rivals.model import Model, Rival
 from wdro_cvx.validation import Array
 
 
-class _Iteration:
-    def __init__(self, model: Model, local: bool, restart: bool) -> None:
+class FastDual:
+    """The state of the method between two iterations, on a model with weights of some shape."""
+
+    def __init__(
+        self, model: Model, shape: tuple[int, ...], local: bool = True, restart: bool = True
+    ) -> None:
         self.model, self.local, self.restart = model, local, restart
         self.step_size = 4 * model.beta / model.norm**2
         self.point: Array = np.full(model.d, np.sqrt(model.alpha * model.beta))
         self.ahead = self.point
         self.pace = 1.0
-        self._weights = np.empty((model.d, model.d))
+        self._weights = np.empty(shape)
 
     def step(self) -> None:
-        degrees = self.model.weights(-self.ahead, self._weights).sum(axis=1)
+        """Do one iteration."""
+        degrees = self.model.degrees(self.model.weights(-self.ahead, self._weights))
         if self.local:
-            most = int(np.count_nonzero(self._weights, axis=1).max())
+            most = self.model.most_used(self._weights)
             self.step_size = 2 * self.model.beta / max(most, 1)
         forward = self.ahead - self.step_size * degrees
         point = (forward + np.sqrt(forward**2 + 4 * self.model.alpha * self.step_size)) / 2
@@ -42,36 +46,25 @@ class _Iteration:
         self.point, self.pace = point, float(pace)
 
     def state(self) -> tuple[Array, Array]:
+        """Return the multipliers and the weights that are best there."""
         return -self.point, self.model.weights(-self.point, self._weights)
 
 
 @dataclass(frozen=True)
-class FDPG(Solver):
+class FDPG(Rival):
     """Fast dual proximal gradient.
 
     Parameters
     ----------
-    tol : float
-        The relative duality gap at which to stop.
     local : bool
-        Whether the step counts the edges in use instead of all.
+        Whether the step size counts only the edges in use.
     restart : bool
-        Whether to drop the momentum where it points uphill.
+        Whether to drop the momentum when it points uphill.
     """
 
-    claims = (Singleton,)
-
-    tol: float = 1e-6
     local: bool = False
     restart: bool = False
 
-    @classmethod
-    def check_claim(cls, problem: GraphProblem) -> None:
-        """Accept sample averages under the log-degree prior."""
-        check_log_degree(problem)
-
-    def solve(self, problem: GraphProblem) -> Solution:
-        """Solve the problem."""
-        check_log_degree(problem)
-        model = Model.of(problem)
-        return run(problem, model, _Iteration(model, self.local, self.restart), self.tol)
+    def iteration(self, model: Model) -> FastDual:
+        """Return the algorithm at its start."""
+        return FastDual(model, (model.d, model.d), self.local, self.restart)

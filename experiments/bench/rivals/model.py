@@ -1,8 +1,6 @@
 """What the rivals share: the sample average under the log-degree prior, and its duality gap.
 
-    min cᵀw + 2β‖w‖² - α Σ log u,    u = Aw, w ≥ 0
-
-Weights are held as symmetric matrices: for dense problems sums over rows are the fastest ``A``.
+min cᵀw + 2β‖w‖² - α Σ log u,    u = Aw, w ≥ 0
 """
 
 from __future__ import annotations
@@ -13,35 +11,26 @@ from typing import Protocol
 
 import numpy as np
 
+from solvers import Solver
 from wdro_cvx import Certificate, GraphProblem, LogDegree, ProblemError, Singleton, Solution, Status
 from wdro_cvx.moments.moment import as_moment
 from wdro_cvx.validation import Array
 
-_LOOK = 5  # iterations between two looks at the gap
-_MOST = 200_000  # iterations
+_LOOK = 5  # iterations between two computations of the gap
 
 
-@dataclass(frozen=True, eq=False)
 class Model:
-    """The problem in numbers; the diagonal of ``costs`` is infinite."""
+    """A problem in numbers, its weights as a symmetric matrix.
 
-    costs: Array
-    alpha: float
-    beta: float
+    Sums over rows are the fastest ``A`` for dense weights. A subclass may hold them otherwise.
+    """
 
-    @classmethod
-    def of(cls, problem: GraphProblem) -> Model:
-        """Read a problem."""
+    def __init__(self, problem: GraphProblem) -> None:
+        self.d, self.alpha, self.beta = problem.d, problem.prior.alpha, problem.prior.beta
         moment = problem.nominal.second_moment
         squares = np.diagonal(moment)
-        costs = np.add.outer(squares, squares) - 2 * moment
-        np.fill_diagonal(costs, np.inf)
-        return cls(costs, problem.prior.alpha, problem.prior.beta)
-
-    @property
-    def d(self) -> int:
-        """The number of vertices."""
-        return len(self.costs)
+        self.costs = np.add.outer(squares, squares) - 2 * moment
+        np.fill_diagonal(self.costs, np.inf)
 
     @property
     def norm(self) -> float:
@@ -56,28 +45,37 @@ class Model:
         out /= 4 * self.beta
         return out
 
-    def bound(self, nu: Array, weights: Array) -> float:
-        """Return the dual at ν < 0, with the weights that are best there."""
-        conjugate = self.alpha * float(np.log(-self.alpha / nu).sum()) - self.alpha * self.d
-        return -self.beta * float(np.vdot(weights, weights)) - conjugate
+    def degrees(self, weights: Array) -> Array:
+        """Return the weighted degrees."""
+        return np.asarray(weights.sum(axis=1))
 
-    def scaled(self, weights: Array) -> tuple[float, float]:
-        """Return the best factor for some weights, and the value with it."""
-        degrees = weights.sum(axis=1)
-        if degrees.min() <= 0.0:
-            return 1.0, np.inf
+    def most_used(self, weights: Array) -> int:
+        """Return the largest number of edges at a vertex."""
+        return int(np.count_nonzero(weights, axis=1).max())
+
+    def terms(self, weights: Array) -> tuple[float, float]:
+        """Return ``cᵀw`` and ``2β‖w‖²``."""
         rows, columns = np.nonzero(weights)
         used = weights[rows, columns]
-        cost = float(used @ self.costs[rows, columns]) / 2
-        square = self.beta * float(used @ used)
-        logs = self.alpha * self.d
+        return float(used @ self.costs[rows, columns]) / 2, self.beta * float(used @ used)
+
+    def bracket(self, nu: Array, weights: Array) -> tuple[float, float, float]:
+        """Return the dual at ν < 0, the best factor for the weights there, and the value with it.
+
+        The weights must be those that are best at ν.
+        """
+        cost, square = self.terms(weights)
+        logs, degrees = self.alpha * self.d, self.degrees(weights)
+        bound = -square - self.alpha * float(np.log(-self.alpha / nu).sum()) + logs
+        if degrees.min() <= 0.0:
+            return bound, 1.0, np.inf
         scale = 2 * logs / (cost + float(np.sqrt(cost**2 + 8 * logs * square)))
         value = scale * cost + scale**2 * square
-        return scale, value - self.alpha * float(np.log(scale * degrees).sum())
+        return bound, scale, value - self.alpha * float(np.log(scale * degrees).sum())
 
 
 class Iteration(Protocol):
-    """An algorithm between two iterations."""
+    """The state of an algorithm between two iterations."""
 
     def step(self) -> None:
         """Do one iteration."""
@@ -92,8 +90,9 @@ class Best:
 
     value: float = np.inf
     bound: float = -np.inf
-    laplacian: Array = field(default_factory=lambda: np.empty((0, 0)))
+    weights: Array = field(default_factory=lambda: np.empty((0, 0)))
     nu: Array = field(default_factory=lambda: np.empty(0))
+    iterations: int = 0
 
     def gap(self, floor: float) -> float:
         """Return the relative gap."""
@@ -101,18 +100,28 @@ class Best:
 
     def look(self, model: Model, nu: Array, weights: Array) -> None:
         """Keep what is better than before."""
-        bound = model.bound(nu, weights)
+        bound, scale, value = model.bracket(nu, weights)
         if bound > self.bound:
             self.bound, self.nu = bound, nu.copy()
-        scale, value = model.scaled(weights)
-        if value < self.value:
-            self.value = value
-            self.laplacian = weights * -scale
-            np.fill_diagonal(self.laplacian, scale * weights.sum(axis=1))
+        if value < self.value or not self.weights.size:
+            self.value, self.weights = value, scale * weights
+
+
+def iterate(model: Model, iteration: Iteration, tol: float, most: int = 200_000) -> Best:
+    """Iterate until the duality gap is at most ``tol``, or ``most`` times."""
+    best, floor = Best(), model.alpha * model.d
+    # Too long a step makes values that are no numbers; such a run goes on to its limit.
+    with np.errstate(all="ignore"):
+        while not best.gap(floor) <= tol and best.iterations < most:
+            for _ in range(_LOOK):
+                iteration.step()
+            best.iterations += _LOOK
+            best.look(model, *iteration.state())
+    return best
 
 
 def check_log_degree(problem: GraphProblem) -> None:
-    """Raise ProblemError unless the rivals know the problem."""
+    """Raise ProblemError unless the rivals can solve the problem."""
     average = isinstance(problem.ambiguity, Singleton)
     if not average or not isinstance(problem.prior, LogDegree) or problem.bounds is not None:
         raise ProblemError(
@@ -121,25 +130,43 @@ def check_log_degree(problem: GraphProblem) -> None:
         )
 
 
-def run(problem: GraphProblem, model: Model, iteration: Iteration, tol: float) -> Solution:
-    """Iterate until the duality gap is closed."""
-    started, best = time.perf_counter(), Best()
-    floor, iterations = model.alpha * model.d, 0
-    # Values that are no numbers come from steps too long: such a run goes on to its limit.
-    with np.errstate(all="ignore"):
-        while not best.gap(floor) <= tol and iterations < _MOST:
-            for _ in range(_LOOK):
-                iteration.step()
-            iterations += _LOOK
-            best.look(model, *iteration.state())
-    solved = best.gap(floor) <= tol
-    return Solution(
-        laplacian=best.laplacian,
-        value=best.value,
-        status=Status.SOLVED if solved else Status.ITERATION_LIMIT,
-        bound=best.bound,
-        iterations=iterations,
-        certificate=Certificate(as_moment(problem.nominal.second_moment), best.nu),
-        solve_s=time.perf_counter() - started,
-        floor=floor,
-    )
+@dataclass(frozen=True)
+class Rival(Solver):
+    """A published algorithm for sample averages under the log-degree prior.
+
+    Parameters
+    ----------
+    tol : float
+        The relative duality gap at which to stop.
+    """
+
+    claims = (Singleton,)
+
+    tol: float = 1e-6
+
+    @classmethod
+    def check_claim(cls, problem: GraphProblem) -> None:
+        """Accept sample averages under the log-degree prior."""
+        check_log_degree(problem)
+
+    def iteration(self, model: Model) -> Iteration:
+        """Return the algorithm at its start."""
+        raise NotImplementedError
+
+    def solve(self, problem: GraphProblem) -> Solution:
+        """Solve the problem over all pairs."""
+        check_log_degree(problem)
+        started, model = time.perf_counter(), Model(problem)
+        best, floor = iterate(model, self.iteration(model), self.tol), model.alpha * model.d
+        laplacian = -best.weights
+        np.fill_diagonal(laplacian, best.weights.sum(axis=1))
+        return Solution(
+            laplacian=laplacian,
+            value=best.value,
+            status=Status.SOLVED if best.gap(floor) <= self.tol else Status.ITERATION_LIMIT,
+            bound=best.bound,
+            iterations=best.iterations,
+            certificate=Certificate(as_moment(problem.nominal.second_moment), best.nu),
+            solve_s=time.perf_counter() - started,
+            floor=floor,
+        )

@@ -1,8 +1,8 @@
-"""Log-degree graphs of many vertices as the field learns them: near pairs only, nothing proved.
+"""Large log-degree graphs from near pairs only, without a proof.
 
-After Kalofolias and Perraudin (ICLR 2019): approximate nearest neighbours, here the exact ones of
-the first principal components, three times as many as wanted, and the model on those pairs alone.
-The gap that it stops at is that of the restricted problem; of all pairs it knows nothing.
+After Kalofolias and Perraudin (ICLR 2019): the model on pairs of approximate nearest neighbours,
+three times as many as wanted. Here neighbours are exact in the first principal components. The
+method stops at the gap of the restricted problem, and knows no gap over all pairs.
 """
 
 from __future__ import annotations
@@ -14,29 +14,27 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from experiments.bench.rivals.model import check_log_degree
+from experiments.bench.rivals.fdpg import FastDual
+from experiments.bench.rivals.model import Model, check_log_degree, iterate
 from wdro_cvx import Certificate, GraphProblem, Solution, Status
 from wdro_cvx.graphs.edge_list import EdgeList
 from wdro_cvx.moments.moment import TransportedMoment
 from wdro_cvx.solution import SPARSE_FROM
 from wdro_cvx.validation import Array
 
-_LOOK = 5
-_MOST = 20_000
-
 
 @dataclass(frozen=True)
 class NeighbourGraph:
-    """The log-degree model on approximate neighbours, by restarted FDPG with local steps.
+    """The log-degree model on near pairs, solved by FDPG with restart and local steps.
 
     Parameters
     ----------
     tol : float
         The relative gap of the restricted problem at which to stop.
     candidates : int
-        Neighbours of every vertex that may become edges.
+        Number of nearest neighbours of a vertex that may become edges.
     components : int
-        Principal components in which neighbours are looked for.
+        Number of principal components in which neighbours are searched.
     """
 
     tol: float = 1e-6
@@ -49,18 +47,17 @@ class NeighbourGraph:
         started = time.perf_counter()
         rows = problem.nominal.factor
         heads, tails = _near_pairs(rows, self.components, self.candidates)
-        model = _Restricted(rows, heads, tails, problem.prior.alpha, problem.prior.beta)
-        iterations, weights, multipliers, value, bound = model.solved(self.tol)
-        graph = EdgeList(problem.d, heads, tails, weights).laplacian()
-        gap = (value - bound) / max(abs(value), abs(bound), problem.floor)
-        # As a certificate only the multipliers travel far: the moment is the data's own.
-        offered = Certificate(TransportedMoment(rows), multipliers)
+        model = _ListedModel(problem, heads, tails)
+        best = iterate(model, FastDual(model, heads.shape), self.tol, most=20_000)
+        graph = EdgeList(problem.d, heads, tails, best.weights).laplacian()
+        solved = best.gap(problem.floor) <= self.tol
         return Solution(
             laplacian=graph.toarray() if problem.d <= SPARSE_FROM else graph,
-            value=value,
-            status=Status.INACCURATE if gap <= self.tol else Status.ITERATION_LIMIT,
-            iterations=iterations,
-            certificate=offered,
+            value=best.value,
+            status=Status.INACCURATE if solved else Status.ITERATION_LIMIT,
+            iterations=best.iterations,
+            # The moment is the data's own, so that only the multipliers can raise a bound.
+            certificate=Certificate(TransportedMoment(rows), best.nu),
             solve_s=time.perf_counter() - started,
             floor=problem.floor,
         )
@@ -85,66 +82,34 @@ def _near_pairs(
     return (pairs // d).astype(np.int32), (pairs % d).astype(np.int32)
 
 
-class _Restricted:
-    """The log-degree model on a list of pairs."""
+class _ListedModel(Model):
+    """The log-degree model on a list of pairs; all other weights are zero."""
 
     def __init__(
-        self, rows: Array, heads: NDArray[np.int32], tails: NDArray[np.int32],
-        alpha: float, beta: float,
-    ) -> None:  # fmt: skip
-        self.d, self.alpha, self.beta = rows.shape[1], alpha, beta
+        self, problem: GraphProblem, heads: NDArray[np.int32], tails: NDArray[np.int32]
+    ) -> None:
+        self.d, self.alpha, self.beta = problem.d, problem.prior.alpha, problem.prior.beta
         self.heads, self.tails = heads, tails
         self.costs = np.zeros(heads.size)
-        for row in rows:  # one signal at a time: all differences at once are too many numbers
+        for row in problem.nominal.factor:  # all differences at once take too much memory
             self.costs += (row[heads] - row[tails]) ** 2
-        ends = np.concatenate([heads, tails])
-        ones, places = np.ones(ends.size), np.tile(np.arange(heads.size), 2)
-        self.incidence = sparse.csr_array((ones, (ends, places)), shape=(self.d, heads.size))
+        ends, places = np.concatenate([heads, tails]), np.tile(np.arange(heads.size), 2)
+        ones = np.ones(ends.size)
+        self._incidence = sparse.csr_array((ones, (ends, places)), shape=(self.d, heads.size))
 
-    def weights(self, point: Array) -> Array:
-        """Return the weights that are best at the multipliers ``-point``."""
-        prices = point[self.heads] + point[self.tails] - self.costs
-        return np.maximum(prices, 0.0) / (4 * self.beta)
+    def weights(self, nu: Array, out: Array) -> Array:
+        """Return the weights that are best at the multipliers ν."""
+        prices = -nu[self.heads] - nu[self.tails] - self.costs
+        return np.divide(np.maximum(prices, 0.0), 4 * self.beta, out=out)
 
-    def look(self, point: Array) -> tuple[Array, float, float]:
-        """Return scaled weights, value and bound at a point."""
-        weights = self.weights(point)
-        cost, square = float(self.costs @ weights), 2 * self.beta * float(weights @ weights)
-        logs = self.alpha * self.d
-        bound = -square + logs + self.alpha * float(np.log(point / self.alpha).sum())
-        degrees = self.incidence @ weights
-        if degrees.min() <= 0.0:
-            return weights, np.inf, bound
-        scale = 2 * logs / (cost + float(np.sqrt(cost**2 + 8 * logs * square)))
-        value = scale * cost + scale**2 * square
-        value -= self.alpha * float(np.log(scale * degrees).sum())
-        return scale * weights, value, bound
+    def degrees(self, weights: Array) -> Array:
+        """Return the weighted degrees."""
+        return np.asarray(self._incidence @ weights)
 
-    def solved(self, tol: float) -> tuple[int, Array, Array, float, float]:
-        """Iterate; return iterations, weights, multipliers, value and bound."""
-        point = ahead = np.full(self.d, float(np.sqrt(self.alpha * self.beta)))
-        pace, iterations = 1.0, 0
-        best, multipliers, value, bound = self.weights(point), -point, np.inf, -np.inf
-        while iterations < _MOST:
-            weights = self.weights(ahead)
-            used = self.incidence @ (weights > 0.0).astype(float)
-            step = 2 * self.beta / max(float(used.max()), 1.0)
-            forward = ahead - step * (self.incidence @ weights)
-            moved = (forward + np.sqrt(forward**2 + 4 * self.alpha * step)) / 2
-            change = moved - point
-            if float((ahead - moved) @ change) > 0.0:
-                pace = 1.0
-            following = (1.0 + float(np.sqrt(1.0 + 4.0 * pace**2))) / 2
-            ahead = moved + (pace - 1.0) / following * change
-            point, pace, iterations = moved, following, iterations + 1
-            if iterations % _LOOK:
-                continue
-            found, primal, dual = self.look(point)
-            if dual > bound:
-                bound, multipliers = dual, -point
-            if primal < value:
-                best, value = found, primal
-            size = max(abs(value), abs(bound), self.alpha * self.d)
-            if np.isfinite(value) and value - bound <= tol * size:
-                break
-        return iterations, best, multipliers, value, bound
+    def most_used(self, weights: Array) -> int:
+        """Return the largest number of edges at a vertex."""
+        return int(self.degrees((weights > 0.0).astype(float)).max())
+
+    def terms(self, weights: Array) -> tuple[float, float]:
+        """Return ``cᵀw`` and ``2β‖w‖²``."""
+        return float(self.costs @ weights), 2 * self.beta * float(weights @ weights)

@@ -1,10 +1,10 @@
 """The primal-dual method of Kalofolias (AISTATS 2016, algorithm 1), which GSPBox runs.
 
 Forward, backward, forward (Komodakis and Pesquet, 2015), with a step below ``1/(4β + ‖A‖)`` for
-weights and multipliers alike. That suits some units of the data and not others: ``balance`` makes
-the one step longer and the other shorter, as a change of unit would. Of balances from 0.03 to 10
-and steps up to four times that long, ``√(0.1 α/β)`` and the longest that is known to converge were
-the best on the bench's instances.
+weights and multipliers. How good that step is depends on the unit of the data. ``balance`` makes
+one step longer and the other shorter, as a change of unit would. We tried balances from 0.03 to 10
+and steps up to four times as long; ``√(0.1 α/β)`` and the longest step that is known to converge
+were the best on the bench's instances.
 """
 
 from __future__ import annotations
@@ -13,9 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from experiments.bench.rivals.model import Model, check_log_degree, run
-from solvers import Solver
-from wdro_cvx import GraphProblem, Singleton, Solution
+from experiments.bench.rivals.model import Model, Rival
 from wdro_cvx.validation import Array
 
 
@@ -57,34 +55,23 @@ class _Iteration:
 
 
 @dataclass(frozen=True)
-class PrimalDual(Solver):
+class PrimalDual(Rival):
     """Kalofolias' method.
 
     Parameters
     ----------
-    tol : float
-        The relative duality gap at which to stop.
     balance : float > 0, optional
-        What the step of the weights is multiplied by, and that of the multipliers divided by.
+        Factor of the step of the weights, and divisor of the step of the multipliers.
     share : float
-        Of the longest step that is known to converge.
+        The step as a share of the longest one that is known to converge.
     """
 
-    claims = (Singleton,)
-
-    tol: float = 1e-6
     balance: float | None = None
     share: float = 0.99
 
-    @classmethod
-    def check_claim(cls, problem: GraphProblem) -> None:
-        """Accept sample averages under the log-degree prior."""
-        check_log_degree(problem)
-
-    def solve(self, problem: GraphProblem) -> Solution:
-        """Solve the problem."""
-        check_log_degree(problem)
-        model, balance = Model.of(problem), self.balance
+    def iteration(self, model: Model) -> _Iteration:
+        """Return the algorithm at its start."""
+        balance = self.balance
         if balance is None:
             balance = float(np.sqrt(0.1 * model.alpha / model.beta))
-        return run(problem, model, _Iteration(model, balance, self.share), self.tol)
+        return _Iteration(model, balance, self.share)

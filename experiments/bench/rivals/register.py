@@ -1,4 +1,4 @@
-"""Makes the rivals known by name to the process that measures them, and to no other."""
+"""Registers the rivals by name; only the processes that measure them run this file."""
 
 from __future__ import annotations
 

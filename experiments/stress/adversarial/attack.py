@@ -1,8 +1,8 @@
 """One attack: solve a hostile problem, offer the judge forgeries, compare with exact arithmetic.
 
 The truth is what ``wdro_cvx.verify`` proves from the raw data: two fractions around the optimum and
-the edges of the optimal graph. Nothing is compared with a tolerance: a bound above the upper
-fraction is wrong by however little.
+the edges of the optimal graph. Comparisons have no tolerance: a bound above the upper fraction is
+wrong, by however little.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from wdro_cvx.validation import Array
 from wdro_cvx.verify import Result, prove
 
 TOL = 1e-6
-#: The truth comes from a graph that is solved as far as it goes.
+#: The truth comes from a graph that is solved as far as possible.
 FINEST = 1e-12
-# The verifier's value may exceed the objective of its graph by this much, where γ meets λmax.
+# The verifier's value may exceed the objective of its graph by this much if γ is close to λmax.
 _ABOVE = 4e-12
 
 
 def attack(case: Case, time_limit: float = 3.0) -> dict[str, Any]:
-    """Run one case and return what was found, one row of the table."""
+    """Run one case and return its row of the table."""
     with warnings.catch_warnings():
-        warnings.simplefilter("error", RuntimeWarning)  # arithmetic of ours that goes wrong
+        warnings.simplefilter("error", RuntimeWarning)  # our own arithmetic must not overflow
         return _attack(case, build(case), time_limit)
 
 
@@ -77,7 +77,7 @@ def _attack(case: Case, instance: Instance, time_limit: float) -> dict[str, Any]
         "understated": _relative(lowest, truth.bound, scale) < 0.0
         or _relative(verdict.value, own.value, scale) < -_ABOVE,
         "wrong_edges": wrong_edges,
-        "wrong_claim": bool(
+        "wrongly_solved": bool(
             answer.status is Status.SOLVED
             and (
                 not verdict.solved(TOL)
@@ -89,11 +89,11 @@ def _attack(case: Case, instance: Instance, time_limit: float) -> dict[str, Any]
 
 def is_wrong(row: dict[str, Any]) -> bool:
     """Say whether an attack found a fault."""
-    return bool(row["fooled"] or row["understated"] or row["wrong_edges"] or row["wrong_claim"])
+    return bool(row["fooled"] or row["understated"] or row["wrong_edges"] or row["wrongly_solved"])
 
 
 def exact(instance: Instance, answer: Solution, threshold: float = 1e-4) -> Result:
-    """Return what exact arithmetic proves of a graph, from the table as it was before levelling."""
+    """Return what exact arithmetic proves of a graph, from the table before it was levelled."""
     document = proof_document(instance.problem, answer, threshold)
     data = document["problem"]["data"]
     if data["kind"] == "signals" and data["counts"] is None:
@@ -102,7 +102,7 @@ def exact(instance: Instance, answer: Solution, threshold: float = 1e-4) -> Resu
 
 
 def exact_objective(problem: GraphProblem, laplacian: Array) -> Fraction:
-    """Return at least the exact objective of the feasible graph next to a Laplacian."""
+    """Return an upper bound of the exact objective of the feasible graph next to a Laplacian."""
     answer = Solution(laplacian, np.nan, Status.FAILED)
     return prove(proof_document(problem, answer)).value
 
@@ -115,13 +115,13 @@ def _relative(number: float, fraction: Fraction, scale: float) -> float:
 
 
 def _gap_scale(problem: GraphProblem, verdict: Verdict) -> float:
-    """Return what the judge's gap is relative to."""
+    """Return the size that the judge's gap is relative to."""
     constant = problem.constant if 0.0 <= problem.constant <= verdict.bound else 0.0
     return max(abs(verdict.value - constant), abs(verdict.bound - constant), problem.floor)
 
 
 def _threshold(problem: GraphProblem, answer: Solution, rng: np.random.Generator) -> float:
-    """Return a weight next to which edges are hard to tell: the usual one, or that of an edge."""
+    """Return a threshold that makes edges hard to tell: the usual one, or near an edge's weight."""
     weights = weights_from_laplacian(np.asarray(answer.laplacian))
     used = weights[weights > 0.0]
     if used.size == 0 or rng.random() < 0.5:
@@ -132,7 +132,7 @@ def _threshold(problem: GraphProblem, answer: Solution, rng: np.random.Generator
 def _verdicts(
     problem: GraphProblem, answer: Solution, rng: np.random.Generator
 ) -> Iterator[tuple[str, Verdict]]:
-    """Yield the judge's findings for two graphs and all certificates, by both back ends."""
+    """Yield the judge's verdicts on two graphs with all certificates, by both back ends."""
     shown = problem.prior.repaired(_other_graph(problem, rng))
     own = np.asarray(answer.laplacian)
     forgeries = [(own, forge(problem, own, rng)), (shown, forge_pieces(problem, shown))]
@@ -147,7 +147,7 @@ def _verdicts(
 
 
 def _wrong_edges(d: int, verdict: Verdict, truth: Result, threshold: float) -> int:
-    """Count the edges that the judge calls present and are absent, or the other way round."""
+    """Count the edges that the judge calls present and that are absent, or the reverse."""
     heads, tails = edge_index(d)
     known = dict.fromkeys(zip(heads.tolist(), tails.tolist(), strict=True), False)
     known |= dict.fromkeys(truth.present, True)

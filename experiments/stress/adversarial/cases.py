@@ -1,8 +1,8 @@
 """Hostile problems, each from one seed: data, set, prior and constraints at odd scales.
 
-Random numbers rarely break a judge; structure does. So tables have distant clusters of columns,
-nearly equal columns, a million equal rows, weights over ten orders of magnitude and holes, and
-bounds leave exactly the trace, or a last digit more.
+Random numbers rarely break a judge; structure does. Tables have distant clusters of columns, nearly
+equal columns, a million equal rows, weights over ten orders of magnitude, or holes. Bounds leave
+exactly the trace, or only a last digit more.
 """
 
 from __future__ import annotations
@@ -28,18 +28,19 @@ from wdro_cvx.ambiguity.builtin import BUILT_IN
 from wdro_cvx.moments.holes import nominal_with_holes
 from wdro_cvx.validation import Array
 
-#: The sets that come with the package, which are those that the exact verifier knows.
+#: The sets of the package, all of which the exact verifier knows.
 SHIPPED = tuple(sorted(kind.__name__ for kind in BUILT_IN))
 CONSTRAINTS = (
     "trace", "far trace", "penalty", "mask", "pins", "all pinned", "caps", "binding caps",
     "bounds and penalty", "log-degree", "log-degree and caps",
 )  # fmt: skip
 _MOST_ROWS = 1_000_000
+_ATTEMPTS = 100
 
 
 @dataclass(frozen=True)
 class Case:
-    """A problem by its recipe; the seed does the rest."""
+    """The recipe of a problem; the seed determines the rest."""
 
     seed: int
     ambiguity: str
@@ -49,15 +50,7 @@ class Case:
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """A problem with the table that it was made from.
-
-    Attributes
-    ----------
-    problem : GraphProblem
-    samples : array (N, d)
-        As they were before the problem saw them; NaN where a value is missing.
-    weights : array (N,) or None
-    """
+    """A problem with the table and weights it was made from; NaN where a value is missing."""
 
     problem: GraphProblem
     samples: Array
@@ -65,7 +58,7 @@ class Instance:
 
 
 def draw_cases(count: int, seed: int = 0) -> list[Case]:
-    """Return cases over all sets, data and constraints, each combination in turn."""
+    """Return cases that go through all combinations of set, data and constraints."""
     kinds, rules = list(DATA), CONSTRAINTS
     cases = []
     for index in range(count):
@@ -98,13 +91,10 @@ def build(case: Case) -> Instance:
     for _ in range(_ATTEMPTS):
         try:
             problem = _problem(case.constraints, rng, nominal, ambiguity, size)
-        except ProblemError:  # bounds that a last digit makes empty
+        except ProblemError:  # the last digit makes the bounds infeasible
             continue
         return Instance(problem, samples, weights)
     raise ProblemError(f"{case} has no feasible problem.")
-
-
-_ATTEMPTS = 100
 
 
 def _problem(
@@ -138,7 +128,7 @@ def _bounds(kind: str, rng: np.random.Generator, d: int, trace: float) -> EdgeBo
         capped = rng.random(m) < 0.6
         capped[rng.integers(m)] = True
         upper[capped] = _shares(rng, int(capped.sum()), total)
-        if rng.random() < 0.3 or capped.all():  # or the last digits are left to other pairs
+        if rng.random() < 0.3 or capped.all():  # otherwise other pairs take the last digits
             upper[capped] = _exactly(upper[capped], total)
             upper[rng.integers(m)] *= 1.0 + float(rng.choice([0.0, 1e-15, 1e-9]))
     else:
@@ -147,13 +137,13 @@ def _bounds(kind: str, rng: np.random.Generator, d: int, trace: float) -> EdgeBo
 
 
 def _shares(rng: np.random.Generator, count: int, total: float) -> Array:
-    """Return positive numbers that sum to the total up to rounding; in half of the cases equal."""
+    """Return positive numbers, half of the time equal, whose sum is the total up to rounding."""
     numbers = np.ones(count) if rng.random() < 0.5 else rng.exponential(size=count) + 0.1
     return numbers * (total / numbers.sum())
 
 
 def _exactly(numbers: Array, total: float) -> Array:
-    """Return numbers whose exact sum is the total, where changing one of them does it."""
+    """Return numbers whose exact sum is the total, if changing some of them achieves that."""
     found = numbers.copy()
     for place in range(found.size):
         rest = fsum([*found, -total])
@@ -184,7 +174,7 @@ def _ambiguity(name: str, rng: np.random.Generator, d: int, n: int, size: float)
             10.0 ** rng.uniform(-4, 4, count) if rng.random() < 0.5 else rng.uniform(0.5, 2, count)
         )
         ambiguity = replace(ambiguity, scales=scales)  # type: ignore[call-arg]
-    ambiguity = ambiguity.scaled(size)  # a radius of the size of the data, where it has a unit
+    ambiguity = ambiguity.scaled(size)  # a radius with a unit is as large as the data
     relative = 10.0 ** rng.uniform(-4, 2)
     if ambiguity.radius_degree == 0 and name != "MomentUncertainty":
         relative *= max(np.log(n), 1.0) / 10  # up to and beyond the hard limits
@@ -195,56 +185,16 @@ def _plain(rng: np.random.Generator, n: int, d: int) -> Array:
     return rng.standard_normal((n, d)) @ rng.standard_normal((d, d))
 
 
-def _offset(rng: np.random.Generator, n: int, d: int) -> Array:
-    return _plain(rng, n, d) + 10.0 ** rng.uniform(2, 9)
-
-
-def _offsets(rng: np.random.Generator, n: int, d: int) -> Array:
-    return _plain(rng, n, d) + 10.0 ** rng.uniform(2, 9) * rng.standard_normal((n, 1))
-
-
-def _groups(rng: np.random.Generator, n: int, d: int) -> Array:
-    return _plain(rng, n, d) + 10.0 ** rng.uniform(1, 6) * (rng.random(d) < 0.5)
-
-
-def _units(rng: np.random.Generator, n: int, d: int) -> Array:
-    return _plain(rng, n, d) * 10.0 ** rng.uniform(-5, 5, d)
-
-
 def _one_large(rng: np.random.Generator, n: int, d: int) -> Array:
     scales = np.ones(d)
     scales[rng.integers(d)] = 10.0 ** rng.choice([-7, 7])
     return _plain(rng, n, d) * scales
 
 
-def _unit(rng: np.random.Generator, n: int, d: int) -> Array:
-    return _plain(rng, n, d) * 10.0 ** rng.uniform(-60, 60)
-
-
-def _repeated(rng: np.random.Generator, n: int, d: int) -> Array:
-    return np.repeat(_plain(rng, max(n // 2, 1), d), int(rng.choice([2, 7])), axis=0) + 1000.0
-
-
-def _rank_one(rng: np.random.Generator, n: int, d: int) -> Array:
-    return np.outer(rng.standard_normal(n), rng.standard_normal(d))
-
-
-def _heavy(rng: np.random.Generator, n: int, d: int) -> Array:
-    return rng.standard_t(1.0, (n, d))
-
-
 def _twins(rng: np.random.Generator, n: int, d: int) -> Array:
     table = _plain(rng, n, d)
     table[:, 1] = table[:, 0] * (1.0 + float(rng.choice([0.0, 1e-14, 1e-8])))
     return table
-
-
-def _whole(rng: np.random.Generator, n: int, d: int) -> Array:
-    return rng.integers(-3, 4, (n, d)).astype(float)
-
-
-def _constant(rng: np.random.Generator, n: int, d: int) -> Array:
-    return np.repeat(rng.standard_normal((n, 1)), d, axis=1) * 10.0 ** rng.uniform(-3, 3)
 
 
 def _clusters(rng: np.random.Generator, n: int, d: int) -> Array:
@@ -260,12 +210,12 @@ def _near(rng: np.random.Generator, n: int, d: int) -> Array:
 def _many(rng: np.random.Generator, n: int, d: int) -> Array:
     times = int(10.0 ** rng.uniform(2, np.log10(_MOST_ROWS / n)))
     if rng.random() < 0.95:
-        times = min(times, 2000)  # a million rows take seconds, and are enough in one of twenty
+        times = min(times, 2000)  # a million rows take seconds; one table in twenty is enough
     return np.repeat(_clusters(rng, n, d) if rng.random() < 0.5 else _plain(rng, n, d), times, 0)
 
 
 def _with_holes(samples: Array, rng: np.random.Generator) -> Array:
-    """Return a table of enough rows in which every pair of columns still shares two of them."""
+    """Return a longer table with holes, in which every pair of columns shares at least two rows."""
     d = samples.shape[1]
     rows = rng.standard_normal((4 * d, d)) @ rng.standard_normal((d, d)) + samples.mean(axis=0)
     gaps = rng.random(rows.shape) < 0.1
@@ -274,10 +224,32 @@ def _with_holes(samples: Array, rng: np.random.Generator) -> Array:
     return rows
 
 
+#: Makers of tables, by name.
 DATA: dict[str, Callable[[np.random.Generator, int, int], Array]] = {
-    "plain": _plain, "offset": _offset, "offsets": _offsets, "groups": _groups, "units": _units,
-    "one large": _one_large, "unit": _unit, "repeated": _repeated, "rank one": _rank_one,
-    "heavy tails": _heavy, "twins": _twins, "whole numbers": _whole, "constant": _constant,
-    "clusters": _clusters, "near columns": _near, "many rows": _many, "weights": _clusters,
+    "plain": _plain,
+    "offset": lambda rng, n, d: _plain(rng, n, d) + 10.0 ** rng.uniform(2, 9),
+    "offsets": lambda rng, n, d: (
+        _plain(rng, n, d) + 10.0 ** rng.uniform(2, 9) * rng.standard_normal((n, 1))
+    ),
+    "groups": lambda rng, n, d: (
+        _plain(rng, n, d) + 10.0 ** rng.uniform(1, 6) * (rng.random(d) < 0.5)
+    ),
+    "units": lambda rng, n, d: _plain(rng, n, d) * 10.0 ** rng.uniform(-5, 5, d),
+    "one large": _one_large,
+    "unit": lambda rng, n, d: _plain(rng, n, d) * 10.0 ** rng.uniform(-60, 60),
+    "repeated": lambda rng, n, d: (
+        np.repeat(_plain(rng, max(n // 2, 1), d), int(rng.choice([2, 7])), axis=0) + 1000.0
+    ),
+    "rank one": lambda rng, n, d: np.outer(rng.standard_normal(n), rng.standard_normal(d)),
+    "heavy tails": lambda rng, n, d: rng.standard_t(1.0, (n, d)),
+    "twins": _twins,
+    "whole numbers": lambda rng, n, d: rng.integers(-3, 4, (n, d)).astype(float),
+    "constant": lambda rng, n, d: (
+        np.repeat(rng.standard_normal((n, 1)), d, axis=1) * 10.0 ** rng.uniform(-3, 3)
+    ),
+    "clusters": _clusters,
+    "near columns": _near,
+    "many rows": _many,
+    "weights": _clusters,
     "holes": _plain,
-}  # fmt: skip
+}

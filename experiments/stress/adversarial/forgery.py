@@ -1,4 +1,4 @@
-"""Certificates that must not prove more than they may: outside their set, or no moments."""
+"""Forged certificates: moments outside their set, and matrices that are no moments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wdro_cvx.validation import Array
 
 #: How far outside its set a forged moment is, relative to the radius.
 EXCESSES = (1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 1.0, 1e3)
-#: Those of moments that are offered as matrices, which some sets take long to explain.
+#: The same for moments that are offered as matrices, which some sets take long to explain.
 MATRIX_EXCESSES = (1e-9,)
 
 
@@ -26,26 +26,24 @@ def forge(
 
 
 def forge_pieces(problem: GraphProblem, laplacian: Array) -> Iterator[tuple[str, Certificate]]:
-    """Yield worst cases of sets that are too large, with the pieces that they are made of."""
+    """Yield worst cases of sets that are too large, as pieces and as matrices."""
     nominal, ambiguity = problem.nominal, problem.ambiguity
     nu = problem.prior.slope(np.diagonal(laplacian))
     for excess in EXCESSES:
-        wide = replace(ambiguity, radius=ambiguity.radius * (1.0 + excess)) if (
-            ambiguity.radius > 0.0
-        ) else ambiguity  # fmt: skip
+        wide = ambiguity
+        if ambiguity.radius > 0.0:
+            wide = replace(ambiguity, radius=ambiguity.radius * (1.0 + excess))
         worst = wide.worst_case(nominal, laplacian)
         yield f"just outside, {excess:g}", Certificate(worst.moment, nu)
         if excess in MATRIX_EXCESSES:
-            yield (
-                f"just outside as a matrix, {excess:g}",
-                Certificate(DenseMoment(worst.second_moment), nu),
-            )
+            matrix = Certificate(DenseMoment(worst.second_moment), nu)
+            yield f"just outside as a matrix, {excess:g}", matrix
 
 
 def _forge_others(
     problem: GraphProblem, laplacian: Array, rng: np.random.Generator
 ) -> Iterator[tuple[str, Certificate]]:
-    """Yield matrices, and pieces of other kinds, rows, means, weights and samples."""
+    """Yield matrices that are no moments, and other rows, means, weights and samples."""
     nominal = problem.nominal
     d, theta = problem.d, nominal.second_moment
     nu = problem.prior.slope(np.diagonal(laplacian))
@@ -55,10 +53,8 @@ def _forge_others(
     noise = rng.standard_normal((d, d))
     yield "indefinite", Certificate(DenseMoment(theta + size * (noise + noise.T)), nu)
     yield "huge", Certificate(DenseMoment(theta + 1e30 * size * np.eye(d)), nu)
-    yield (
-        "other multipliers",
-        Certificate(DenseMoment(theta), nu * rng.standard_normal(d) * 10.0 ** rng.uniform(-3, 3)),
-    )
+    other = nu * rng.standard_normal(d) * 10.0 ** rng.uniform(-3, 3)
+    yield "other multipliers", Certificate(DenseMoment(theta), other)
     rows = nominal.factor
     yield "other rows", Certificate(TransportedMoment(rows[::-1] * 3.0, shift=size * np.eye(d)), nu)
     yield "too few rows", Certificate(TransportedMoment(3.0 * rows[:1], 5 * rows), nu)
@@ -66,10 +62,7 @@ def _forge_others(
     yield "another mean", Certificate(MeanMoment(rows, 2.0 * mean, mean), nu)
     yield "other rows and a mean", Certificate(MeanMoment(2.0 * rows, mean, 0.0 * mean), nu)
     if nominal.samples is not None:
-        first = np.zeros(len(nominal.samples))
-        first[0] = 1.0
-        yield "all weight on one sample", Certificate(ReweighedMoment(nominal.samples, first), nu)
-        yield (
-            "other samples",
-            Certificate(ReweighedMoment(nominal.samples * 2.0, np.ones(len(first))), nu),
-        )
+        samples = nominal.samples
+        first, ones = np.eye(1, len(samples))[0], np.ones(len(samples))
+        yield "all weight on one sample", Certificate(ReweighedMoment(samples, first), nu)
+        yield "other samples", Certificate(ReweighedMoment(samples * 2.0, ones), nu)

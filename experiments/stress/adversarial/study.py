@@ -1,0 +1,82 @@
+"""Run the attacks on the judge, and report them by set, table and constraint."""
+
+from __future__ import annotations
+
+import argparse
+
+import pandas as pd
+
+from experiments.measuring.digest import Source
+from experiments.measuring.text import markdown_table
+from experiments.stress.adversarial.attack import FINEST, TOL, attack
+from experiments.stress.adversarial.cases import CONSTRAINTS, DATA, draw_cases
+from experiments.stress.adversarial.forgery import EXCESSES
+from experiments.study import Report, Run, Study
+
+#: What can be wrong, by the column that counts it.
+_FAULTS = {
+    "fooled": "bounds above the optimum",
+    "understated": "values below the optimum",
+    "wrong_edges": "wrong edges",
+    "wrongly_solved": "wrongly solved",
+}
+
+
+def _answer(run: Run, options: argparse.Namespace) -> Report:
+    rows = pd.DataFrame(run.trials(draw_cases(options.adversarial), attack, "attacks"))
+    faults = {name: int(rows[column].sum()) for column, name in _FAULTS.items()}
+    told = ", ".join(f"{count} {name}" for name, count in faults.items())
+    return Report(
+        "Attacks on the judge",
+        describe(rows),
+        tables={"runs": rows},
+        summary=f"{len(rows)} problems, {int(rows['judged'].sum())} verdicts: {told}",
+        failure="an answer or a bound is wrong; see the table." if any(faults.values()) else "",
+    )
+
+
+def describe(rows: pd.DataFrame) -> list[str]:
+    """Return the paragraphs and tables of the report."""
+    widths = rows["truth_gap"]
+    return [
+        f"Each row of `runs.csv` is a hostile problem, solved to {TOL:g}. Tables: "
+        f"{', '.join(DATA)}. Constraints: {', '.join(CONSTRAINTS)}. Eta, radius, penalties and "
+        "scales range over many orders of magnitude. For its answer and for another graph, both "
+        "back ends of the judge are offered forged certificates: moments outside the set by "
+        f"{EXCESSES[0]:g} to {EXCESSES[-1]:g} of the radius. For the answer there are also "
+        "asymmetric, indefinite and huge matrices, and other rows, means, weights and samples.",
+        "The truth is what `wdro_cvx/verify.py` proves in exact arithmetic, from the table before "
+        f"it was levelled, for a graph that was solved as far as possible (at best to {FINEST:g}): "
+        "two fractions around the optimum, and the edges of the optimal graph. A bound is wrong if "
+        "it is above the upper fraction, by however little. A value is wrong if it is below the "
+        "lower fraction or below the objective of its own graph. An edge is wrong if it is called "
+        "present and proved absent, or the reverse. A problem is wrongly solved if its graph is "
+        f"further than {TOL:g} from the optimum. `nearest` is the largest difference between a "
+        "bound and the upper fraction, relative to the value; it is negative if all bounds are "
+        "below.",
+        _table("set", rows),
+        "## By table",
+        _table("data", rows),
+        "## By constraint",
+        _table("constraints", rows),
+        f"The exact brackets of the optimum have a median relative width of {widths.median():.0e}; "
+        f"nine of ten are below {widths.quantile(0.9):.0e}.",
+    ]
+
+
+def _table(column: str, rows: pd.DataFrame) -> str:
+    groups = [*rows.groupby(column, sort=True), ("all", rows)]
+    header = ["", "problems", "verdicts", *_FAULTS.values(), "nearest", "solved",
+              "forgeries refused"]  # fmt: skip
+    return markdown_table(header, [[name, *_figures(group)] for name, group in groups])
+
+
+def _figures(group: pd.DataFrame) -> list[object]:
+    return [
+        len(group), int(group["judged"].sum()), *(int(group[column].sum()) for column in _FAULTS),
+        f"{group['bound_excess'].max():.0e}", f"{(group['status'] == 'solved').mean():.1%}",
+        int(group["refused"].sum()),
+    ]  # fmt: skip
+
+
+ATTACKS = Study("stress-attacks", Source(("experiments.stress.adversarial.attack",)), _answer)
