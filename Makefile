@@ -45,7 +45,7 @@ mutants: $(READY)  ## plant known faults one by one, and see that make test woul
 compare: $(READY)  ## cross-check and time every formulation and solver (PRESET=quick or paper)
 	$(BIN)/wdro compare --preset $(PRESET)
 
-propositions: $(READY)  ## put every claim of the paper to the test
+propositions: $(READY)  ## try every statement of the paper
 	$(BIN)/wdro propositions
 
 figures: $(READY)  ## run the paper's experiments again (PRESET=quick or paper)

@@ -16,16 +16,16 @@ from types import FrameType
 
 from experiments.bench.command import COMMAND as BENCH
 from experiments.compare.command import COMMAND as COMPARE
-from experiments.figures import command as figures
+from experiments.figures.command import COMMAND as FIGURES
 from experiments.learn import command as learn
-from experiments.propositions import command as propositions
+from experiments.propositions.command import COMMAND as PROPOSITIONS
 from experiments.stress.command import COMMAND as STRESS
 from experiments.studies.commands import STUDIES
 from experiments.verify import command as verify
 from wdro_cvx import WdroError
 
 #: In the order of ``wdro --help``; ``wdro study`` comes last.
-COMMANDS = (learn, verify, COMPARE, propositions, figures, BENCH, STRESS)
+COMMANDS = (learn, verify, COMPARE, PROPOSITIONS, FIGURES, BENCH, STRESS)
 
 #: Exit codes. A result that does not hold is 1; an error of the user or the machine is 2; a defect
 #: of wdro-cvx is 3; a signal is 128 plus its number, as in the shell.

@@ -1,14 +1,15 @@
 """Around the errata: what the two general scenarios share, and where printed forms lose digits.
 
-The errata themselves are claims of the ledger (experiments/propositions), which
+The errata themselves are propositions of the ledger (experiments/propositions), which
 tests/experiments/test_propositions.py tries and breaks.
 """
 
 import numpy as np
 import pytest
 
-from experiments.propositions import convexity, norms
-from experiments.propositions.draw import Drawn, numerical_gradient
+from experiments.propositions import convexity, general
+from experiments.propositions.drawn import Drawn
+from experiments.propositions.routes import numerical_gradient
 from formulations import (
     GaussianClosedForm,
     GaussianSDP,
@@ -166,5 +167,5 @@ def test_printed_power_holds_for_odd_exponents(q):
     truth = numerical_gradient(
         lambda point: np.linalg.norm(laplacian_from_weights(point).ravel(), q), weights
     )
-    printed = norms.printed_norm_gradient(laplacian_from_weights(weights), q)
+    printed = general.printed_norm_gradient(laplacian_from_weights(weights), q)
     assert relative_error(printed, truth) < 1e-7

@@ -1,6 +1,6 @@
-"""``wdro figures``: the paper's experiments on synthetic data, one file each.
+"""``wdro figures``: the paper's experiments on synthetic data.
 
-experiment.py says what an experiment is, learning.py holds the models and the choice of their
-parameters, statistics.py the comparison of means, drawing.py the look; run.py runs them and
-report.py puts the numbers beside the paper's.
+learning.py holds the models and trials.py what is tried with them. curves.py (Figures 2 to 6) and
+tables.py (Figure 1, Tables 2 and 3, priors) draw the results and check what the paper says of them,
+with the statistics and the look of comparison.py. study.py runs and reports.
 """

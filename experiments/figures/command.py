@@ -1,34 +1,14 @@
-"""``wdro figures``: its arguments."""
+"""``wdro figures``: the paper's experiments on synthetic data."""
 
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
-from experiments.measuring.options import (
-    FEW,
-    add_cluster,
-    add_output,
-    add_seed,
-    whole,
-    workspace,
-)
-
-if TYPE_CHECKING:
-    from experiments.measuring.options import Commands
-
-NAME = "figures"
+from experiments.measuring.options import FEW, add_cluster, add_seed, whole
+from experiments.study import Command, Study
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        NAME,
-        help="run the paper's experiments on synthetic data again",
-        description="Run the paper's experiments, draw its figures, print its tables beside ours, "
-        "and say of each claim whether it comes out. A killed run goes on where it was.",
-    )
-    parser.set_defaults(command=run)
+def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "names", nargs="*", metavar="NAME",
         help="experiments to run: communities, gamma, sample-size, radius, reliability, noise, "
@@ -44,16 +24,20 @@ def add(commands: Commands) -> None:
     )  # fmt: skip
     add_seed(parser, "trials")
     add_cluster(parser)
-    add_output(parser, NAME)
 
 
-def run(options: argparse.Namespace) -> int:
-    """Carry out the command."""
-    from experiments.figures.run import PRESETS, chosen_experiments, run_figures
+def _study(options: argparse.Namespace) -> Study:
+    from experiments.figures.study import STUDY, chosen_experiments
 
-    trials = options.trials or PRESETS[options.preset].trials
-    chosen = chosen_experiments(options.names)
-    with workspace(options, NAME) as output:
-        run_figures(output, chosen, trials, options.seed, options.fresh, options.dask)
-        print(f"wrote {output}/report.md and one table and figure for each experiment")
-    return 0
+    chosen_experiments(options.names)  # refuses an unknown name before a folder is made
+    return STUDY
+
+
+COMMAND = Command(
+    "figures",
+    "run the paper's experiments on synthetic data again",
+    "Run the paper's experiments, draw its figures, print its tables beside ours, and say whether "
+    "each of its statements is reproduced. The same command continues a run that was stopped.",
+    _arguments,
+    _study,
+)

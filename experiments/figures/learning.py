@@ -1,21 +1,20 @@
-"""The models that the experiments compare, and how their parameters are chosen.
+"""The models that the experiments compare, and how they are scored.
 
 The paper takes the radius with the largest MCC from a candidate set, which it does not give, and
-MCC needs the true graph. Here the candidates are stated, one radius is chosen for all trials of a
-setting, and beside it stands a choice that sees no truth: the radius with the smallest risk on
-held-out signals, per trial. The baseline, sample average, is taken at the same eta, and with an
-eta that is tuned in the same two ways.
+MCC needs the true graph. Here the candidates are stated, and one radius is chosen for all trials of
+a setting. Beside it stands a choice that needs no true graph: for each trial, the radius with the
+smallest risk on held-out signals. The baseline, sample average, is taken at the same eta, and with
+an eta that is tuned in the same two ways.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from experiments.figures.experiment import Record
 from solvers import solve
 from solvers.selection.radius import held_out as held_out_scores
 from wdro_cvx import AmbiguitySet, GaussianBall, GraphProblem, MomentBall, Nominal, Singleton
@@ -23,10 +22,12 @@ from wdro_cvx.metrics import dog, mcc, reliability
 from wdro_cvx.solution import Solution
 from wdro_cvx.validation import Array
 
-#: The paper gives no eta; with this one its SAA scores come out (docs/experiments.md).
+#: One row of an experiment's table.
+Record = dict[str, Any]
+#: A table of the paper, by number of samples and model.
+Printed = Mapping[tuple[int, str], float]
+#: The paper gives no eta; this one reproduces its SAA scores (docs/experiments.md).
 ETA = 0.3
-D = 20
-NOISE = 0.1
 _FOLDS = 3
 
 
@@ -44,7 +45,7 @@ class Model:
         return GraphProblem(nominal, replace(self.ambiguity, radius=candidate), ETA)
 
     def path(self, samples: Array) -> list[Solution]:
-        """Return the answers for all candidates, each from the one before."""
+        """Return the answers for all candidates, each started from the one before."""
         nominal = Nominal.from_samples(samples)
         answers: list[Solution] = []
         for candidate in self.candidates:
@@ -53,9 +54,13 @@ class Model:
         return answers
 
 
-GAUSSIAN_RADII = tuple(float(f"{radius:.2g}") for radius in np.geomspace(0.05, 4.0, 12))
-GENERAL_RADII = tuple(float(f"{radius:.2g}") for radius in np.geomspace(0.1, 16.0, 12))
-ETAS = tuple(float(f"{eta:.2g}") for eta in np.geomspace(0.03, 3.0, 13))
+def ladder(low: float, high: float, steps: int) -> tuple[float, ...]:
+    """Return candidates in geometric progression, to two digits."""
+    return tuple(float(f"{value:.2g}") for value in np.geomspace(low, high, steps))
+
+
+GAUSSIAN_RADII, GENERAL_RADII = ladder(0.05, 4.0, 12), ladder(0.1, 16.0, 12)
+ETAS = ladder(0.03, 3.0, 13)
 SAA, TUNED, GAUSSIAN, GENERAL = "SAA", "SAA, tuned η", "WDRO Gaussian", "WDRO general"
 MODELS: Mapping[str, Model] = {
     SAA: Model(Singleton(), (ETA,)),
@@ -73,25 +78,29 @@ def learn(
     held_out: bool = True,
     score: Callable[[Array], Record] | None = None,
 ) -> list[Record]:
-    """Learn a graph with every model and candidate; return one record each, with its scores.
+    """Learn a graph with every model and candidate, and score it.
 
     Parameters
     ----------
     samples, truth : array
     models : mapping
     tests : array, optional
-        Signals that were not seen, for the reliability.
+        Unseen signals, for the reliability.
     held_out : bool
-        Whether to cross-validate the risk, for a choice that sees no truth.
+        Whether to cross-validate the risk, for a choice that needs no true graph.
     score : callable, optional
         Further scores of a learned graph.
+
+    Returns
+    -------
+    list of records
+        One for each model and candidate.
     """
     records = []
     for name, model in models.items():
         risks = _held_out_risks(model, samples) if held_out else [np.nan] * len(model.candidates)
-        for answer, candidate, risk in zip(
-            model.path(samples), model.candidates, risks, strict=True
-        ):
+        answers = model.path(samples)
+        for answer, candidate, risk in zip(answers, model.candidates, risks, strict=True):
             record: Record = {
                 "model": name, "parameter": candidate, "held_out_risk": risk,
                 "mcc": mcc(answer.laplacian, truth), "dog": dog(answer.laplacian, truth),
@@ -110,17 +119,26 @@ def _held_out_risks(model: Model, samples: Array) -> list[float]:
     return [score.risk for score in scores]
 
 
-def choose_by_truth(
-    table: pd.DataFrame, settings: Sequence[str], metric: str = "mcc"
-) -> pd.DataFrame:
-    """Keep, for every setting and model, the candidate with the largest mean of a metric."""
-    keys = [*settings, "model"]
-    means = table.groupby([*keys, "parameter"], sort=False)[metric].mean().reset_index()
-    best = means.loc[means.groupby(keys, sort=False)[metric].idxmax(), [*keys, "parameter"]]
-    return table.merge(best, on=[*keys, "parameter"])
+def _printed(sizes: Sequence[int], rows: Mapping[str, Sequence[float]]) -> Printed:
+    """Return a table of the paper, a row of scores by sample size for each model."""
+    return {
+        (n, model): score
+        for model, scores in rows.items()
+        for n, score in zip(sizes, scores, strict=True)
+    }
 
 
-def choose_fairly(table: pd.DataFrame, settings: Sequence[str]) -> pd.DataFrame:
-    """Keep, for every setting, model and trial, the candidate with the smallest held-out risk."""
-    keys = [*settings, "model", "trial"]
-    return table.loc[table.groupby(keys, sort=False)["held_out_risk"].idxmin()]
+TABLE_2 = _printed((50, 100, 200, 1000), {
+    "p = 1": (0.629, 0.706, 0.755, 0.820),
+    "p = 4/3": (0.640, 0.723, 0.753, 0.822),
+    "p = 3/2": (0.656, 0.742, 0.755, 0.824),
+    "p = 2": (0.704, 0.771, 0.786, 0.832),
+    "p = 3": (0.736, 0.796, 0.812, 0.844),
+    "p = 4": (0.740, 0.805, 0.814, 0.851),
+    "p = ∞": (0.627, 0.722, 0.752, 0.820),
+})  # fmt: skip
+TABLE_3 = _printed((80, 100, 150, 200, 500, 1000), {
+    GENERAL: (0.727, 0.756, 0.762, 0.814, 0.787, 0.785),
+    GAUSSIAN: (0.737, 0.7734, 0.745, 0.814, 0.776, 0.799),
+    SAA: (0.700, 0.699, 0.725, 0.774, 0.779, 0.781),
+})  # fmt: skip

@@ -1,6 +1,7 @@
-"""``wdro propositions``: every claim of the paper put to the test.
+"""``wdro propositions``: every statement of the paper, tried on random instances.
 
-claims.py says what a claim is and when it holds; gaussian.py, convexity.py, general.py, norms.py,
-algorithms.py, omissions.py, errata.py and worst.py hold one function per claim; run.py tries them,
-finding.py and report.py say what came of it.
+proposition.py says what a proposition is and when it holds, drawn.py draws instances, and routes.py
+holds the computations that several propositions share. gaussian.py, convexity.py, general.py,
+algorithms.py and errata.py hold one function for each proposition. trial.py tries one of them, and
+study.py runs them all and writes the ledger.
 """

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from experiments.drawing.style import COLOURS, COLUMN, GREY, MARKERS, PAGE, save_figure
-from experiments.propositions.draw import Drawn, at_radius
+from experiments.drawing.style import COLOURS, COLUMN, GREY, MARKERS, PAGE
+from experiments.propositions.drawn import Drawn
 from experiments.propositions.gaussian import printed_objective
 from formulations import (
-    Formulation,
     GaussianClosedForm,
     GaussianSDP,
     GeneralRegularized,
@@ -21,19 +17,26 @@ from formulations import (
     RobustPremium,
 )
 from solvers import solve
-from wdro_cvx import Discrete, GaussianBall, MomentBall, Nominal, Singleton, WassersteinBall
+from wdro_cvx import (
+    Discrete,
+    GaussianBall,
+    GraphProblem,
+    MomentBall,
+    Nominal,
+    Singleton,
+    WassersteinBall,
+)
 from wdro_cvx.generators import rbf_graph, smooth_signals
 
 _RADII = np.linspace(0.1, 2.0, 14)
-_PENALTY = 2.0
 
 
-def draw_figures(output: Path, seed: int) -> None:
-    """Draw all figures."""
+def draw_figures(seed: int) -> dict[str, Figure]:
+    """Return all figures by name."""
     rng = np.random.default_rng(seed)
-    save_figure(_values(rng), output / "values")
-    save_figure(_worst_case(rng), output / "worst-case")
-    save_figure(gamma_figure(rng), output / "gamma")
+    return {
+        "values": _values(rng), "worst-case": _worst_case(rng), "gamma": gamma_figure(rng),
+    }  # fmt: skip
 
 
 def _instance(rng: np.random.Generator, d: int, n: int) -> Drawn:
@@ -44,25 +47,24 @@ def _instance(rng: np.random.Generator, d: int, n: int) -> Drawn:
 def _values(rng: np.random.Generator) -> Figure:
     """Draw the optimum of every formulation against the radius: three curves, not one."""
     drawn = _instance(rng, 8, 12)
+    gaussian = drawn.problem(GaussianBall)
+    curves = [
+        ("Theorem 1", GaussianClosedForm(gaussian), "-", 9),
+        ("Proposition 2", GaussianSDP(gaussian), "-", 7),
+        ("Proposition 3", GeneralSDP(drawn.problem(WassersteinBall)), "-", 5),
+        ("premium form", RobustPremium(gaussian), "-", 3),
+        ("Theorem 3, p = 2", GeneralRegularized(drawn.problem(MomentBall)), "-", 3),
+        ("penalised, β = 2", GaussianSDP(drawn.problem(GaussianBall, 2.0)), "--", 3),
+    ]  # fmt: skip
     figure, axes = plt.subplots(figsize=(COLUMN, 3.2), layout="constrained")
-    ball = GaussianBall(1.0)
-    curves: list[tuple[str, Formulation, str | None]] = [
-        ("Theorem 1", GaussianClosedForm(drawn.problem(ball)), None),
-        ("Proposition 2", GaussianSDP(drawn.problem(ball)), None),
-        ("Proposition 3", GeneralSDP(drawn.problem(WassersteinBall(1.0))), None),
-        ("premium form", RobustPremium(drawn.problem(ball)), None),
-        ("Theorem 3, p = 2", GeneralRegularized(drawn.problem(MomentBall(1.0))), "-"),
-        (f"penalised, β = {_PENALTY:g}", GaussianSDP(drawn.problem(ball, _PENALTY)), "--"),
-    ]
-    nominal = solve(drawn.problem(Singleton())).value
+    nominal = solve(GraphProblem(drawn.nominal, Singleton(), drawn.eta)).value
     axes.axhline(nominal, color=GREY, linewidth=1, label="SAA")
-    for index, (name, form, line) in enumerate(curves):
-        # Four forms share one curve; markers of falling size leave each of them visible.
-        size = 9 - 2 * index if line is None else 3
+    for index, (name, form, line, size) in enumerate(curves):
+        # Four forms share one curve; markers of decreasing size leave each of them visible.
         values = [form.at(radius=float(radius)).solve().value for radius in _RADII]
         axes.plot(
             _RADII, values, label=name, color=COLOURS[index], marker=MARKERS[index],
-            markersize=size, markerfacecolor="none", linestyle=line or "-", linewidth=1,
+            markersize=size, markerfacecolor="none", linestyle=line, linewidth=1,
         )  # fmt: skip
     axes.set(xlabel="radius ε", ylabel="optimal value", ylim=(0, None))
     axes.legend(loc="upper left", handlelength=1.5)
@@ -82,7 +84,7 @@ def _worst_case(rng: np.random.Generator) -> Figure:
         moved = worst.distribution
         assert isinstance(moved, Discrete)
         assert nominal.samples is not None
-        # The set has taken off the level of every sample, which no graph sees; nothing moves it.
+        # The set removes the level of every sample, which no graph sees and nothing moves.
         ends = samples + moved.points[: len(samples)] - nominal.samples
         for start, end in zip(samples, ends, strict=True):
             axes.plot(*zip(start, end, strict=True), color=GREY, linewidth=0.7, zorder=1)
@@ -97,22 +99,19 @@ def _worst_case(rng: np.random.Generator) -> Figure:
 
 def gamma_figure(rng: np.random.Generator) -> Figure:
     """Draw the paper's Figure 2, with the pole, the asymptote and the minimum."""
-    drawn = at_radius(_instance(rng, 10, 40), 0.5)
-    worst = GaussianBall(drawn.radius).worst_case(drawn.nominal, drawn.laplacian)
+    drawn = _instance(rng, 10, 40)
+    worst = drawn.worst(GaussianBall)
     top, gamma = drawn.top, worst.multiplier
     grid = top + np.geomspace(0.02, 6.0, 300) * (gamma - top)
     curve = [printed_objective(drawn, point, drawn.laplacian) for point in grid]
     rest = drawn.eta * float(np.sum(drawn.laplacian**2))
-    line = grid * drawn.radius**2 + np.vdot(drawn.nominal.second_moment, drawn.laplacian) + rest
+    line = grid * drawn.radius**2 + np.vdot(drawn.theta, drawn.laplacian) + rest
+    minimum = float(worst.risk + rest)
     figure, axes = plt.subplots(figsize=(COLUMN, 2.4), layout="constrained")
     axes.plot(grid, curve, color=COLOURS[0], label="g(γ)")
     axes.plot(grid, line, "--", color=COLOURS[1], linewidth=1, label="γε² + ⟨Θ, L⟩ + η‖L‖²")
     axes.axvline(top, color=GREY, linewidth=1, linestyle=":", label="λmax")
-    axes.plot([gamma], [worst.risk + rest], "o", color=COLOURS[2], label="minimum")
-    _frame(axes, float(worst.risk + rest))
+    axes.plot([gamma], [minimum], "o", color=COLOURS[2], label="minimum")
+    axes.set(xlabel="γ", ylabel="g(γ)", ylim=(0, 3 * minimum))
     axes.legend()
     return figure
-
-
-def _frame(axes: Axes, minimum: float) -> None:
-    axes.set(xlabel="γ", ylabel="g(γ)", ylim=(0, 3 * minimum))

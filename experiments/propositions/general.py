@@ -1,19 +1,19 @@
-"""The claims of sections IV and V: distributions of any kind, moved as signals or as matrices."""
+"""Sections IV and V: distributions of any kind, moved as signals or as matrices, and the q-norm."""
 
 from __future__ import annotations
 
 import cvxpy as cp
 import numpy as np
 
-from experiments.propositions.claims import Trial, Verdict, claim, deviation
-from experiments.propositions.draw import (
-    RANGES,
-    Drawn,
-    at_radius,
+from experiments.propositions.drawn import ANY, Drawn, signals, with_choice, with_radius
+from experiments.propositions.proposition import Attempt, Ruling, proposition
+from experiments.propositions.routes import (
+    CONIC,
+    by_cvxpy,
+    certified,
     conic_optimum,
-    draw,
-    draw_signals,
-    log_uniform,
+    deviation,
+    numerical_gradient,
     transport_distance,
 )
 from formulations import GaussianClosedForm, GaussianSDP, GeneralRegularized, GeneralSDP
@@ -23,51 +23,45 @@ from wdro_cvx import (
     GaussianBall,
     GraphProblem,
     MomentBall,
+    Singleton,
     WassersteinBall,
+    judge,
 )
+from wdro_cvx.graphs.laplacian import adjoint, laplacian_from_weights, weights_from_laplacian
 from wdro_cvx.moments.distribution import uniform
+from wdro_cvx.validation import Array
 
-EXPONENTS = (1.0, 4 / 3, 1.5, 2.0, 3.0, 4.0, np.inf)
-ORDERS = (1.0, 1.5, 2.0, 3.0)
-_CONIC = "Clarabel's and our solver's relative gap, 1e-7 each, with room for cancellation"
+_EXPONENTS = with_choice(ANY, "p", "p", (1.0, 4 / 3, 1.5, 2.0, 3.0, 4.0, np.inf))
 
 
 def signal_dual(drawn: Drawn) -> float:
     """Return the right side of Lemma 4 for α = p = 2, its inner suprema as LMIs."""
-    samples = drawn.nominal.samples
-    assert samples is not None
-    gamma, bounds = cp.Variable(), cp.Variable(len(samples))
+    gamma, bounds = cp.Variable(), cp.Variable(len(drawn.samples))
     upper = gamma * np.eye(drawn.d) - drawn.laplacian
     constraints = []
-    for index, sample in enumerate(samples):
+    for index, sample in enumerate(drawn.samples):
         side = gamma * sample[:, None]
         corner = cp.reshape(bounds[index] + gamma * float(sample @ sample), (1, 1), order="C")
         constraints.append(cp.bmat([[upper, side], [side.T, corner]]) >> 0)
-    objective = gamma * drawn.radius**2 + cp.sum(bounds) / len(samples)
+    objective = gamma * drawn.radius**2 + cp.sum(bounds) / len(drawn.samples)
     return conic_optimum(cp.Problem(cp.Minimize(objective), constraints))
 
 
-@claim(
-    "Lemma 4",
-    "Strong duality in signal space: the worst-case risk is the infimum over γ.",
-    "It is, for α = p = 2.",
-    "the dual as an SDP at fixed L; the risk of transported samples, at distance ε by POT's plan",
-    RANGES,
-    1e-6,
-    _CONIC,
-)
-def lemma_4(rng: np.random.Generator, d: int) -> Trial:
-    """Compare the dual with a distribution that attains it."""
-    drawn = draw(rng, d)
-    samples = drawn.nominal.samples
-    assert samples is not None
-    worst = WassersteinBall(drawn.radius).worst_case(drawn.nominal, drawn.laplacian)
-    moved = worst.distribution
+@proposition(
+    "Lemma 4", "Strong duality in signal space: the worst-case risk is the infimum over γ.",
+    "It is, for α = p = 2.", ANY, CONIC,
+)  # fmt: skip
+def lemma_4(drawn: Drawn, rng: np.random.Generator) -> Attempt:
+    """Compare the dual, an SDP at fixed L, with a distribution that attains it.
+
+    That distribution is the transported samples; POT's plan finds that their distance is ε.
+    """
+    moved = drawn.worst(WassersteinBall).distribution
     assert isinstance(moved, Discrete)
-    distance = transport_distance(uniform(samples), moved)
+    distance = transport_distance(uniform(drawn.samples), moved)
     attained = float(np.vdot(moved.second_moment, drawn.laplacian))
     outside = max(distance / drawn.radius - 1.0, 0.0)
-    return Trial(max(deviation(attained, signal_dual(drawn)), outside), drawn.data())
+    return Attempt(max(deviation(attained, signal_dual(drawn)), outside), drawn.data)
 
 
 def matrix_dual(drawn: Drawn, p: float) -> float:
@@ -75,46 +69,38 @@ def matrix_dual(drawn: Drawn, p: float) -> float:
 
     ``sup_Δ ⟨L, Δ⟩ - γ‖vec Δ‖_p² = ‖vec L‖_q²/4γ``.
     """
-    q = MomentBall(1.0, p=p).q
-    norm = float(np.linalg.norm(drawn.laplacian.ravel(), q))
+    norm = float(np.linalg.norm(drawn.laplacian.ravel(), MomentBall(1.0, p=p).q))
     gamma = cp.Variable(nonneg=True)
     objective = gamma * drawn.radius**2 + cp.quad_over_lin(norm / 2, gamma)
     value = conic_optimum(cp.Problem(cp.Minimize(objective)))
-    return value + float(np.vdot(drawn.nominal.second_moment, drawn.laplacian))
+    return value + float(np.vdot(drawn.theta, drawn.laplacian))
 
 
 def matrix_primal(drawn: Drawn, p: float) -> float:
     """Return the supremum over distributions of matrices, each ``xᵢxᵢᵀ`` moved by its own Δᵢ."""
-    samples = drawn.nominal.samples
-    assert samples is not None
-    n, d = samples.shape
+    n, d = drawn.samples.shape
     shifts = cp.Variable((n, d * d))
     lengths = cp.hstack([cp.pnorm(shifts[i], p) for i in range(n)])
     gain = cp.sum(shifts @ drawn.laplacian.ravel()) / n
     constraint = cp.norm2(lengths) <= drawn.radius * np.sqrt(n)
     value = conic_optimum(cp.Problem(cp.Maximize(gain), [constraint]))
-    return value + float(np.vdot(drawn.nominal.second_moment, drawn.laplacian))
+    return value + float(np.vdot(drawn.theta, drawn.laplacian))
 
 
-@claim(
-    "Corollary 1",
-    "The risk is the infimum over γ with suprema over U in S^d.",
+@proposition(
+    "Corollary 1", "The risk is the infimum over γ with suprema over U in S^d.",
     "That is the risk over distributions of matrices, not of signals.",
-    "the dual over matrices against the risk over signals (printed) and over matrices "
-    "(corrected), all by CVXPY",
-    RANGES + ", α = 2, p 4/3, 2, 4 (printed: 2)",
-    1e-6,
-    _CONIC,
-    Verdict.CORRECTED,
-    erratum="E1",
-)
-def corollary_1(rng: np.random.Generator, d: int) -> Trial:
-    """Compare the dual over matrices with both primal problems."""
-    drawn = draw(rng, d)
-    p = float(rng.choice([4 / 3, 2.0, 4.0]))
+    with_choice(ANY, "α = 2, p", "p", (4 / 3, 2.0, 4.0)), CONIC,
+    known=Ruling.CORRECTED, erratum="E1",
+)  # fmt: skip
+def corollary_1(drawn: Drawn, rng: np.random.Generator) -> Attempt:
+    """Compare the dual over matrices with two risks, all by CVXPY.
+
+    Printed: the risk over signals, p = 2. Corrected: the risk over matrices.
+    """
     printed = deviation(matrix_dual(drawn, 2.0), signal_dual(drawn))
-    corrected = deviation(matrix_dual(drawn, p), matrix_primal(drawn, p))
-    return Trial(printed, drawn.data(p=p), corrected)
+    corrected = deviation(matrix_dual(drawn, drawn["p"]), matrix_primal(drawn, drawn["p"]))
+    return Attempt(printed, drawn.data, corrected)
 
 
 def order_dual(problem: GraphProblem) -> float:
@@ -128,11 +114,10 @@ def order_dual(problem: GraphProblem) -> float:
     d, alpha, theta = problem.d, ball.alpha, problem.nominal.second_moment
     laplacian = cp.Variable((d, d), symmetric=True)
     gamma, bound, norm = cp.Variable(nonneg=True), cp.Variable(nonneg=True), cp.Variable()
-    outside = ~np.eye(d, dtype=bool)
     constraints = [
         cp.sum(laplacian, axis=1) == 0,
         cp.trace(laplacian) == d,
-        laplacian[outside] <= 0,
+        laplacian[~np.eye(d, dtype=bool)] <= 0,
         cp.pnorm(cp.vec(laplacian, order="C"), ball.q) <= norm,
     ]
     if alpha == 1.0:
@@ -147,43 +132,27 @@ def order_dual(problem: GraphProblem) -> float:
     return conic_optimum(cp.Problem(cp.Minimize(objective), constraints))
 
 
-@claim(
-    "Theorem 3",
-    "The general scenario is SAA plus ε‖vec L‖_q.",
-    "That is the ball of matrices, whatever p and α; signals (Proposition 3) have another value.",
-    "printed: its optimum against Proposition 3's, α = p = 2; corrected: its dual with a power "
-    "cone, by CVXPY, against our solver",
-    RANGES + ", p 1, 4/3, 3/2, 2, 3, 4, ∞, α 1, 3/2, 2, 3",
-    2e-6,
-    _CONIC,
-    Verdict.CORRECTED,
-    erratum="E1",
-)
-def theorem_3(rng: np.random.Generator, d: int) -> Trial:
-    """Compare with Proposition 3, and with the theorem's own dual for one p and α."""
-    drawn = draw(rng, d)
-    p, alpha = float(rng.choice(EXPONENTS)), float(rng.choice(ORDERS))
-    problem = drawn.problem(MomentBall(drawn.radius, p=p, alpha=alpha))
-    corrected = deviation(order_dual(problem), solve(problem, tol=1e-8).value)
-    return Trial(_one_problem(drawn), drawn.data(p=p, alpha=alpha), corrected)
+@proposition(
+    "Theorem 3", "The general scenario is SAA plus ε‖vec L‖_q.",
+    "That is the ball of matrices, for all p and α. Signals (Proposition 3) have another value.",
+    with_choice(_EXPONENTS, "α", "alpha", (1.0, 1.5, 2.0, 3.0)), (2e-6, CONIC[1]),
+    known=Ruling.CORRECTED, erratum="E1",
+)  # fmt: skip
+def theorem_3(drawn: Drawn, rng: np.random.Generator) -> Attempt:
+    """Compare optima.
 
-
-def _one_problem(drawn: Drawn) -> float:
-    """Return how far Theorem 3's optimum is from Proposition 3's for α = p = 2."""
-    regularised = drawn.problem(MomentBall(drawn.radius, p=2.0, alpha=2.0))
-    transported = drawn.problem(WassersteinBall(drawn.radius))
-    return deviation(GeneralRegularized(regularised).solve().value, general_sdp(transported))
-
-
-def general_sdp(problem: GraphProblem) -> float:
-    """Return the optimum of Proposition 3's SDP."""
-    return GeneralSDP(problem).solve().value
+    Printed: that of Theorem 3 and that of Proposition 3, for α = p = 2. Corrected: the theorem's
+    dual with a power cone, by CVXPY, and our solver.
+    """
+    regularised = by_cvxpy(GeneralRegularized, drawn.problem(MomentBall, p=2.0, alpha=2.0))
+    printed = deviation(regularised, by_cvxpy(GeneralSDP, drawn.problem(WassersteinBall)))
+    problem = drawn.problem(MomentBall, p=drawn["p"], alpha=drawn["alpha"])
+    return Attempt(printed, drawn.data, deviation(order_dual(problem), certified(problem)))
 
 
 def distant_atom(drawn: Drawn, alpha: float, distance: float) -> Discrete:
     """Return the samples with a little mass moved far along the top eigenvector, at cost εᵅ."""
-    samples = drawn.nominal.samples
-    assert samples is not None
+    samples = drawn.samples
     mass = (drawn.radius / distance) ** alpha
     _, vectors = np.linalg.eigh(drawn.laplacian)
     weights = np.full(len(samples) + 1, 1.0 / len(samples))
@@ -192,97 +161,121 @@ def distant_atom(drawn: Drawn, alpha: float, distance: float) -> Discrete:
     return Discrete(np.vstack([samples, samples[0] + distance * vectors[:, -1]]), weights)
 
 
-@claim(
-    "Theorem 3, α < 2",
-    "Theorem 3 has any α ≥ 1.",
-    "For signals in a ball of order α < 2 the worst-case risk has no bound.",
-    "the risk of samples with one distant atom, within ε by POT's plan",
-    RANGES + ", p = 2, α 1, 3/2",
-    1e-6,
-    "rounding",
-    Verdict.FAILS,
-    erratum="E11",
-)
-def theorem_3_low_order(rng: np.random.Generator, d: int) -> Trial:
-    """Find a distribution in the ball with more than the claimed risk; there are ever worse."""
-    drawn = draw(rng, d)
-    samples = drawn.nominal.samples
-    assert samples is not None
-    alpha = float(rng.choice([1.0, 1.5]))
-    claimed = MomentBall(drawn.radius).worst_case(drawn.nominal, drawn.laplacian).risk
-    excess, distance = -1.0, 2 * drawn.radius * len(samples) ** (1 / alpha)
+@proposition(
+    "Theorem 3, α < 2", "Theorem 3 has any α ≥ 1.",
+    "For signals in a ball of order α < 2 the worst-case risk is infinite.",
+    with_choice(ANY, "p = 2, α", "alpha", (1.0, 1.5)), (1e-6, "rounding"),
+    known=Ruling.FAILS, erratum="E11",
+)  # fmt: skip
+def theorem_3_low_order(drawn: Drawn, rng: np.random.Generator) -> Attempt:
+    """Find samples with one distant atom, within ε by POT's plan, that exceed the printed risk."""
+    alpha, printed = drawn["alpha"], drawn.worst(MomentBall).risk
+    excess, distance = -1.0, 2 * drawn.radius * len(drawn.samples) ** (1 / alpha)
     for _ in range(20):
         atom = distant_atom(drawn, alpha, distance)
         risk = float(np.vdot(atom.second_moment, drawn.laplacian))
-        inside = transport_distance(uniform(samples), atom, alpha) <= drawn.radius * (1 + 1e-9)
-        if inside:
-            excess = max(excess, risk / claimed - 1.0)
+        apart = transport_distance(uniform(drawn.samples), atom, alpha)
+        if apart <= drawn.radius * (1 + 1e-9):
+            excess = max(excess, risk / printed - 1.0)
         if excess > 1.0:
             break
         distance *= 4
-    return Trial(max(excess, 0.0), drawn.data(alpha=alpha, distance=distance))
+    return Attempt(max(excess, 0.0), drawn.data | {"distance": distance})
 
 
-@claim(
-    "Proposition 3",
-    "The general scenario (α = p = 2) is an SDP with one LMI per sample.",
-    "It is.",
-    "CVXPY on the printed SDP against the certified solver",
-    RANGES,
-    1e-6,
-    _CONIC,
-)
-def proposition_3(rng: np.random.Generator, d: int) -> Trial:
-    """Compare the SDP's optimum with the certified one."""
-    drawn = draw(rng, d)
-    problem = drawn.problem(WassersteinBall(drawn.radius))
-    return Trial(deviation(general_sdp(problem), solve(problem, tol=1e-8).value), drawn.data())
+_SDP = "The general scenario (α = p = 2) is an SDP with one LMI per sample."
 
 
-@claim(
-    "Scenarios",
-    "(two scenarios, one Gaussian and one without assumption)",
-    "For α = p = 2 Theorem 1, Proposition 2 and Proposition 3 have one value.",
-    "Theorem 1, Proposition 2 and Proposition 3, each by CVXPY",
-    RANGES,
-    1e-6,
-    _CONIC,
-    erratum="E2",
-    ours=True,
-)
-def one_value(rng: np.random.Generator, d: int) -> Trial:
-    """Compare the three optima."""
-    drawn = draw(rng, d)
-    gaussian = drawn.problem(GaussianBall(drawn.radius))
-    values = [
-        GaussianClosedForm(gaussian).solve().value,
-        GaussianSDP(gaussian).solve().value,
-        general_sdp(drawn.problem(WassersteinBall(drawn.radius))),
-    ]
-    return Trial((max(values) - min(values)) / min(values), drawn.data())
+@proposition("Proposition 3", _SDP, "It is.", ANY, CONIC)
+def proposition_3(drawn: Drawn, rng: np.random.Generator) -> Attempt:
+    """Compare CVXPY on the printed SDP with the certified solver."""
+    problem = drawn.problem(WassersteinBall)
+    return Attempt(deviation(by_cvxpy(GeneralSDP, problem), certified(problem)), drawn.data)
 
 
-def general_by_scs(problem: GraphProblem) -> float:
-    """Return the optimum of Proposition 3's SDP by a first-order conic solver."""
-    return GeneralSDP(problem).solve("SCS", tol=1e-5).value
-
-
-@claim(
-    "Proposition 3, larger",
-    "The general scenario (α = p = 2) is an SDP with one LMI per sample.",
-    "It is, at sizes that interior-point methods take minutes for too.",
-    "SCS on the printed SDP against the certified solver",
-    "paper-like signals, N 2–6, ε 0.3–2, η 0.1–1",
-    1e-3,
-    "SCS stops at 1e-5 of its own residuals, and γ Tr Θ is many times the value",
-    refuted=0.05,
-    dimensions=(10, 40),
-    most=6,
-)
-def proposition_3_larger(rng: np.random.Generator, d: int) -> Trial:
-    """Compare the SDP's optimum with the certified one."""
-    drawn = draw_signals(rng, d, int(rng.integers(2, 7)))
+@proposition(
+    "Proposition 3, larger", _SDP,
+    "It is, also at sizes for which interior-point methods take minutes.",
     # At smaller radii γ is so large that SCS takes minutes.
-    drawn = at_radius(drawn, log_uniform(rng, 0.3, 2.0))
-    problem = drawn.problem(WassersteinBall(drawn.radius))
-    return Trial(deviation(general_by_scs(problem), solve(problem, tol=1e-8).value), drawn.data())
+    with_radius(signals("2–6", lambda rng, d: int(rng.integers(2, 7))), 0.3, 2.0),
+    (1e-3, "SCS stops at 1e-5 of its own residuals, and γ Tr Θ is many times the value"),
+    refuted=0.05, dimensions=(10, 40), most=6,
+)  # fmt: skip
+def proposition_3_larger(drawn: Drawn, rng: np.random.Generator) -> Attempt:
+    """Compare SCS on the printed SDP with the certified solver."""
+    problem = drawn.problem(WassersteinBall)
+    found = by_cvxpy(GeneralSDP, problem, "SCS", tol=1e-5)
+    return Attempt(deviation(found, certified(problem)), drawn.data)
+
+
+@proposition(
+    "Scenarios", "(two scenarios, one Gaussian and one without assumption)",
+    "For α = p = 2 Theorem 1, Proposition 2 and Proposition 3 have the same value.", ANY, CONIC,
+    erratum="E2", ours=True,
+)  # fmt: skip
+def one_value(drawn: Drawn, rng: np.random.Generator) -> Attempt:
+    """Compare the optima of Theorem 1, Proposition 2 and Proposition 3, each by CVXPY."""
+    gaussian = drawn.problem(GaussianBall)
+    values = [by_cvxpy(form, gaussian) for form in (GaussianClosedForm, GaussianSDP)]
+    values.append(by_cvxpy(GeneralSDP, drawn.problem(WassersteinBall)))
+    return Attempt((max(values) - min(values)) / min(values), drawn.data)
+
+
+@proposition(
+    "p = ∞", "(Table 2: p = ∞ is an exception)",
+    "The moment ball with p = ∞ is SAA plus the constant 2dε: the graph is SAA's.", ANY, CONIC,
+    ours=True,
+)  # fmt: skip
+def infinite_exponent(drawn: Drawn, rng: np.random.Generator) -> Attempt:
+    """Judge SAA's graph in the problem with p = ∞, and compare the optima by CVXPY."""
+    problem = drawn.problem(MomentBall, p=np.inf)
+    nominal = solve(GraphProblem(drawn.nominal, Singleton(), drawn.eta), tol=1e-9)
+    gap = judge(problem, nominal.laplacian).gap
+    optimum = by_cvxpy(GeneralRegularized, problem)
+    constant = 2 * drawn.d * drawn.radius
+    return Attempt(max(gap, deviation(nominal.value + constant, optimum)), drawn.data)
+
+
+@proposition(
+    "p = 2", "(nothing)", "The moment ball with p = 2 has the graph of SAA with η' = η + ε/2‖L‖.",
+    ANY, CONIC, ours=True,
+)  # fmt: skip
+def on_the_sample_average_path(drawn: Drawn, rng: np.random.Generator) -> Attempt:
+    """Judge our solver's graph for p = 2 in the SAA problem with η'."""
+    laplacian = solve(drawn.problem(MomentBall, p=2.0), tol=1e-10).laplacian
+    eta = drawn.eta + drawn.radius / (2 * float(np.linalg.norm(laplacian)))
+    average = GraphProblem(drawn.nominal, Singleton(), eta)
+    return Attempt(max(judge(average, laplacian).gap, 0.0), drawn.data)
+
+
+def printed_norm_gradient(laplacian: Array, q: float) -> Array:
+    """Return the last term of equation 45, without ε."""
+    norm = float(np.linalg.norm(laplacian.ravel(), q))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return adjoint(norm ** (1 - q) * laplacian ** (q - 1))
+
+
+def corrected_norm_gradient(drawn: Drawn, q: float) -> Array:
+    """Return the gradient with ``sign(L)|L|^{q-1}``."""
+    worst = MomentBall(1.0, p=q / (q - 1)).worst_case(drawn.nominal, drawn.laplacian)
+    return adjoint(worst.second_moment - drawn.theta)
+
+
+@proposition(
+    "Equation 45", "∇m has (𝒯v)^{.(q-1)}.",
+    "It has sign(𝒯v)|𝒯v|^{q-1}: fractional powers of negative weights are undefined, and even ones "
+    "lose the sign.",
+    with_choice(ANY, "q", "q", (4 / 3, 1.5, 2.5, 3.0, 5.0)),
+    (1e-6, "fourth-order differences of weights down to 0.01"),
+    known=Ruling.CORRECTED, erratum="E4",
+)  # fmt: skip
+def gradient_m(drawn: Drawn, rng: np.random.Generator) -> Attempt:
+    """Compare both gradients with differences of the norm."""
+    q = drawn["q"]
+
+    def norm(weights: Array) -> float:
+        return float(np.linalg.norm(laplacian_from_weights(weights).ravel(), q))
+
+    found = numerical_gradient(norm, weights_from_laplacian(drawn.laplacian))
+    printed = deviation(printed_norm_gradient(drawn.laplacian, q), found)
+    return Attempt(printed, drawn.data, deviation(corrected_norm_gradient(drawn, q), found))

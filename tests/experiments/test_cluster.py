@@ -16,7 +16,6 @@ from trials import Task, slow
 from experiments import cli
 from experiments.bench.scale import describe
 from experiments.bench.scale_trial import SPARSE, ScaleCell, measure
-from experiments.figures.run import chosen_experiments, run_figures
 from experiments.measuring import cluster as running
 from experiments.measuring.cluster import connected
 from experiments.measuring.parallel import run_trials
@@ -33,6 +32,11 @@ TRIALS = 6
 def cluster():
     with started_cluster() as found:
         yield found
+
+
+def figures(folder, name, trials, *more):
+    arguments = ["figures", name, "--trials", str(trials), "--output", str(folder), *more]
+    return cli.main(arguments)
 
 
 def ended(process):
@@ -57,10 +61,9 @@ def after_the_first_row(folder, act):
 @pytest.mark.slow
 def test_a_killed_worker_loses_nothing(cluster, tmp_path, unpainted):
     address, workers = cluster.address, cluster.workers
-    chosen = chosen_experiments(["reliability"])
-    run_figures(tmp_path / "serial", chosen, TRIALS, 0, False)
+    assert figures(tmp_path / "serial", "reliability", TRIALS) == 0
     killer = after_the_first_row(tmp_path / "dask", workers[0].kill)
-    run_figures(tmp_path / "dask", chosen, TRIALS, 0, False, address)
+    assert figures(tmp_path / "dask", "reliability", TRIALS, "--dask", address) == 0
     killer.join()
     assert ended(workers[0]) == -signal.SIGKILL
     assert len(list((tmp_path / "dask").rglob("*.json"))) == TRIALS + 1  # and the provenance
@@ -102,20 +105,19 @@ def test_an_answer_that_dies_with_its_worker_is_asked_for_again(cluster, tmp_pat
 
 
 def test_a_local_cluster_gives_the_same_numbers(tmp_path, monkeypatch, unpainted):
-    chosen = chosen_experiments(["gamma"])
-    run_figures(tmp_path / "serial", chosen, 3, 0, False)
+    assert figures(tmp_path / "serial", "gamma", 3) == 0
     forking()
     from distributed import config
 
     monkeypatch.setitem(config["distributed"]["worker"], "multiprocessing-method", "forkserver")
-    run_figures(tmp_path / "dask", chosen, 3, 0, False, "local")
+    assert figures(tmp_path / "dask", "gamma", 3, "--dask", "local") == 0
     assert (tmp_path / "serial/gamma.csv").read_text() == (tmp_path / "dask/gamma.csv").read_text()
 
 
-def test_a_scheduler_that_is_not_there_is_named(tmp_path, monkeypatch):
+def test_a_scheduler_that_is_not_there_is_named(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(running, "_CONNECT_S", 1)
-    with pytest.raises(WdroError, match=r"No Dask scheduler answers at 'tcp://127.0.0.1:1'"):
-        run_figures(tmp_path, chosen_experiments(["gamma"]), 2, 0, False, "tcp://127.0.0.1:1")
+    assert figures(tmp_path, "gamma", 2, "--dask", "tcp://127.0.0.1:1") == 2
+    assert "No Dask scheduler answers at 'tcp://127.0.0.1:1'" in capsys.readouterr().err
 
 
 def large_problem():

@@ -131,15 +131,15 @@ def test_every_command_names_trials_that_exist():
     from experiments.bench.scale import SCALE
     from experiments.bench.study import BENCH
     from experiments.compare.study import MEASURED
-    from experiments.figures import run as figures
-    from experiments.propositions import run as propositions
+    from experiments.figures.study import STUDY as FIGURES
+    from experiments.propositions.study import STUDY as PROPOSITIONS
     from experiments.stress.adversarial.study import ATTACKS
     from experiments.stress.conic import CONIC
     from experiments.stress.study import STRESS
 
     sources = [
         BENCH.source, SCALE.source, Source(MEASURED), CONIC.source, STRESS.source, ATTACKS.source,
-        figures.SOURCE, propositions.SOURCE,
+        FIGURES.source, PROPOSITIONS.source,
         *(command.study(None).source for command in STUDIES),
     ]  # fmt: skip
     for source in sources:

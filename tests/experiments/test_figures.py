@@ -1,34 +1,38 @@
 """The paper's experiments: choices, comparisons, verdicts, and a run from end to end."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from experiments import cli
-from experiments.figures import communities, learning, norm, radius, sample_size
-from experiments.figures.experiment import Experiment
-from experiments.figures.learning import (
-    GAUSSIAN,
-    GENERAL,
-    MODELS,
-    SAA,
-    TUNED,
-    Model,
-    choose_by_truth,
-    choose_fairly,
-    learn,
-)
-from experiments.figures.run import EXPERIMENTS, chosen_experiments
-from experiments.figures.statistics import (
+from experiments.figures import curves, learning, trials
+from experiments.figures.comparison import (
     NOT_REPRODUCED,
     ONLY_UNTUNED,
     REPRODUCED,
     Mean,
     advantage,
     against_baselines,
+    beside,
+    choose_by_truth,
+    choose_fairly,
+    chosen_scores,
+    closeness,
     mean,
 )
-from experiments.figures.tables import beside, chosen_scores, closeness
+from experiments.figures.learning import (
+    GAUSSIAN,
+    GENERAL,
+    MODELS,
+    SAA,
+    TABLE_2,
+    TUNED,
+    Model,
+    learn,
+)
+from experiments.figures.study import EXPERIMENTS, chosen_experiments
 from solvers import solve
 from wdro_cvx import GaussianBall, GraphProblem, Nominal, Singleton, WdroError
 from wdro_cvx.generators import rbf_graph, sbm_graph, smooth_signals
@@ -36,20 +40,21 @@ from wdro_cvx.graphs.laplacian import complete_graph
 from wdro_cvx.metrics import mcc
 
 
-def fake_table(experiment, score, trials=6):
+def fake_table(name, score, count=6):
     """Records of an experiment as ``score(setting, model, place of the candidate)`` has them."""
     models = {
-        "norm": norm._MODELS, "radius": radius._MODELS, "reliability": radius._MODELS,
-    }.get(experiment.name, MODELS)  # fmt: skip
+        "norm": trials.NORM_MODELS, "radius": trials.RADIUS_MODELS,
+        "reliability": trials.RADIUS_MODELS,
+    }.get(name, MODELS)  # fmt: skip
     rows = []
-    for setting in experiment.settings:
-        for trial in range(trials):
-            for name, model in models.items():
+    for setting in trials.GRIDS[name].settings:
+        for trial in range(count):
+            for label, model in models.items():
                 for place, candidate in enumerate(model.candidates):
-                    value = score(setting, name, place / max(len(model.candidates) - 1, 1))
+                    value = score(setting, label, place / max(len(model.candidates) - 1, 1))
                     wiggle = 1e-3 * np.sin(trial)  # the same for all models: paired
                     rows.append({
-                        **setting, "trial": trial, "seed": 0, "model": name,
+                        **setting, "trial": trial, "seed": 0, "model": label,
                         "parameter": candidate, "held_out_risk": abs(place - 3),
                         "mcc": value + wiggle, "dog": 1 - value + wiggle, "nmi": value + wiggle,
                         "reliability": min(0.5 + place / 30, 1.0), "clusters": 3,
@@ -111,7 +116,7 @@ def test_learn_scores_the_graphs_of_the_solver():
 
 def test_communities_of_separate_blocks_are_found():
     graph, planted = sbm_graph((10, 10, 10), np.random.default_rng(0), 0.9, 0.0)
-    found = communities.communities_of(graph)
+    found = trials.communities_of(graph)
     assert len(np.unique(found)) == 3
     assert all(len(np.unique(found[planted == block])) == 1 for block in range(3))
 
@@ -160,23 +165,25 @@ def test_standard_error():
 
 
 @pytest.mark.parametrize(
-    ("untuned", "tuned", "expected"),
+    ("model", "untuned", "tuned", "expected"),
     [
-        (Mean(0.1, 0.01), Mean(0.1, 0.01), REPRODUCED),
-        (Mean(0.1, 0.01), Mean(0.01, 0.01), ONLY_UNTUNED),
-        (Mean(0.01, 0.01), Mean(0.1, 0.01), NOT_REPRODUCED),
-        (Mean(-0.1, 0.01), Mean(-0.1, 0.01), NOT_REPRODUCED),
+        (GAUSSIAN, Mean(0.1, 0.01), Mean(0.1, 0.01), REPRODUCED),
+        (GAUSSIAN, Mean(0.1, 0.01), Mean(0.01, 0.01), ONLY_UNTUNED),
+        (GAUSSIAN, Mean(0.01, 0.01), Mean(0.1, 0.01), NOT_REPRODUCED),
+        (GAUSSIAN, Mean(-0.1, 0.01), Mean(-0.1, 0.01), NOT_REPRODUCED),
+        (GENERAL, Mean(0.1, 0.01), Mean(0.1, 0.01), ONLY_UNTUNED),
     ],
 )
-def test_words_for_a_comparison(untuned, tuned, expected):
-    assert against_baselines(untuned, tuned) == expected
+def test_words_for_a_comparison(model, untuned, tuned, expected):
+    assert against_baselines(model, untuned, tuned) == expected
 
 
 # --- Verdicts follow the numbers -----------------------------------------------------------------
 
 
-def outcomes(experiment, score):
-    return {f.claim: f.outcome for f in experiment.claims(fake_table(experiment, score))}
+def verdicts(name, score):
+    found = EXPERIMENTS[name].statements(fake_table(name, score))
+    return {statement.text: statement.verdict for statement in found}
 
 
 @pytest.mark.parametrize(
@@ -191,7 +198,7 @@ def test_sample_size_verdicts_follow_the_numbers(gains, expected):
     def score(setting, model, place):
         return 0.5 + gains[model] / np.sqrt(setting["n"]) + 0.1 * np.log10(setting["n"])
 
-    found = outcomes(sample_size.EXPERIMENT, score)
+    found = verdicts("sample-size", score)
     # The general scenario is SAA with another η: it never beats SAA with a tuned one.
     general = ONLY_UNTUNED if expected == REPRODUCED else expected
     for model, word in ((GAUSSIAN, expected), (GENERAL, general)):
@@ -200,41 +207,56 @@ def test_sample_size_verdicts_follow_the_numbers(gains, expected):
     assert found["SAA improves with the number of samples."] == REPRODUCED
 
 
+@pytest.mark.parametrize(
+    ("lead", "expected"),
+    [(0.1, REPRODUCED), (-0.1, NOT_REPRODUCED)],
+)
+def test_noise_verdicts_follow_the_numbers(lead, expected):
+    hurt = {SAA: 0.3, TUNED: 0.3, GAUSSIAN: 0.03, GENERAL: 0.03}
+
+    def score(setting, model, place):
+        return 0.5 + lead * (model in (GAUSSIAN, GENERAL)) - hurt[model] * setting["noise"]
+
+    found = verdicts("noise", score)
+    little = "Noise up to 0.4 has little impact on {} (less than half of its impact on SAA)."
+    assert found[little.format(GAUSSIAN)] == REPRODUCED
+    assert found[little.format(GENERAL)] == ONLY_UNTUNED  # it is SAA with another η
+    assert found[f"{GAUSSIAN} is better than SAA in MCC at every level of noise."] == expected
+
+
 @pytest.mark.parametrize("rises", [True, False])
 def test_radius_verdicts_follow_the_numbers(rises):
     def score(setting, model, place):
         best = 0.8 - 0.2 * np.log10(setting["n"])
         return 0.5 - (place - best) ** 2 if rises else 0.5 - place
 
-    found = outcomes(radius.EXPERIMENT, score)
+    found = verdicts("radius", score)
     expected = REPRODUCED if rises else NOT_REPRODUCED
     assert set(found.values()) == {expected}
 
 
 def test_a_table_like_the_paper_s_is_reproduced():
     def score(setting, model, place):
-        return norm.PAPER[setting["n"], model] - place
+        return TABLE_2[setting["n"], model] - place
 
-    table = fake_table(norm.EXPERIMENT, score)
-    found = {f.claim: f.outcome for f in norm.EXPERIMENT.claims(table)}
-    assert set(found.values()) == {REPRODUCED}
-    scores = chosen_scores(table, "mcc")
-    text = beside(scores, norm.PAPER)
+    assert set(verdicts("norm", score).values()) == {REPRODUCED}
+    scores = chosen_scores(fake_table("norm", score), "mcc")
+    text = beside(scores, TABLE_2)
     assert "| p = 4 | paper | 0.740 | 0.805 | 0.814 | 0.851 |" in text
-    far = {key: value + 0.2 for key, value in norm.PAPER.items()}
-    assert closeness(scores, far, "X").outcome == NOT_REPRODUCED
+    far = {key: value + 0.2 for key, value in TABLE_2.items()}
+    assert closeness(scores, far, "X").verdict == NOT_REPRODUCED
     assert "+0.20" not in text
 
 
 @pytest.mark.parametrize(
     "name", [n for n in EXPERIMENTS if n not in ("communities", "gamma", "prior")]
 )
-def test_figures_tables_and_claims_of_every_experiment(name, tmp_path):
+def test_figures_tables_and_statements_of_every_experiment(name, tmp_path):
     experiment = EXPERIMENTS[name]
-    table = fake_table(experiment, lambda setting, model, place: 0.5 + 0.1 * place)
+    table = fake_table(name, lambda setting, model, place: 0.5 + 0.1 * place)
     experiment.figure(table).savefig(tmp_path / "figure.png")
     assert (tmp_path / "figure.png").stat().st_size > 10_000
-    assert experiment.claims(table)
+    assert experiment.statements(table)
     if experiment.tables is not None:
         assert "ours" in experiment.tables(table)
 
@@ -244,11 +266,8 @@ def test_figures_tables_and_claims_of_every_experiment(name, tmp_path):
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Two experiments that take seconds."""
-    small = Experiment(
-        "reliability", "Figure 5: reliability", [{"n": 50}], radius.trial,
-        radius.reliability_figure, radius.reliability_claims, "of {trials} graphs",
-    )  # fmt: skip
+    """Three experiments that take seconds."""
+    small = replace(curves.RELIABILITY, caption="of {trials} graphs")
     monkeypatch.setitem(EXPERIMENTS, "reliability", small)
     return ["gamma", "communities", "reliability"]
 

@@ -4,30 +4,30 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.figures import prior
-from experiments.figures.run import EXPERIMENTS
+from experiments.figures import tables, trials
+from experiments.figures.study import EXPERIMENTS
 from solvers import solve
 from wdro_cvx import GaussianBall, GraphProblem, LogDegree, Nominal
 from wdro_cvx.generators import rbf_graph, smooth_signals
 from wdro_cvx.metrics import mcc
 
 
-def fake_table(gain, trials=5):
+def fake_table(gain, count=5):
     """The log-degree prior is better by ``gain`` in every trial, at its second candidate."""
     rows = [
         {**setting, "trial": trial, "seed": 0, "model": model, "parameter": parameter,
          "mcc": 0.5 + 0.1 * np.sin(trial) + gain * model.startswith("log") - 0.2 * (place != 1),
          "dog": 0.5}
-        for setting in prior.EXPERIMENT.settings
-        for trial in range(trials)
-        for model in prior._MODELS
+        for setting in trials.GRIDS["prior"].settings
+        for trial in range(count)
+        for model in trials.PRIOR_MODELS
         for place, parameter in enumerate(("1, ε = 0", "2, ε = 0"))
     ]  # fmt: skip
     return pd.DataFrame(rows)
 
 
 def test_tables_hold_the_paired_differences_of_the_best_candidates():
-    text = prior.tables(fake_table(0.125))
+    text = tables.prior_tables(fake_table(0.125))
     lines = [line for line in text.splitlines() if "log-degree − Frobenius" in line]
     assert len(lines) == 2  # one for each kind of graph
     # Trials vary by 0.1 and more; paired, the difference is the same in all of them.
@@ -37,14 +37,14 @@ def test_tables_hold_the_paired_differences_of_the_best_candidates():
 
 
 def test_figures_are_drawn():
-    assert len(prior.figure(fake_table(0.1)).axes) == 2
+    assert len(tables.prior_figure(fake_table(0.1)).axes) == 2
 
 
 def test_a_trial_scores_graphs_of_trace_d(monkeypatch):
-    monkeypatch.setattr(prior, "_STRENGTHS", (0.3,))
-    small = {name: prior._Model(m.logarithms, m.radii[:1]) for name, m in prior._MODELS.items()}
-    monkeypatch.setattr(prior, "_MODELS", small)
-    records = prior.trial({"truth": "RBF", "n": 40}, np.random.default_rng(3))
+    monkeypatch.setattr(trials, "STRENGTHS", (0.3,))
+    small = {name: radii[:1] for name, radii in trials.PRIOR_MODELS.items()}
+    monkeypatch.setattr(trials, "PRIOR_MODELS", small)
+    records = trials.with_priors({"truth": "RBF", "n": 40}, np.random.default_rng(3))
     assert [record["model"] for record in records] == list(small)
     rng = np.random.default_rng(3)
     truth = rbf_graph(20, rng)
@@ -60,4 +60,4 @@ def test_a_trial_scores_graphs_of_trace_d(monkeypatch):
 
 
 def test_it_is_one_of_the_experiments():
-    assert EXPERIMENTS["prior"] is prior.EXPERIMENT
+    assert EXPERIMENTS["prior"] is tables.PRIOR

@@ -9,10 +9,8 @@ from browser import Watched, started_browser
 
 from experiments.page.comparison import comparison_data, comparison_page
 from experiments.page.ledger import LedgerEntry, ledger_page
-from experiments.propositions import gaussian  # noqa: F401  # registers claims
-from experiments.propositions.claims import CLAIMS, Trial
-from experiments.propositions.finding import Finding
-from experiments.propositions.page import findings_page
+from experiments.propositions.proposition import PROPOSITIONS, Attempt, Finding
+from experiments.propositions.study import ledger_html
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
@@ -182,10 +180,10 @@ def test_a_row_of_the_picture_opens_its_claim(browser, tmp_path):
 
 
 def test_findings_become_entries_with_their_counterexample():
-    claim = replace(next(iter(CLAIMS.values())), key="lemma-9", tolerance=1e-8, refuted=1e-6)
-    trials = [Trial(0.5, {"A": np.eye(2)}), Trial(0.4, {"A": np.eye(3)})]
-    text = findings_page([Finding(claim, trials, (20,))], "wdro propositions --seed 7")
+    tried = replace(PROPOSITIONS["lemma-1"], key="lemma-9", within=(1e-8, ""), refuted=1e-6)
+    attempts = [Attempt(0.5, {"A": np.eye(2)}), Attempt(0.4, {"A": np.eye(3)})]
+    text = ledger_html([Finding(tried, attempts, (20,))], "wdro propositions --seed 7")
     assert "counterexamples/lemma-9.npz" in text
     assert '"verdict":"fails"' in text
     assert "--seed 7" in text
-    assert "20 vertices" in text  # those that were asked for, not the claim's own
+    assert "20 vertices" in text  # those that were asked for, not the proposition's own

@@ -46,8 +46,6 @@ PLUGINS = {
 @pytest.fixture(scope="module", autouse=True)
 def stand_ins():
     """Commands that do everything but compute."""
-    from experiments.figures import run as figures
-    from experiments.propositions import run as propositions
     from experiments.study import Report, Study
 
     carry_out = Study.carry_out
@@ -57,8 +55,6 @@ def stand_ins():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Study, "carry_out", without_an_answer)
-        patch.setattr(propositions, "run_propositions", lambda *_: [])
-        patch.setattr(figures, "run_figures", lambda *_: None)
         yield
 
 

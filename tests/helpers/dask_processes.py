@@ -14,7 +14,7 @@ from multiprocessing.process import BaseProcess
 _LOADED = [
     "distributed.cli.dask_scheduler",
     "distributed.cli.dask_worker",
-    "experiments.figures.run",
+    "experiments.figures.trials",
 ]
 
 

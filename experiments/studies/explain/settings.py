@@ -9,9 +9,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.figures.communities import PAPER as TABLE_3
 from experiments.figures.learning import GENERAL as PAPER_GENERAL
-from experiments.figures.norm import PAPER as TABLE_2
+from experiments.figures.learning import TABLE_2, TABLE_3
 from experiments.measuring.store import Row
 from experiments.studies.explain.trial import (
     BLOCK_SIZES,
