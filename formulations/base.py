@@ -24,7 +24,7 @@ from formulations.variables import LaplacianVariable, laplacian_variable, smooth
 from wdro_cvx import AmbiguitySet, Certificate, GraphProblem, ProblemError, Solution, SolverError
 from wdro_cvx.claims import check_claims, check_stated
 from wdro_cvx.graphs.laplacian import complete_graph
-from wdro_cvx.moments.moment import Moment, as_moment
+from wdro_cvx.moments.points import Moment, as_moment
 from wdro_cvx.priors import frobenius_of
 from wdro_cvx.registry import Registry
 from wdro_cvx.solution import Status

@@ -8,7 +8,7 @@ import numpy as np
 from formulations.base import Formulation
 from formulations.variables import LaplacianVariable
 from wdro_cvx.graphs.laplacian import complete_graph, edge_index
-from wdro_cvx.moments.moment import ReweighedMoment
+from wdro_cvx.moments.points import ReweighedMoment
 
 
 class Reweighting(Formulation):

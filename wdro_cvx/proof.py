@@ -34,8 +34,8 @@ from wdro_cvx.judge import judge
 from wdro_cvx.judging.edges import EDGE_THRESHOLD
 from wdro_cvx.judging.sparse.repair import repaired
 from wdro_cvx.moments.holes import moment_of, pair_squares
-from wdro_cvx.moments.moment import MeanMoment, Moment, ReweighedMoment, TransportedMoment
 from wdro_cvx.moments.nominal import Nominal
+from wdro_cvx.moments.points import MeanMoment, Moment, ReweighedMoment, TransportedMoment
 from wdro_cvx.priors import Frobenius, LogDegree
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Solution

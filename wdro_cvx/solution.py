@@ -14,7 +14,7 @@ from scipy import sparse
 
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.graphs.edge_list import EdgeList
-from wdro_cvx.moments.moment import Moment, as_moment
+from wdro_cvx.moments.points import Moment, as_moment
 from wdro_cvx.validation import Array, finite_array, real_number
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Certificate:
     moment : Moment or array (d, d)
         A second moment in the ambiguity set: the optimum is at least that of the sample-average
         problem for this moment. A bare matrix is explained by the set; one that says how it was
-        made (:mod:`wdro_cvx.moments.moment`) proves by itself where it is.
+        made (:mod:`wdro_cvx.moments.points`) proves by itself where it is.
     degree_multipliers : array (d,) or None
         ν of the constraint ``u = Aw``; the judge takes ``2η·deg(L)`` where there is none.
     trace_multiplier : float or None

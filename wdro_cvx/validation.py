@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
@@ -93,6 +94,23 @@ def covariance_matrix(name: str, value: ArrayLike, size: int) -> Array:
             "no distribution has this covariance."
         )
     return matrix
+
+
+def positive_scales(values: ArrayLike, place: Callable[[int], str], remedy: str) -> Array:
+    """Return positive numbers within 20 digits of each other; ``place`` names one by its index."""
+    scales = finite_array("scales", values, 1, ProblemError)
+    if scales.min() <= 0.0:
+        least = int(scales.argmin())
+        raise ProblemError(
+            f"scales must be positive; that of {place(least)} is {scales[least]:g}. {remedy}"
+        )
+    widest = 1e20  # beyond, the least of them is rounding of the largest
+    if scales.max() > widest * scales.min():
+        raise ProblemError(
+            f"scales must lie within a factor of {widest:g} of each other; they go from "
+            f"{scales.min():g} to {scales.max():g}."
+        )
+    return scales
 
 
 def real_number(

@@ -251,7 +251,7 @@ class Ambiguity:
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Evidence:
     """What bounds the optimum: a moment, in the form of its set, and multipliers."""
 
     moment: dict[str, Any]
@@ -273,7 +273,7 @@ class Proof:
     bounds: dict[Pair, Interval]
     absent: bool  # whether pairs without bounds are absent, rather than free
     graph: Graph
-    certificate: Certificate
+    certificate: Evidence
     threshold: Fraction
     nominal: PairNumbers  # what every pair costs at radius 0
     holes: Fraction | None  # see holes_error
@@ -404,7 +404,7 @@ def premium(proof: Proof, table: Table, radius: Fraction) -> Fraction:
     return gamma * radius**2 + forms + Fraction(rest, table.total << 2 * fine) / (gamma - top)
 
 
-def eigenvalue_limit(matrix: Rows, bits: int, hints: Certificate) -> tuple[Fraction, Fraction]:
+def eigenvalue_limit(matrix: Rows, bits: int, hints: Evidence) -> tuple[Fraction, Fraction]:
     """Return a proved upper limit of the eigenvalues, and a multiplier γ above it.
 
     If ``λI - A = CᵀC + E`` then no eigenvalue of A exceeds λ by more than the largest row sum of
@@ -989,7 +989,7 @@ def read_bounds(given: Given, d: int) -> tuple[dict[Pair, Interval], bool]:
     return bounds, members["others"].one_of("free", "absent") == "absent"
 
 
-def read_certificate(given: Given, ambiguity: Ambiguity, d: int, rows: int) -> Certificate:
+def read_certificate(given: Given, ambiguity: Ambiguity, d: int, rows: int) -> Evidence:
     """Return the certificate; its moment is null where the set has no other than one."""
     members = given.members("moment", "nu", "tau", "multiplier", "top")
     hints = [members[name].number() for name in ("tau", "multiplier", "top")]
@@ -1009,7 +1009,7 @@ def read_certificate(given: Given, ambiguity: Ambiguity, d: int, rows: int) -> C
     else:
         parts = offered.members("moves", "spread")
         moment |= {"moves": parts["moves"].rows(d, rows), "spread": parts["spread"].rows(d)}
-    return Certificate(moment, members["nu"].numbers(d), *hints)
+    return Evidence(moment, members["nu"].numbers(d), *hints)
 
 
 def read_graph(given: Given, d: int) -> Graph:

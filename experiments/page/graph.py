@@ -19,7 +19,7 @@ from experiments.page.path import Path, PathPoint
 from wdro_cvx import GaussianBall, GraphProblem, MomentBall, Singleton, WassersteinBall
 from wdro_cvx.graphs.edge_list import EdgeList
 from wdro_cvx.judging.sparse.brackets import ListedBrackets
-from wdro_cvx.moments.moment import TransportedMoment
+from wdro_cvx.moments.points import TransportedMoment
 from wdro_cvx.priors import Frobenius
 from wdro_cvx.validation import Array
 

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from solvers import solve
 from wdro_cvx import Certificate, GraphProblem, Singleton, Solution, Status, Verdict, judge
-from wdro_cvx.moments.moment import Moment
+from wdro_cvx.moments.points import Moment
 from wdro_cvx.solution import SPARSE_FROM
 from wdro_cvx.validation import Array
 

@@ -14,7 +14,7 @@ import numpy as np
 from solvers.bracket.limits import Clock
 from solvers.qp import LaplacianQP, QPSolution, solve_laplacian_qp
 from wdro_cvx import Certificate, GraphProblem, Solution, WorstCase
-from wdro_cvx.moments.moment import Moment, as_moment
+from wdro_cvx.moments.points import Moment, as_moment
 from wdro_cvx.solution import Status, relative_gap
 from wdro_cvx.validation import Array
 

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from wdro_cvx import Certificate, GraphProblem, Singleton, Solution, Status
 from wdro_cvx.ambiguity import Norm
-from wdro_cvx.moments.moment import TransportedMoment
+from wdro_cvx.moments.points import TransportedMoment
 
 _CLOSE = 1e-5  # relative error of t: the value is off by its square
 _MAX_STEPS = 12

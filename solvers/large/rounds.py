@@ -23,7 +23,7 @@ from wdro_cvx import Certificate, GraphProblem, Solution, Status
 from wdro_cvx.ambiguity import Transport
 from wdro_cvx.graphs.edge_list import EdgeList
 from wdro_cvx.graphs.listed_bounds import ListedBounds
-from wdro_cvx.moments.moment import TransportedMoment
+from wdro_cvx.moments.points import TransportedMoment
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.solution import relative_gap
 from wdro_cvx.validation import Array

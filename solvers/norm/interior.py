@@ -24,7 +24,7 @@ from solvers.qp.minimax import Master
 from wdro_cvx import GraphProblem
 from wdro_cvx.ambiguity import Norm
 from wdro_cvx.graphs.laplacian import adjoint, edge_index, laplacian_from_weights
-from wdro_cvx.moments.moment import TransportedMoment
+from wdro_cvx.moments.points import TransportedMoment
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.validation import Array
 

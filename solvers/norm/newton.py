@@ -24,7 +24,7 @@ from wdro_cvx import Certificate, GraphProblem, MomentBall, ProblemError, Soluti
 from wdro_cvx.ambiguity import Norm
 from wdro_cvx.claims import NORM_BALL
 from wdro_cvx.graphs.laplacian import complete_graph
-from wdro_cvx.moments.moment import TransportedMoment
+from wdro_cvx.moments.points import TransportedMoment
 from wdro_cvx.priors import frobenius_of
 from wdro_cvx.solution import relative_gap
 from wdro_cvx.validation import square_matrix, tolerance, whole_number

@@ -19,7 +19,7 @@ from solvers.paper.step import check_step, start_weights
 from wdro_cvx import AmbiguitySet, Certificate, GraphProblem, Solution, Status
 from wdro_cvx.ambiguity import Norm
 from wdro_cvx.graphs.laplacian import adjoint, laplacian_from_weights
-from wdro_cvx.moments.moment import as_moment
+from wdro_cvx.moments.points import as_moment
 from wdro_cvx.priors import frobenius_of
 from wdro_cvx.validation import Array, tolerance, whole_number
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from wdro_cvx.ambiguity import Transport
-from wdro_cvx.moments.moment import TransportedMoment
+from wdro_cvx.moments.points import TransportedMoment
 from wdro_cvx.validation import Array
 
 _ROUNDING = 1e-13  # of the budget, kept free for that of the sums

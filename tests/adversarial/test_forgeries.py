@@ -21,7 +21,7 @@ from wdro_cvx import (
     judge,
 )
 from wdro_cvx.graphs.laplacian import complete_graph, laplacian_from_weights
-from wdro_cvx.moments.moment import Moment, ReweighedMoment, TransportedMoment
+from wdro_cvx.moments.points import Moment, ReweighedMoment, TransportedMoment
 
 SAMPLES = np.random.default_rng(0).standard_normal((12, 5))
 NOMINAL = Nominal.from_samples(SAMPLES)

@@ -41,7 +41,7 @@ from wdro_cvx.graphs.laplacian import edge_index, laplacian_from_weights
 from wdro_cvx.judging.edge_costs import safe_costs
 from wdro_cvx.judging.sparse.backend import judged_at_scale
 from wdro_cvx.moments.holes import nominal_with_holes
-from wdro_cvx.moments.moment import MeanMoment, ReweighedMoment, TransportedMoment
+from wdro_cvx.moments.points import MeanMoment, ReweighedMoment, TransportedMoment
 from wdro_cvx.priors import DegreePrior, Frobenius
 
 REWEIGH = ("KLBall", "ChiSquareBall")

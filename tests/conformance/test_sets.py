@@ -11,7 +11,7 @@ from instances import random_nominal, seeds
 
 from solvers import solve
 from wdro_cvx import Certificate, GraphProblem, Status, check_ambiguity, judge
-from wdro_cvx.moments.moment import DenseMoment
+from wdro_cvx.moments.points import DenseMoment
 from wdro_cvx.testing.problems import PRIORS, D, some_nominal, some_problem
 
 #: Radius and number of samples: smooth at the optimum, and with kinks there.

@@ -121,7 +121,7 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("(reach / size if", "(reach if"),
         ],
     ),
-    "wdro_cvx/moments/moment.py": (
+    "wdro_cvx/moments/points.py": (
         f"tests/wdro_cvx/test_moments.py {_SETS}",
         [
             ("centre.moved + share * (self.moved - centre.moved)", "share * self.moved"),

@@ -10,7 +10,7 @@ from instances import dimensions, random_nominal, seeds
 
 from wdro_cvx.graphs.laplacian import edge_index
 from wdro_cvx.judging.edge_costs import safe_costs
-from wdro_cvx.moments.moment import TransportedMoment
+from wdro_cvx.moments.points import TransportedMoment
 
 
 def exact_costs(rows, rest):

@@ -5,7 +5,7 @@ from instances import random_laplacian, random_nominal
 from wdro_cvx import Certificate, ProblemError, Singleton, registered_ambiguities
 from wdro_cvx.graphs.laplacian import adjoint
 from wdro_cvx.judging.edge_costs import nuclear_size, safe_costs
-from wdro_cvx.moments.moment import (
+from wdro_cvx.moments.points import (
     DenseMoment,
     ReweighedMoment,
     TransportedMoment,

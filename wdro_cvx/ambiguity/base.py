@@ -17,8 +17,8 @@ from wdro_cvx.ambiguity.membership import MatrixMembership, Membership
 from wdro_cvx.ambiguity.structure import Structure
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.moments.distribution import Distribution
-from wdro_cvx.moments.moment import DenseMoment, Moment
 from wdro_cvx.moments.nominal import Nominal
+from wdro_cvx.moments.points import DenseMoment, Moment
 from wdro_cvx.registry import Registry
 from wdro_cvx.validation import Array, real_number
 

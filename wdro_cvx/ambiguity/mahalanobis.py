@@ -18,12 +18,11 @@ from wdro_cvx.ambiguity.smoothness import data_error, nominal_risk
 from wdro_cvx.ambiguity.transport import TransportBall, worst_transport
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.moments.distribution import Discrete, Distribution, Gaussian
-from wdro_cvx.moments.moment import TransportedMoment
 from wdro_cvx.moments.nominal import Nominal
-from wdro_cvx.validation import Array, finite_array
+from wdro_cvx.moments.points import TransportedMoment
+from wdro_cvx.validation import Array, positive_scales
 
 _LARGEST = 1e30
-_WIDEST = 1e20  # of the scales: beyond, squares of their ratios leave no digits
 
 
 @register_ambiguity
@@ -46,26 +45,16 @@ class MahalanobisBall(TransportBall):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        scales = finite_array("scales", self.scales, 1, ProblemError)
-        if scales.min() <= 0.0:
-            vertex = int(scales.argmin())
-            raise ProblemError(
-                f"scales must be positive; that of vertex {vertex} is {scales[vertex]:g}. "
-                "A sensor without noise has a small scale, not zero."
-            )
-        if scales.max() > _WIDEST * scales.min():
-            raise ProblemError(
-                f"scales must lie within a factor of {_WIDEST:g} of each other; they go from "
-                f"{scales.min():g} to {scales.max():g}."
-            )
+        scales = positive_scales(
+            self.scales, "vertex {}".format, "A sensor without noise has a small scale, not zero."
+        )
         if not 1.0 / _LARGEST <= scales.max() <= _LARGEST:
             raise ProblemError(
                 f"scales must be of a size between {1.0 / _LARGEST:g} and {_LARGEST:g}, so that "
                 f"their squares are numbers; the largest is {scales.max():g}. Only radius·scales "
                 "counts: put the rest into the radius."
             )
-        # A tuple, so that sets can be compared and hashed.
-        object.__setattr__(self, "scales", tuple(float(scale) for scale in scales))
+        object.__setattr__(self, "scales", tuple(scales.tolist()))
 
     @classmethod
     def example(cls, radius: float, d: int) -> Self:

@@ -14,8 +14,8 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from wdro_cvx.moments.moment import DenseMoment, Moment
 from wdro_cvx.moments.nominal import Nominal
+from wdro_cvx.moments.points import DenseMoment, Moment
 from wdro_cvx.validation import Array
 
 M = TypeVar("M", bound=Moment)

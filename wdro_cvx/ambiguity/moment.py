@@ -15,8 +15,8 @@ from wdro_cvx.ambiguity.base import WorstCase, register_ambiguity
 from wdro_cvx.ambiguity.shift import ShiftBall
 from wdro_cvx.ambiguity.smoothness import nominal_risk
 from wdro_cvx.ambiguity.structure import Norm
-from wdro_cvx.moments.moment import TransportedMoment
 from wdro_cvx.moments.nominal import Nominal
+from wdro_cvx.moments.points import TransportedMoment
 from wdro_cvx.validation import Array, real_number
 
 

@@ -11,7 +11,7 @@ That Σ be positive semidefinite is not asked for: against a Laplacian the worst
 
 Where means are large for the spread, ``Σ_n = Θ - μμᵀ`` cancels, and so it is not formed: points are
 ``Θ + (mmᵀ - μμᵀ) + SᵀS + Δ`` by their pieces
-(:class:`wdro_cvx.moments.moment.MeanMoment`), and the risk is
+(:class:`wdro_cvx.moments.points.MeanMoment`), and the risk is
 ``⟨Θ, L⟩`` plus the two premiums.
 """
 
@@ -28,8 +28,8 @@ from wdro_cvx.ambiguity.smoothness import nominal_risk
 from wdro_cvx.ambiguity.splitting import split_moment
 from wdro_cvx.ambiguity.structure import Transport
 from wdro_cvx.ambiguity.transport import worst_transport
-from wdro_cvx.moments.moment import MeanMoment, Moment, TransportedMoment
 from wdro_cvx.moments.nominal import Nominal
+from wdro_cvx.moments.points import MeanMoment, Moment, TransportedMoment
 from wdro_cvx.validation import Array, real_number
 
 _EPS = float(np.finfo(float).eps)

@@ -23,12 +23,11 @@ from wdro_cvx.graphs.laplacian import (
     vertex_count,
     weights_from_laplacian,
 )
-from wdro_cvx.moments.moment import TransportedMoment
 from wdro_cvx.moments.nominal import Nominal
-from wdro_cvx.validation import Array, finite_array
+from wdro_cvx.moments.points import TransportedMoment
+from wdro_cvx.validation import Array, positive_scales
 
 _EPS = float(np.finfo(float).eps)
-_WIDEST = 1e20  # of the scales: beyond, the least of them is rounding of the largest
 
 
 @register_ambiguity
@@ -53,21 +52,15 @@ class PairBall(ShiftBall):
         super().__post_init__()
         if len(self.scales) == 0:
             return
-        scales = finite_array("scales", self.scales, 1, ProblemError)
-        d = vertex_count(scales)
-        if scales.min() <= 0.0:
-            heads, tails = edge_index(d)
-            pair = int(scales.argmin())
-            raise ProblemError(
-                f"scales must be positive; that of the pair {heads[pair]}, {tails[pair]} is "
-                f"{scales[pair]:g}. A small one says that the pair is known well."
-            )
-        if scales.max() > _WIDEST * scales.min():
-            raise ProblemError(
-                f"scales must lie within a factor of {_WIDEST:g} of each other; they go from "
-                f"{scales.min():g} to {scales.max():g}."
-            )
-        object.__setattr__(self, "scales", tuple(float(scale) for scale in scales))
+
+        def pair(place: int) -> str:
+            heads, tails = edge_index(vertex_count(np.asarray(self.scales)))
+            return f"the pair {heads[place]}, {tails[place]}"
+
+        remedy = "A small one says that the pair is known well."
+        scales = positive_scales(self.scales, pair, remedy)
+        vertex_count(scales)
+        object.__setattr__(self, "scales", tuple(scales.tolist()))
 
     @classmethod
     def example(cls, radius: float, d: int) -> Self:

@@ -18,12 +18,12 @@ from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase
 from wdro_cvx.ambiguity.membership import Membership
 from wdro_cvx.ambiguity.representation import density_ratios
 from wdro_cvx.ambiguity.smoothness import CANCELLATION, is_laplacian
-from wdro_cvx.ambiguity.structure import Atoms
+from wdro_cvx.ambiguity.structure import Atoms, Divergence
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.graphs.laplacian import BLOCK, edge_blocks
 from wdro_cvx.moments.distribution import Discrete, uniform
-from wdro_cvx.moments.moment import DenseMoment, Moment, ReweighedMoment
 from wdro_cvx.moments.nominal import Nominal
+from wdro_cvx.moments.points import DenseMoment, Moment, ReweighedMoment
 from wdro_cvx.summation import gram
 from wdro_cvx.validation import Array
 
@@ -31,7 +31,7 @@ _EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
-class ReweightingBall(AmbiguitySet):
+class ReweightingBall(AmbiguitySet, Divergence):
     """The distributions on the given samples within a divergence ``radius`` of equal weights.
 
     A subclass writes the worst ratios :meth:`tilt`, the divergence :meth:`divergence`, φ's
@@ -47,18 +47,6 @@ class ReweightingBall(AmbiguitySet):
 
         The multiplier is the derivative of the risk in the radius. The radius is positive.
         """
-
-    @abstractmethod
-    def divergence(self, ratios: Array) -> float:
-        """Return ``mean φ(ρ_i)``."""
-
-    @abstractmethod
-    def slope(self, ratios: Array) -> Array:
-        """Return φ′ of every ratio; the ratios are positive."""
-
-    @abstractmethod
-    def bend(self, ratios: Array) -> Array:
-        """Return φ″ of every ratio; the ratios are positive, and so is φ″."""
 
     @abstractmethod
     def link(self, scores: Array) -> tuple[Array, Array]:

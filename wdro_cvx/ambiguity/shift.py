@@ -11,8 +11,8 @@ import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet
 from wdro_cvx.ambiguity.membership import Membership
-from wdro_cvx.moments.moment import Moment, TransportedMoment
 from wdro_cvx.moments.nominal import Nominal
+from wdro_cvx.moments.points import Moment, TransportedMoment
 from wdro_cvx.validation import Array
 
 

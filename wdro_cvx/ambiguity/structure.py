@@ -6,17 +6,18 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, Protocol, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 from scipy.optimize import minimize_scalar
 
-from wdro_cvx.moments.moment import ReweighedMoment
+from wdro_cvx.moments.points import ReweighedMoment
 from wdro_cvx.validation import Array
 
 
@@ -105,15 +106,18 @@ class Transport:
         return centre + min(float(found.fun), premium(ends[0]))
 
 
-class Divergence(Protocol):
+class Divergence(ABC):
     """A function φ of density ratios, smooth and strictly convex on positive ones."""
 
+    @abstractmethod
     def divergence(self, ratios: Array) -> float:
         """Return ``mean φ(ρ_i)``."""
 
+    @abstractmethod
     def slope(self, ratios: Array) -> Array:
         """Return φ′ of every ratio; the ratios are positive."""
 
+    @abstractmethod
     def bend(self, ratios: Array) -> Array:
         """Return φ″ of every ratio; the ratios are positive, and so is φ″."""
 

@@ -20,8 +20,8 @@ from wdro_cvx.ambiguity.base import AmbiguitySet
 from wdro_cvx.ambiguity.membership import Membership
 from wdro_cvx.ambiguity.secular import solve_secular
 from wdro_cvx.ambiguity.structure import Transport
-from wdro_cvx.moments.moment import Moment, TransportedMoment
 from wdro_cvx.moments.nominal import Nominal, root_rows
+from wdro_cvx.moments.points import Moment, TransportedMoment
 from wdro_cvx.validation import Array
 
 _EPS = float(np.finfo(float).eps)

@@ -16,7 +16,7 @@ import numpy as np
 from wdro_cvx.ambiguity.singleton import Singleton
 from wdro_cvx.graphs.laplacian import Residuals
 from wdro_cvx.judging.edges import EdgeBrackets
-from wdro_cvx.moments.moment import DenseMoment, Moment
+from wdro_cvx.moments.points import DenseMoment, Moment
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate

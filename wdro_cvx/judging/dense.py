@@ -24,7 +24,7 @@ from wdro_cvx.judging.court import (
 from wdro_cvx.judging.dual_bound import dual_bound
 from wdro_cvx.judging.edge_costs import nuclear_size, safe_costs
 from wdro_cvx.judging.edges import edge_brackets
-from wdro_cvx.moments.moment import Moment
+from wdro_cvx.moments.points import Moment
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate
 from wdro_cvx.validation import Array

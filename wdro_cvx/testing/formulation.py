@@ -3,43 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from wdro_cvx.ambiguity.base import AmbiguitySet
 from wdro_cvx.ambiguity.singleton import Singleton
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.judge import judge
 from wdro_cvx.problem import GraphProblem
-from wdro_cvx.solution import Solution
 from wdro_cvx.testing.problems import PRIORS, D, some_problem
 from wdro_cvx.testing.report import CheckReport, CheckResult, run_check
 
 _TOLERANCE = 1e-6  # of values and judged gaps
 
 
-class AnyProgram(Protocol):
-    """A formulation of one problem."""
-
-    cvxpy: Any
-
-    def at(self, *, radius: float) -> AnyProgram:
-        """Move to another radius."""
-
-    def solve(self) -> Solution:
-        """Solve the program."""
-
-
-class AnyFormulation(Protocol):
-    """What is checked, a class: see ``formulations.Formulation``."""
-
-    __name__: str
-    claims: tuple[type[AmbiguitySet], ...]
-
-    def __call__(self, problem: GraphProblem) -> AnyProgram:
-        """Build the program of a problem."""
-
-    def check_claim(self, problem: GraphProblem) -> None:
-        """Raise ProblemError unless it applies to a problem."""
+#: A subclass of ``formulations.Formulation``, which this package does not import.
+AnyFormulation: TypeAlias = Any
 
 
 class _OtherSet(Singleton):

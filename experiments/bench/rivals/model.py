@@ -13,7 +13,7 @@ import numpy as np
 
 from solvers import Solver
 from wdro_cvx import Certificate, GraphProblem, LogDegree, ProblemError, Singleton, Solution, Status
-from wdro_cvx.moments.moment import as_moment
+from wdro_cvx.moments.points import as_moment
 from wdro_cvx.validation import Array
 
 _LOOK = 5  # iterations between two computations of the gap

@@ -18,7 +18,7 @@ from experiments.bench.rivals.fdpg import FastDual
 from experiments.bench.rivals.model import Model, check_log_degree, iterate
 from wdro_cvx import Certificate, GraphProblem, Solution, Status
 from wdro_cvx.graphs.edge_list import EdgeList
-from wdro_cvx.moments.moment import TransportedMoment
+from wdro_cvx.moments.points import TransportedMoment
 from wdro_cvx.solution import SPARSE_FROM
 from wdro_cvx.validation import Array
 

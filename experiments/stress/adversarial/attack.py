@@ -23,7 +23,7 @@ from wdro_cvx import Certificate, GraphProblem, Solution, Status, Verdict, judge
 from wdro_cvx.graphs.laplacian import edge_index, laplacian_from_weights, weights_from_laplacian
 from wdro_cvx.judging.sparse.backend import judged_at_scale
 from wdro_cvx.judging.sparse.brackets import ListedBrackets
-from wdro_cvx.moments.moment import DenseMoment
+from wdro_cvx.moments.points import DenseMoment
 from wdro_cvx.proof import proof_document
 from wdro_cvx.validation import Array
 from wdro_cvx.verify import Result, prove

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from wdro_cvx import Certificate, GraphProblem
-from wdro_cvx.moments.moment import DenseMoment, MeanMoment, ReweighedMoment, TransportedMoment
+from wdro_cvx.moments.points import DenseMoment, MeanMoment, ReweighedMoment, TransportedMoment
 from wdro_cvx.validation import Array
 
 #: How far outside its set a forged moment is, relative to the radius.

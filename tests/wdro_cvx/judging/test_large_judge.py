@@ -30,7 +30,7 @@ from wdro_cvx.graphs.laplacian import laplacian_from_weights, weights_from_lapla
 from wdro_cvx.judging.sparse.premium import premium_bound
 from wdro_cvx.judging.sparse.prices import TooManyError, pairs_below
 from wdro_cvx.judging.sparse.top import eigenvalue_bound
-from wdro_cvx.moments.moment import TransportedMoment
+from wdro_cvx.moments.points import TransportedMoment
 
 
 def transports(radius, d):

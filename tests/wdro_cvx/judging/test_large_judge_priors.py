@@ -22,7 +22,7 @@ from wdro_cvx import (
     judge,
 )
 from wdro_cvx.graphs.laplacian import laplacian_from_weights, weights_from_laplacian
-from wdro_cvx.moments.moment import TransportedMoment
+from wdro_cvx.moments.points import TransportedMoment
 from wdro_cvx.priors import Frobenius
 
 SETS = [Singleton(), WassersteinBall(0.3), MomentBall(0.3)]

@@ -18,7 +18,7 @@ from wdro_cvx import (
     registered_ambiguities,
 )
 from wdro_cvx.ambiguity import Norm, Transport
-from wdro_cvx.moments.moment import DenseMoment
+from wdro_cvx.moments.points import DenseMoment
 
 
 @dataclass(frozen=True)

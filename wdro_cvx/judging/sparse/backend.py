@@ -38,7 +38,7 @@ from wdro_cvx.judging.sparse.dual import LargeBound, Setting, large_bound
 from wdro_cvx.judging.sparse.premium import premium_bound
 from wdro_cvx.judging.sparse.repair import repaired
 from wdro_cvx.judging.sparse.top import longest_row
-from wdro_cvx.moments.moment import Moment, TransportedMoment
+from wdro_cvx.moments.points import Moment, TransportedMoment
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate
 from wdro_cvx.validation import Array

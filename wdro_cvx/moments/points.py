@@ -7,7 +7,7 @@ which rounding spoils; that *these* rows are the nominal ones moved by so much t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
@@ -311,29 +311,16 @@ def checked_copy(name: str, moment: Moment) -> Moment:
     Moments are made at every step of a solver, and checked where they come from outside. Whatever
     is not exactly of a kind that is known here counts as its matrix.
     """
-
-    def piece(label: str, array: ArrayLike, ndim: int = 2) -> Array:
-        return finite_array(f"{name}.{label}", array, ndim, ProblemError)
-
-    if type(moment) is TransportedMoment:
-        return TransportedMoment(
-            piece("moved", moment.moved),
-            None if moment.spread is None else piece("spread", moment.spread),
-            None if moment.shift is None else piece("shift", moment.shift),
-        )
-    if type(moment) is MeanMoment:
-        return MeanMoment(
-            piece("kept", moment.kept),
-            piece("mean", moment.mean, 1),
-            piece("change", moment.change, 1),
-            None if moment.spread is None else piece("spread", moment.spread),
-            None if moment.shift is None else piece("shift", moment.shift),
-        )
-    if type(moment) is ReweighedMoment:
-        return ReweighedMoment(
-            piece("samples", moment.samples), piece("weights", moment.weights, 1)
-        )
-    return DenseMoment(piece("second_moment", moment.second_moment))
+    if type(moment) not in (TransportedMoment, MeanMoment, ReweighedMoment):
+        matrix = finite_array(f"{name}.second_moment", moment.second_moment, 2, ProblemError)
+        return DenseMoment(matrix)
+    pieces = {}
+    for field in fields(moment):  # type: ignore[arg-type] # all of them are dataclasses
+        piece = getattr(moment, field.name)
+        if piece is not None or field.default is not None:
+            ndim = 1 if field.name in ("mean", "change", "weights") else 2
+            pieces[field.name] = finite_array(f"{name}.{field.name}", piece, ndim, ProblemError)
+    return type(moment)(**pieces)
 
 
 def as_moment(value: Moment | ArrayLike) -> Moment:
