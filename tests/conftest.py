@@ -4,6 +4,8 @@ from collections import defaultdict
 # Two test workers share two cores; more threads than that only get in each other's way.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Tests start many processes, each of which would compile our modules again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 import pytest
 from hypothesis import HealthCheck, settings

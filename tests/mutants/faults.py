@@ -80,7 +80,7 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         f"{_SETS} tests/adversarial",
         [
             ("premium = root.multiplier * radius**2", "premium = root.multiplier * radius"),
-            ("square += float(np.sum((moment.spread / scales) ** 2))", "square += 0.0"),
+            ("square += float(np.sum((moment.spread / self.scales) ** 2))", "square += 0.0"),
         ],
     ),
     "wdro_cvx/ambiguity/kl.py": (
@@ -99,8 +99,13 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "wdro_cvx/ambiguity/moment.py": (
         _SETS,
         [
-            ("self.radius ** (self.alpha - 1.0)", "self.radius**self.alpha"),
             ("total ** (1.0 / q - 1.0)", "total ** (1.0 / q)"),
+        ],
+    ),
+    "wdro_cvx/ambiguity/structure.py": (
+        _SETS,
+        [
+            ("radius ** (self.alpha - 1.0)", "radius**self.alpha"),
         ],
     ),
     "wdro_cvx/ambiguity/pairs.py": (
