@@ -19,14 +19,14 @@ _ROUNDING = 1e-15  # relative complementarity, below which it does too
 _PULLS = 100  # towards the nominal ones; only a radius at rounding level needs more than 60
 
 
-def solve_atoms(incumbent: Incumbent, tol: float, max_iterations: int) -> None:
-    """Improve the incumbent until its gap is ``tol`` or nothing is left to do.
+def solve_atoms(incumbent: Incumbent, max_iterations: int) -> None:
+    """Improve the incumbent until it is solved or nothing is left to do.
 
     Does nothing for a set without atoms, nor where weights or probabilities have no
     choice.
     """
     problem, laplacian = incumbent.problem, incumbent.laplacian
-    if laplacian is None or incumbent.gap <= tol:
+    if laplacian is None or incumbent.solved:
         return
     if not isinstance(problem.structure, Atoms):
         return
@@ -35,15 +35,15 @@ def solve_atoms(incumbent: Incumbent, tol: float, max_iterations: int) -> None:
     if point is None:
         return
     for steps_left in reversed(range(min(max_iterations, _MAX_STEPS))):
-        incumbent.clock.check()
+        incumbent.check_clock()
         following = _next(model, point)
         point = following or point
         left = point.complementarity / problem.d
         ended = following is None or left <= _ROUNDING or steps_left == 0
-        if ended or left <= _NEAR * tol:
+        if ended or left <= _NEAR * incumbent.tol:
             _offer(incumbent, model, point)
         incumbent.record()
-        if ended or incumbent.gap <= tol:
+        if ended or incumbent.solved:
             return
 
 

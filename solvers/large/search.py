@@ -7,13 +7,13 @@ on the candidates.
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import sparse
 
 from solvers.bracket.limits import Clock
+from solvers.control.spectral import SpectralControl
 from solvers.large.sparse_qp import Box, Point, SparseQP, solve_sparse_qp
 from solvers.large.structure import Candidates, squared_distances
 from solvers.large.worst_case import WorstTransport, worst_transport
@@ -21,9 +21,6 @@ from wdro_cvx.priors import DegreePrior
 from wdro_cvx.solution import relative_gap
 from wdro_cvx.validation import Array
 
-_MEMORY = 5
-_DECREASE = 1e-4
-_NEGLIGIBLE = 1e-2  # curvature below this share of β is not worth a second QP
 _MAX_DOUBLINGS = 30
 _TRIFLE = 1e-3  # of the gap to be closed: a step that promises no more is not worth shortening
 _MAX_STEPS = 60
@@ -110,11 +107,12 @@ class Search:
     evidence: Evidence | None = None
     worst: WorstTransport | None = None  # at the weights
     steps: int = 0
-    rho: float = 0.0
     share: float = _SHARE
+    control: SpectralControl = field(init=False)
     nominal_costs: Array = field(init=False)
 
     def __post_init__(self) -> None:
+        self.control = SpectralControl(self.data.prior.beta)
         self.weights = np.zeros(self.edges.size)
         self.nominal_costs = self.costs(self.data.points)
 
@@ -177,10 +175,10 @@ class Search:
         return self.worst is not None and self.worst.closed
 
     def _descend(self, tol: float) -> None:
-        data, beta = self.data, self.data.prior.beta
+        data, control = self.data, self.control
         assert self.worst is not None
         weights, worst = self.weights, self.worst
-        recent: deque[float] = deque([self.value], maxlen=_MEMORY)
+        control.restart(self.value)
         costs = self.costs(data.moved(worst))
         for _ in range(_MAX_STEPS):
             point = self.bounded(worst, costs)
@@ -189,29 +187,27 @@ class Search:
                 return
             moved = point.feasible
             for _ in range(_MAX_DOUBLINGS):
-                if self.rho > _NEGLIGIBLE * beta:
+                if control.proximal:
                     start = (point.nu, point.tau)
-                    near = self._quadratic(costs, self.rho, start, self._accuracy(), weights)
+                    near = self._quadratic(costs, control.rho, start, self._accuracy(), weights)
                     moved = near.feasible
                 change = moved - weights
                 length = 2 * float(change @ change) + float(np.sum(self.edges.degrees(change) ** 2))
                 moved_worst, value = self._evaluate(moved, worst)
-                # Values are known up to the accuracy that they were asked for with.
-                least = max(recent) + self._accuracy() * abs(self.value)
-                trifle = _TRIFLE * tol * abs(self.value)
-                if value <= least - _DECREASE * (beta + self.rho / 2) * length:
+                # Values are known only to the accuracy that they were computed with.
+                if control.accepts(value, length, self._accuracy() * abs(self.value)):
                     break
-                if self.gap <= tol or (beta + self.rho) * length <= trifle:
+                trifle = _TRIFLE * tol * abs(self.value)
+                if self.gap <= tol or (control.beta + control.rho) * length <= trifle:
                     return
-                self.rho = max(2 * self.rho, beta)
+                control.shorten()
             else:
                 return
             if length == 0.0:
                 return
             moved_costs = self.costs(data.moved(moved_worst))
-            self.rho = max(float(change @ (moved_costs - costs)) / length, 0.0)
+            control.take(value, float(change @ (moved_costs - costs)), length)
             weights, worst, costs = moved, moved_worst, moved_costs
-            recent.append(value)
 
     def check_clock(self) -> None:
         """Raise OutOfTime if the limit has passed and there is an answer to end with."""

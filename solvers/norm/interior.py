@@ -37,26 +37,26 @@ _MOST_WORST_CASES = 5_000_000  # entries of a table of worst cases by edges
 _FREE = 1e10  # κ of a free trace
 
 
-def solve_norm_ball(incumbent: Incumbent, tol: float, max_iterations: int) -> None:
-    """Improve the incumbent until its gap is ``tol``, or as far as rounding lets it.
+def solve_norm_ball(incumbent: Incumbent, max_iterations: int) -> None:
+    """Improve the incumbent until it is solved, or as far as rounding lets it.
 
     Does nothing where the set is no ball of a norm of order 1 ≤ p < ∞.
     """
     problem = incumbent.problem
     norm = problem.structure
-    if not isinstance(norm, Norm) or incumbent.laplacian is None or incumbent.gap <= tol:
+    if not isinstance(norm, Norm) or incumbent.laplacian is None or incumbent.solved:
         return
     order = norm.order
     if np.isinf(order) or problem.ambiguity.radius == 0.0 or max_iterations < 1:
         return
     if order == 1.0:
-        _largest_degree(incumbent, tol)
+        _largest_degree(incumbent)
         return
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # ends the run
-        _follow(incumbent, norm.dual_order, tol, min(max_iterations, _MAX_STEPS))
+        _follow(incumbent, norm.dual_order, min(max_iterations, _MAX_STEPS))
 
 
-def _largest_degree(incumbent: Incumbent, tol: float) -> None:
+def _largest_degree(incumbent: Incumbent) -> None:
     """Mix the worst cases of all vertices."""
     problem, theta = incumbent.problem, incumbent.problem.nominal.second_moment
     radius, costs = problem.ambiguity.radius, adjoint(theta)
@@ -68,7 +68,7 @@ def _largest_degree(incumbent: Incumbent, tol: float) -> None:
     master = _master(incumbent)
     if master.free.size == 0:
         return
-    mixture = master.mix(table, 0.01 * tol)
+    mixture = master.mix(table, 0.01 * incumbent.tol)
     shift = np.diag(radius * (1.0 - 1e-15) * mixture.shares)
     moment = TransportedMoment(problem.nominal.rows, shift=shift)
     answer = incumbent.bound_by(moment, (mixture.nu, mixture.tau))
@@ -80,9 +80,8 @@ def _largest_degree(incumbent: Incumbent, tol: float) -> None:
 def _master(incumbent: Incumbent) -> Master:
     problem = incumbent.problem
     assert incumbent.laplacian is not None
-    size = max(abs(incumbent.value), problem.floor)
     trace = float(np.trace(incumbent.laplacian)) or problem.target_trace
-    return Master.of(incumbent.quadratic(problem.nominal.second_moment), size, trace)
+    return Master.of(incumbent.quadratic(problem.nominal.second_moment), incumbent.size, trace)
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,8 +225,8 @@ class _System:
         )
 
 
-def _follow(incumbent: Incumbent, q: float, tol: float, max_steps: int) -> None:
-    problem, master = incumbent.problem, _master(incumbent)
+def _follow(incumbent: Incumbent, q: float, max_steps: int) -> None:
+    problem, master, tol = incumbent.problem, _master(incumbent), incumbent.tol
     if master.free.size == 0:
         return
     point = _start(_Model.of(problem, master, q))
@@ -236,7 +235,7 @@ def _follow(incumbent: Incumbent, q: float, tol: float, max_steps: int) -> None:
         if point.products <= _CLOSE * tol:
             _certify(incumbent, point)
         incumbent.record()
-        if incumbent.gap <= tol:
+        if incumbent.solved:
             return
         try:
             system = _System(point)

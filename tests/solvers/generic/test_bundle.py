@@ -145,22 +145,24 @@ def test_every_bound_is_by_a_moment_in_the_set():
     incumbent.evaluate(start)
     bounds = []
     for _ in range(6):
-        bundle_ascent(incumbent, 1e-12, 1)
+        incumbent.tol = 1e-12
+        bundle_ascent(incumbent, 1)
         moment = incumbent.certificate.second_moment
         assert problem.ambiguity.distance(problem.nominal, moment) <= 5.0 * (1 + 1e-12)
         bounds.append(incumbent.bound)
         assert incumbent.bound <= optimum * (1 + CONIC) <= incumbent.value * (1 + 2 * CONIC)
-    assert incumbent.iterations == len(incumbent.history) == 6
+    assert incumbent.iterations == len(incumbent.run.history) == 6
     assert bounds == sorted(bounds)
 
 
 def test_a_solved_incumbent_is_left_alone():
     problem = problem_with(NuclearBall(5.0), 6)
     incumbent = Incumbent(problem)
-    bundle_ascent(incumbent, 1e-6, 10)  # nothing to start from
+    bundle_ascent(incumbent, 10)  # nothing to start from
     assert incumbent.iterations == 0
     incumbent.evaluate(CertifiedSolver().solve(problem).laplacian)
-    bundle_ascent(incumbent, np.inf, 10)
+    incumbent.tol = np.inf
+    bundle_ascent(incumbent, 10)
     assert incumbent.iterations == 0
 
 

@@ -9,6 +9,7 @@ from instances import random_nominal, seeds
 from formulations import GeneralRegularized
 from solvers import MomentNewton
 from solvers.bracket.incumbent import Incumbent
+from solvers.bracket.run import Run
 from solvers.norm.interior import _master, _Model, _Point, solve_norm_ball
 from wdro_cvx import EdgeBounds, GaussianBall, GraphProblem, LogDegree, MomentBall
 from wdro_cvx.graphs.laplacian import laplacian_from_weights
@@ -30,9 +31,10 @@ def bounds_of(kind, rng, d, trace):
 
 def improved(problem, tol=1e-7):
     """Run the interior point alone, from a graph that is far off."""
-    incumbent = Incumbent(problem.normalised, unit=problem.unit)
+    incumbent = Incumbent(problem.normalised, run=Run(unit=problem.unit))
     incumbent.evaluate(incumbent.problem.prior.start(problem.d))
-    solve_norm_ball(incumbent, tol, 200)
+    incumbent.tol = tol
+    solve_norm_ball(incumbent, 200)
     return incumbent
 
 
