@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from solvers.atoms.interior_point import Point, advance, starting_point
-from solvers.atoms.model import Model, build_model
+from solvers.atoms.interior_point import SaddlePoint, advance, starting_point
+from solvers.atoms.model import SaddleModel, build_model
 from solvers.bracket.incumbent import Incumbent
 from wdro_cvx.ambiguity import Atoms
 from wdro_cvx.graphs.laplacian import laplacian_from_weights
@@ -47,7 +47,7 @@ def solve_atoms(incumbent: Incumbent, max_iterations: int) -> None:
             return
 
 
-def _next(model: Model, point: Point) -> Point | None:
+def _next(model: SaddleModel, point: SaddlePoint) -> SaddlePoint | None:
     """Return the next point, None where rounding has left none."""
     # The last steps of a hopeless case may overflow; what they give is not used.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -59,7 +59,7 @@ def _next(model: Model, point: Point) -> Point | None:
     return moved if usable else None
 
 
-def _offer(incumbent: Incumbent, model: Model, point: Point) -> None:
+def _offer(incumbent: Incumbent, model: SaddleModel, point: SaddlePoint) -> None:
     """Offer the weights, the probabilities and the graph that is best against these."""
     problem = incumbent.problem
     graph = laplacian_from_weights(model.weights(point.x))

@@ -12,6 +12,7 @@ import numpy as np
 
 from solvers.bracket.run import Run
 from solvers.qp import LaplacianQP, QPSolution, solve_laplacian_qp
+from solvers.qp.minimax import Master
 from wdro_cvx import Certificate, GraphProblem, Solution, WorstCase
 from wdro_cvx.moments.moment import Moment, as_moment
 from wdro_cvx.solution import Status, relative_gap
@@ -87,6 +88,12 @@ class Incumbent:
             moment = moment - rho * centre
         prior = self.problem.prior
         return LaplacianQP(moment, prior if rho == 0.0 else prior.proximal(rho))
+
+    def master(self) -> Master:
+        """Return the problem of a few worst cases, in the units of the incumbent."""
+        assert self.laplacian is not None
+        trace = float(np.trace(self.laplacian)) or self.problem.target_trace
+        return Master.of(self.problem.d, self.problem.prior, self.size, trace)
 
     def record(self, iterations: int = 1) -> None:
         """Count iterations and report the bracket."""

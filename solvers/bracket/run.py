@@ -13,16 +13,7 @@ from solvers.bracket.request import Callback, Progress, Settings
 
 
 class Bar:
-    """A progress bar that counts the digits of the gap.
-
-    Parameters
-    ----------
-    bar : tqdm
-    tol : float
-        The gap at which the bar is full.
-    callback : callable, optional
-        Receives the progress as well.
-    """
+    """A progress bar that counts the digits of the gap; full at ``tol``."""
 
     def __init__(self, bar: Any, tol: float, callback: Callback | None) -> None:
         self.bar, self.tol, self.callback = bar, tol, callback
@@ -68,6 +59,11 @@ class Run:
         row = {"value": value * square, "bound": bound * square, "seconds": self.clock.seconds}
         self.history.append(row | more)
         self.tell(iteration, value, bound, gap)
+
+    @property
+    def late(self) -> bool:
+        """Whether the time limit has passed."""
+        return self.clock.seconds > self.clock.limit
 
     def stage(self, doing: str) -> None:
         """Show the current activity, if there is a bar."""

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 import numpy as np
 from scipy import linalg
 
-from solvers.control.anderson import Anderson
 from wdro_cvx.validation import Array
 
 S = TypeVar("S")
@@ -28,9 +28,44 @@ STEP_ERROR = 0.05
 #: Iterations between certificates; one costs about two iterations.
 CHECK_EVERY = 20
 _MEMORY = 8
+_PARALLEL = 1e-8  # relative: differences of residuals that are parallel to rounding
 _ACCELERATE_EVERY = 5
 _WORSE = 2.0  # a residual that grows by this factor undoes an acceleration
 _BALANCED, _BALANCING = 2.0, 5.0  # ratio of residuals to leave alone; largest change of ρ
+
+
+@dataclass
+class Anderson(Generic[S]):
+    """Anderson acceleration of ``x ↦ x + residual`` (Walker and Ni, SIAM J. Numer. Anal. 2011).
+
+    The next point is the combination of the last images whose residuals cancel best.
+    """
+
+    memory: int
+    images: list[S] = field(default_factory=list)
+    residuals: list[Array] = field(default_factory=list)
+
+    def add(self, image: S, residual: Array) -> None:
+        """Note one iteration."""
+        self.images = [*self.images[-self.memory :], image]
+        self.residuals = [*self.residuals[-self.memory :], residual]
+
+    def forget(self) -> None:
+        """Start anew: the iteration has changed."""
+        self.images.clear()
+        self.residuals.clear()
+
+    def shares(self) -> Array | None:
+        """Return the shares of all images but the last, whose share is the rest of 1.
+
+        None if there are too few images to combine.
+        """
+        if len(self.images) < 3:
+            return None
+        last = self.residuals[-1]
+        turns = np.stack([(last - other).ravel() for other in self.residuals[:-1]], axis=1)
+        shares = linalg.lstsq(turns, last.ravel(), cond=_PARALLEL, check_finite=False)[0]
+        return np.asarray(shares)
 
 
 class TransportADMM(ABC, Generic[S]):

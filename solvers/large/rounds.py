@@ -14,7 +14,7 @@ from solvers.bracket.run import Run
 from solvers.large.coupled import LowRankADMM
 from solvers.large.neighbours import Cell, near_pairs, pivot_cells
 from solvers.large.pricing import crowding, paying_pairs, paying_within
-from solvers.large.search import Data, Evidence, Search
+from solvers.large.search import CandidateSearch, Data, TransportEvidence
 from solvers.large.start import carried_weights
 from solvers.large.structure import Candidates, Vertices
 from solvers.large.worth import NEIGHBOURS, NotWorthwhileError, worthwhile
@@ -57,7 +57,7 @@ class Rounds:
         self.executor, self.patient = executor, patient
         self.unit = run.unit
         self.bound = -np.inf
-        self.best: Evidence | None = None
+        self.best: TransportEvidence | None = None
         self.status = Status.ITERATION_LIMIT
         points = np.array(problem.nominal.factor.T, order="C")
         points /= self.unit
@@ -94,7 +94,7 @@ class Rounds:
             0.0 if transport is None else transport.radius / self.unit,
             _unbounded(problem.prior.scaled(self.unit**-2)),
         )
-        self.search = Search(data, edges, run.clock, box)
+        self.search = CandidateSearch(data, edges, run.clock, box)
         rule = problem.prior.trace
         self.first = None if start is None else carried_weights(edges, box, rule, start, place)
 

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from solvers.bracket.limits import Clock
 from solvers.control.spectral import SpectralControl
-from solvers.large.sparse_qp import Box, Point, SparseQP, solve_sparse_qp
+from solvers.large.sparse_qp import SparsePoint, SparseQP, WeightLimits, solve_sparse_qp
 from solvers.large.structure import Candidates, squared_distances
 from solvers.large.worst_case import WorstTransport, worst_transport
 from wdro_cvx.priors import DegreePrior
@@ -85,7 +85,7 @@ class Data:
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class TransportEvidence:
     """A worst case with the multipliers of its QP, and the bound over the candidates."""
 
     worst: WorstTransport
@@ -95,16 +95,16 @@ class Evidence:
 
 
 @dataclass
-class Search:
+class CandidateSearch:
     """What is known of the optimum: the best weights, and the best bound over the candidates."""
 
     data: Data
     edges: Candidates
     clock: Clock
-    box: Box | None = None  # of listed candidates, which stay as they are
+    box: WeightLimits | None = None  # of listed candidates, which stay as they are
     weights: Array = field(init=False)
     value: float = np.inf
-    evidence: Evidence | None = None
+    evidence: TransportEvidence | None = None
     worst: WorstTransport | None = None  # at the weights
     steps: int = 0
     share: float = _SHARE
@@ -147,7 +147,7 @@ class Search:
         self.edges = edges.among(kept)
         self.weights, self.nominal_costs = self.weights[kept], self.nominal_costs[kept]
 
-    def average(self, start: tuple[Array, float] | None) -> Point:
+    def average(self, start: tuple[Array, float] | None) -> SparsePoint:
         """Solve the sample-average problem over the candidates, roughly."""
         self.check_clock()
         return self._quadratic(self.nominal_costs, 0.0, start, tol=_COARSEST)
@@ -243,13 +243,13 @@ class Search:
             self.weights, self.value, self.worst = weights, value, worst
         return value
 
-    def bounded(self, worst: WorstTransport, costs: Array) -> Point:
+    def bounded(self, worst: WorstTransport, costs: Array) -> SparsePoint:
         """Solve the sample-average problem of a worst case; keep its bound if it is the best."""
         self.check_clock()
         start = None if self.evidence is None else (self.evidence.nu, self.evidence.tau)
         point = self._quadratic(costs, 0.0, start, self._accuracy())
         if self.evidence is None or point.value > self.evidence.bound:
-            self.evidence = Evidence(worst, point.nu, point.tau, point.value)
+            self.evidence = TransportEvidence(worst, point.nu, point.tau, point.value)
         return point
 
     def _quadratic(
@@ -259,7 +259,7 @@ class Search:
         start: tuple[Array, float] | None,
         tol: float,
         centre: Array | None = None,
-    ) -> Point:
+    ) -> SparsePoint:
         """Solve ``cᵀw + prior + ρ/2‖L - centre‖²``, up to a constant."""
         edges, prior = self.edges, self.data.prior
         if centre is not None and rho > 0.0:

@@ -65,7 +65,7 @@ def _largest_degree(incumbent: Incumbent) -> None:
     table = np.tile(costs, (problem.d, 1))
     for ends in edge_index(problem.d):
         table[ends, np.arange(costs.size)] += radius
-    master = _master(incumbent)
+    master = incumbent.master()
     if master.free.size == 0:
         return
     mixture = master.mix(table, 0.01 * incumbent.tol)
@@ -77,15 +77,8 @@ def _largest_degree(incumbent: Incumbent) -> None:
     incumbent.record()
 
 
-def _master(incumbent: Incumbent) -> Master:
-    problem = incumbent.problem
-    assert incumbent.laplacian is not None
-    trace = float(np.trace(incumbent.laplacian)) or problem.target_trace
-    return Master.of(incumbent.quadratic(problem.nominal.second_moment), incumbent.size, trace)
-
-
 @dataclass(frozen=True, eq=False)
-class _Model:
+class _NormModel:
     """The problem in units of its value; edges that are fixed are constants."""
 
     master: Master
@@ -96,7 +89,7 @@ class _Model:
     tails: NDArray[np.intp]
 
     @classmethod
-    def of(cls, problem: GraphProblem, master: Master, q: float) -> _Model:
+    def of(cls, problem: GraphProblem, master: Master, q: float) -> _NormModel:
         heads, tails = (ends[master.free] for ends in edge_index(problem.d))
         costs = adjoint(problem.nominal.second_moment)[master.free] / master.unit
         return cls(master, costs, problem.ambiguity.radius / master.unit, q, heads, tails)
@@ -107,10 +100,10 @@ class _Model:
 
 
 @dataclass(frozen=True, eq=False)
-class _Point:
+class _NormPoint:
     """Weights, the multiplier of the trace and those of the bounds; or a step in them."""
 
-    model: _Model
+    model: _NormModel
     w: Array
     tau: float
     z: Array
@@ -156,13 +149,13 @@ class _Point:
             - self.tau
         )  # fmt: skip
 
-    def moved(self, step: _Point, length: float) -> _Point:
-        return _Point(
+    def moved(self, step: _NormPoint, length: float) -> _NormPoint:
+        return _NormPoint(
             self.model, self.w + length * step.w, self.tau + length * step.tau,
             self.z + length * step.z, self.y + length * step.y,
         )  # fmt: skip
 
-    def longest(self, step: _Point) -> float:
+    def longest(self, step: _NormPoint) -> float:
         """Return how much of a step keeps all that is positive so, at most all of it."""
         low, high = self.room
         falls = np.concatenate([-step.w / low, step.w / high, -step.z / self.z])
@@ -172,10 +165,10 @@ class _Point:
         return min(1.0, _TO_BOUNDARY / worst) if worst > 0.0 else 1.0
 
 
-class _System:
+class _NormSystem:
     """The Newton system at a point."""
 
-    def __init__(self, point: _Point) -> None:
+    def __init__(self, point: _NormPoint) -> None:
         model, q, norm = point.model, point.model.q, point.norm
         low, high = point.room
         bend = model.radius * (q - 1.0) / norm
@@ -205,7 +198,7 @@ class _System:
         free = self._without(right)
         return free + float(self.aligned @ free) * self.pulled
 
-    def direction(self, target: float, second: _Point | None = None) -> _Point:
+    def direction(self, target: float, second: _NormPoint | None = None) -> _NormPoint:
         """Return the step towards products equal to ``target``."""
         point, master = self.point, self.point.model.master
         low, high = point.room
@@ -220,16 +213,16 @@ class _System:
         missing = master.total - float(point.w.sum()) - 2 * master.curvature * point.tau
         tau = (missing - float(free.sum())) / (float(self.ones.sum()) + 2 * master.curvature)
         w = free + tau * self.ones
-        return _Point(
+        return _NormPoint(
             point.model, w, tau, aim_low - point.z / low * w, aim_high + point.y / high * w
         )
 
 
 def _follow(incumbent: Incumbent, q: float, max_steps: int) -> None:
-    problem, master, tol = incumbent.problem, _master(incumbent), incumbent.tol
+    problem, master, tol = incumbent.problem, incumbent.master(), incumbent.tol
     if master.free.size == 0:
         return
-    point = _start(_Model.of(problem, master, q))
+    point = _start(_NormModel.of(problem, master, q))
     count = point.w.size + int(np.count_nonzero(point.y))
     for _ in range(max_steps):
         if point.products <= _CLOSE * tol:
@@ -238,7 +231,7 @@ def _follow(incumbent: Incumbent, q: float, max_steps: int) -> None:
         if incumbent.solved:
             return
         try:
-            system = _System(point)
+            system = _NormSystem(point)
             first = system.direction(0.0)
             ahead = point.moved(first, point.longest(first))
             sigma = max((ahead.products / point.products) ** 3, _CENTRING * tol)
@@ -252,22 +245,22 @@ def _follow(incumbent: Incumbent, q: float, max_steps: int) -> None:
         point = moved
 
 
-def _start(model: _Model) -> _Point:
+def _start(model: _NormModel) -> _NormPoint:
     """Return equal weights as far as the bounds allow, and multipliers of the size of the costs."""
     master = model.master
     spare = max(master.typical - float(master.lower.sum()), 1e-3 * master.typical)
     w = master.lower + np.minimum(spare / master.free.size, (master.upper - master.lower) / 2)
-    plain = _Point(model, w, 0.0, np.zeros_like(w), np.zeros_like(w))
+    plain = _NormPoint(model, w, 0.0, np.zeros_like(w), np.zeros_like(w))
     slope = plain.missed
     tau = 0.0 if master.curvature >= _FREE else float(slope.mean())
     low, high = plain.room
     level = 1.0 / w.size
     z = np.maximum(slope - tau, 0.0) + level / low
     y = np.where(np.isfinite(high), np.maximum(tau - slope, 0.0) + level / high, 0.0)
-    return _Point(model, w, tau, z, y)
+    return _NormPoint(model, w, tau, z, y)
 
 
-def _certify(incumbent: Incumbent, point: _Point) -> None:
+def _certify(incumbent: Incumbent, point: _NormPoint) -> None:
     """Hand the point to the incumbent, from both sides."""
     problem, master = incumbent.problem, point.model.master
     weights = master.fixed.copy()

@@ -8,6 +8,7 @@ case, and one QP is left.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import count
 
 import numpy as np
 
@@ -15,9 +16,9 @@ from solvers.base import Solver, register
 from solvers.bracket.incumbent import Incumbent
 from solvers.bracket.limits import judged
 from solvers.bracket.request import Request, Settings
-from solvers.bracket.run import Run, running
+from solvers.bracket.run import running
 from solvers.norm.ascent import ascend
-from solvers.norm.dual import Evidence, share_inside
+from solvers.norm.dual import MomentEvidence, share_inside
 from solvers.qp import LaplacianQP, climb, edge_gains
 from solvers.qp.bounded import best_bounded_tau
 from solvers.qp.start import best_tau
@@ -98,7 +99,12 @@ class MomentNewton(Settings, Solver):
         return replace(answer, solve_s=run.clock.seconds)
 
     def _run(self, incumbent: Incumbent, start: Solution | None) -> Status:
-        problem, watch = incumbent.problem, _Watch(incumbent.run)
+        problem, run, steps = incumbent.problem, incumbent.run, count(1)
+
+        def watch(value: float, bound: float) -> bool:
+            run.tell(next(steps), value, bound, relative_gap(value, bound))
+            return run.late
+
         norm = problem.structure
         assert isinstance(norm, Norm)  # as claimed
         ball = MomentBall(problem.ambiguity.radius, norm.order)
@@ -124,33 +130,16 @@ class MomentNewton(Settings, Solver):
         moment = TransportedMoment(problem.nominal.rows, shift=shift)
         incumbent.certificate = Certificate(moment, average.last.nu, average.last.level)
         incumbent.bound, incumbent.iterations = average.last.value, self.max_iterations - left
-        square = incumbent.run.unit**2
-        incumbent.run.history += [
-            {"value": value * square, "bound": bound * square} for value, bound in history
-        ]
+        square = run.unit**2
+        run.history += [{"value": row[0] * square, "bound": row[1] * square} for row in history]
         if incumbent.solved:
             return Status.SOLVED
-        if watch.late:
+        if run.late:
             return Status.TIME_LIMIT
         return Status.INACCURATE if left else Status.ITERATION_LIMIT
 
 
-@dataclass
-class _Watch:
-    """Tells the progress of every step, and says when the time is over."""
-
-    run: Run
-    steps: int = 0
-    late: bool = False
-
-    def __call__(self, value: float, bound: float) -> bool:
-        self.steps += 1
-        self.run.tell(self.steps, value, bound, relative_gap(value, bound))
-        self.late = self.run.clock.seconds > self.run.clock.limit
-        return self.late
-
-
-def _guess(problem: GraphProblem, ball: MomentBall, start: Solution | None) -> Evidence:
+def _guess(problem: GraphProblem, ball: MomentBall, start: Solution | None) -> MomentEvidence:
     """Return the worst case of the start, or of the complete graph, and multipliers to match."""
     theta = problem.nominal.second_moment
     laplacian = complete_graph(problem.d, problem.target_trace)
@@ -170,5 +159,5 @@ def _guess(problem: GraphProblem, ball: MomentBall, start: Solution | None) -> E
     nu = problem.prior.slope(np.diagonal(laplacian))
     qp = LaplacianQP(moment, problem.prior)
     if problem.bounds is not None:
-        return Evidence(moment, nu, best_bounded_tau(qp, problem.bounds, nu))
-    return Evidence(moment, nu, best_tau(qp, edge_gains(moment), nu))
+        return MomentEvidence(moment, nu, best_bounded_tau(qp, problem.bounds, nu))
+    return MomentEvidence(moment, nu, best_tau(qp, edge_gains(moment), nu))

@@ -16,7 +16,7 @@ from solvers.large.coupled.split import Negative
 from solvers.large.coupled.state import LowRankState, SparseLMI, combined
 from solvers.large.coupled.step import GraphStep
 from solvers.large.coupled.value import hard_transport, top_eigenvectors
-from solvers.large.search import Search
+from solvers.large.search import CandidateSearch
 from solvers.large.worst_case import WorstTransport
 from wdro_cvx.validation import Array
 
@@ -33,7 +33,7 @@ _PATIENCE = 6
 class LowRankADMM(TransportADMM[LowRankState]):
     """The iteration on a search's candidates; it goes on when these have changed."""
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: CandidateSearch) -> None:
         self.search = search
         self.rng = np.random.default_rng(0)
         lmi = self._lmi()

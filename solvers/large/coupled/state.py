@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from solvers.large.sparse_qp import Box
+from solvers.large.sparse_qp import WeightLimits
 from solvers.large.structure import Candidates, squared_distances
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.validation import Array
@@ -28,7 +28,7 @@ class SparseLMI:
     edges: Candidates
     factor: Array
     prior: DegreePrior
-    box: Box | None
+    box: WeightLimits | None
 
     @cached_property
     def costs(self) -> Array:

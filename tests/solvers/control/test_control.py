@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from solvers.control.admm import TransportADMM, polar_coupling
-from solvers.control.anderson import Anderson
+from solvers.control.admm import Anderson, TransportADMM, polar_coupling
 from solvers.control.spectral import MEMORY, SpectralControl
 
 

@@ -191,7 +191,7 @@ def test_the_master_has_no_gap(seed, count, kind, penalty, eta):
     qp = frobenius_qp(moments[0], eta, float(d), penalty, bounds)
     unit = solve_laplacian_qp(qp).value
     costs = np.stack([adjoint(moment) for moment in moments])
-    mixture = Master.of(qp, unit, qp.prior.trace.target).mix(costs, 1e-9)
+    mixture = Master.of(qp.d, qp.prior, unit, qp.prior.trace.target).mix(costs, 1e-9)
     assert mixture.shares.min() >= 0.0
     assert mixture.shares.sum() == pytest.approx(1.0, abs=1e-12)
     if bounds is not None:
@@ -214,7 +214,7 @@ def test_the_master_with_coinciding_worst_cases():
     moment = problem.nominal.second_moment
     qp = frobenius_qp(moment, 0.3, 6.0)
     exact = solve_laplacian_qp(qp)
-    mixture = Master.of(qp, exact.value, qp.prior.trace.target).mix(
+    mixture = Master.of(qp.d, qp.prior, exact.value, qp.prior.trace.target).mix(
         np.stack([adjoint(moment)] * 5), 1e-10
     )
     np.testing.assert_allclose(laplacian_from_weights(mixture.weights), exact.laplacian, atol=1e-4)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.bracket.incumbent import Incumbent
-from solvers.qp.minimax import Master
 from wdro_cvx import GraphProblem
 from wdro_cvx.graphs.laplacian import adjoint, laplacian_from_weights, weights_from_laplacian
 from wdro_cvx.validation import Array
@@ -31,8 +30,7 @@ def bundle_ascent(incumbent: Incumbent, max_iterations: int) -> None:
         return
     problem = incumbent.problem
     worst, _ = incumbent.evaluate(incumbent.laplacian)
-    trace = float(np.trace(incumbent.laplacian)) or problem.target_trace
-    master = Master.of(incumbent.quadratic(worst.second_moment), incumbent.size, trace)
+    master = incumbent.master()
     if master.free.size == 0:
         return  # there is but one graph
     moments = worst.second_moment[np.newaxis]
