@@ -248,8 +248,7 @@ def _follow(incumbent: Incumbent, q: float, max_steps: int) -> None:
 def _start(model: _NormModel) -> _NormPoint:
     """Return equal weights as far as the bounds allow, and multipliers of the size of the costs."""
     master = model.master
-    spare = max(master.typical - float(master.lower.sum()), 1e-3 * master.typical)
-    w = master.lower + np.minimum(spare / master.free.size, (master.upper - master.lower) / 2)
+    w = master.start()
     plain = _NormPoint(model, w, 0.0, np.zeros_like(w), np.zeros_like(w))
     slope = plain.missed
     tau = 0.0 if master.curvature >= _FREE else float(slope.mean())

@@ -104,6 +104,11 @@ class Master:
             unit=unit,
         )
 
+    def start(self) -> Array:
+        """Return free weights as equal as the bounds allow, inside of them."""
+        spare = max(self.typical - float(self.lower.sum()), 1e-3 * self.typical)
+        return self.lower + np.minimum(spare / self.free.size, (self.upper - self.lower) / 2)
+
     def mix(self, costs: Array, accuracy: float) -> Mixture:
         """Solve the problem of the worst cases with these costs ``Z`` (K, m).
 
@@ -158,10 +163,7 @@ class _Mixing:
 
     def start(self) -> _MixtureState:
         """Return equal shares, and weights as equal as the bounds allow, inside of them."""
-        master, prior = self.master, self.master.prior
-        spare = master.typical - float(master.lower.sum())
-        spread = max(spare, 1e-3 * master.typical) / master.free.size
-        w = master.lower + np.minimum(spread, (master.upper - master.lower) / 2)
+        prior, w = self.master.prior, self.master.start()
         q = np.full(self.K, 1.0 / self.K)
         nu = prior.slope(self.degrees(w))
         levels = self.costs.losses(w) + self.constants
