@@ -1,45 +1,36 @@
-"""What the hand-written solvers share: what they claim, a problem in, a Solution out."""
+"""The base class of the hand-written solvers: what each claims, a problem in, a Solution out."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from functools import wraps
 from typing import Any, ClassVar, TypeVar
 
-from solvers.bracket.incumbent import Callback
+from solvers.bracket.request import Request
+from solvers.bracket.threads import right_threads
 from wdro_cvx import GraphProblem, Solution
 from wdro_cvx.claims import Claim, check_claims, check_stated
 from wdro_cvx.registry import Registry
-
-
-@dataclass(frozen=True)
-class Request:
-    """What :func:`solvers.solve` was asked for; its docstring explains each."""
-
-    tol: float = 1e-6
-    start: Solution | None = None
-    progress: bool = False
-    callback: Callback | None = None
-    time_limit: float = float("inf")
-    executor: Any = None
-
-    def settings(self, solver: type[Solver]) -> dict[str, Any]:
-        """Return what of it are settings of a solver, which is a dataclass."""
-        names = {setting.name for setting in fields(solver)}  # type: ignore[arg-type]
-        return {name: value for name, value in vars(self).items() if name in names}
 
 
 class Solver(ABC):
     """An algorithm with its settings; calling :meth:`solve` does not change it.
 
     A subclass names the ambiguity sets that it ``claims``, by class or by what they offer, and
-    writes :meth:`solve`. It is a frozen dataclass whose first field is ``tol``.
+    writes :meth:`solve`. It is a frozen dataclass whose first field is ``tol``. Its ``solve`` runs
+    on one BLAS thread where more would only wait (``solvers.bracket.threads``).
     """
 
     #: The sets whose problems it solves; ``(AmbiguitySet,)`` for all of them.
     claims: ClassVar[tuple[Claim, ...]]
-    #: Its place among those that ``solve`` tries, the smallest first; None if only by name.
+    #: Its place in the order in which ``solve`` tries solvers, smallest first; None: only by name.
     rank: ClassVar[int | None] = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "solve" in vars(cls):
+            cls.solve = _on_right_threads(cls.solve)  # type: ignore[method-assign]
 
     @classmethod
     def check_claim(cls, problem: GraphProblem) -> None:
@@ -51,9 +42,21 @@ class Solver(ABC):
         """Solve the problem."""
 
     @classmethod
-    def answer(cls, problem: GraphProblem, request: Request) -> Solution | None:
-        """Answer :func:`solvers.solve`; None where another solver would do better."""
+    def try_solve(cls, problem: GraphProblem, request: Request) -> Solution | None:
+        """Solve the problem for :func:`solvers.solve`; None if another solver would do better.
+
+        A solver that can start from another solution overrides this, to pass ``request.start``.
+        """
         return cls(**request.settings(cls)).solve(problem)
+
+
+def _on_right_threads(solve: Callable[..., Solution]) -> Callable[..., Solution]:
+    @wraps(solve)
+    def guarded(self: Solver, problem: GraphProblem, *others: Any, **named: Any) -> Solution:
+        with right_threads(problem.d):
+            return solve(self, problem, *others, **named)
+
+    return guarded
 
 
 S = TypeVar("S", bound=type[Solver])
@@ -61,7 +64,7 @@ _REGISTRY: Registry[Solver] = Registry(Solver)
 
 
 def register(cls: S) -> S:
-    """Class decorator: make a solver known by its name to the runner."""
+    """Class decorator: register a solver under its name."""
     check_stated(cls)
     _REGISTRY.add(cls)
     return cls

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from solvers.base import Request, Solver, registered
-from solvers.bracket.incumbent import Callback
+from solvers.base import Solver, registered
 from solvers.bracket.limits import Clock
+from solvers.bracket.request import Callback, Executor, Request
 from solvers.bracket.threads import right_threads
-from solvers.large.blocks import Executor
 from wdro_cvx import GraphProblem, ProblemError, Solution, SolverError
-from wdro_cvx.validation import tolerance
 
 
 def solve(
@@ -51,12 +49,12 @@ def solve(
     -----
     Up to ``solvers.bracket.threads.ONE_THREAD_UP_TO`` vertices BLAS is held to one thread.
     """
-    request = Request(tolerance(tol), start, progress, callback, time_limit, executor)
+    request = Request(tol, callback, progress, time_limit, start, executor)
     clock = Clock(time_limit)
     with right_threads(problem.d):
         for solver in candidates(problem):
             left = max(clock.limit - clock.seconds, 1e-3)
-            found = solver.answer(problem, replace(request, time_limit=left))
+            found = solver.try_solve(problem, replace(request, time_limit=left))
             if found is not None:
                 return found
     raise SolverError("no registered solver answers this problem; register CertifiedSolver.")

@@ -18,8 +18,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.atoms.model import Model
-from solvers.atoms.system import Curvature, Solve, Vector, newton_solver
+from solvers.atoms.model import SaddleModel
+from solvers.atoms.system import SaddleCurvature, SaddleVector, Solve, newton_solver
 from wdro_cvx.validation import Array
 
 _BOUNDARY = 0.99  # of the way to the boundary
@@ -27,7 +27,7 @@ _BISECTIONS = 40  # for the start, of which nobody asks many digits
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class SaddlePoint:
     """An iterate, or a step from one: ``x, z, y, v, q, r, s, λ, τ, θ`` in this order.
 
     ``room`` and ``cap``, y and v, are of the edges with an upper bound only.
@@ -58,13 +58,13 @@ class Point:
         ours, theirs = self.pairs
         return float(ours @ theirs)
 
-    def moved(self, step: Point, length: float) -> Point:
+    def moved(self, step: SaddlePoint, length: float) -> SaddlePoint:
         """Return the point at a multiple of a step."""
         names = [item.name for item in fields(self)]
-        return Point(*(getattr(self, name) + length * getattr(step, name) for name in names))
+        return SaddlePoint(*(getattr(self, name) + length * getattr(step, name) for name in names))
 
 
-def starting_point(model: Model) -> Point | None:
+def starting_point(model: SaddleModel) -> SaddlePoint | None:
     """Return the nominal probabilities and central weights, None where there is no choice.
 
     Equal weights would do for signals of equal size. Among heavy tails they have risks, and so
@@ -79,7 +79,7 @@ def starting_point(model: Model) -> Point | None:
     kappa = d / (width.size + q.size)
     x, tau = _central_weights(model.spread.costs(q), width, goal, kappa)
     room = (width - x)[np.isfinite(width)]
-    return Point(
+    return SaddlePoint(
         x, kappa / x, room, kappa / room, q, kappa / q, slack, kappa / slack,
         tau=tau, theta=float(q @ model.risks(x)),
     )  # fmt: skip
@@ -99,7 +99,7 @@ def _central_weights(costs: Array, width: Array, goal: float, kappa: float) -> t
     return x, cheapest - middle
 
 
-def advance(model: Model, point: Point) -> tuple[Point, float]:
+def advance(model: SaddleModel, point: SaddlePoint) -> tuple[SaddlePoint, float]:
     """Take one of Mehrotra's steps; return where it leads and its length."""
     capped = np.isfinite(model.width)
     solve = newton_solver(model, _curvature(model, point, capped))
@@ -117,12 +117,12 @@ def advance(model: Model, point: Point) -> tuple[Point, float]:
     return point.moved(step, length), length
 
 
-def residual(model: Model, point: Point) -> Vector:
+def residual(model: SaddleModel, point: SaddlePoint) -> SaddleVector:
     """Return by how much each of the equations is missed."""
     atoms, x, q = model.atoms, point.x, point.q
     edges = model.pull(x, q) - point.tau - point.z
     edges[np.isfinite(model.width)] += point.cap
-    return Vector(
+    return SaddleVector(
         edges=edges,
         atoms=point.multiplier * atoms.slope(q) - model.risks(x) - point.r + point.theta,
         budget=atoms.divergence(q) + point.slack - atoms.radius,
@@ -131,11 +131,13 @@ def residual(model: Model, point: Point) -> Vector:
     )
 
 
-def _curvature(model: Model, point: Point, capped: NDArray[np.bool_]) -> Curvature:
+def _curvature(
+    model: SaddleModel, point: SaddlePoint, capped: NDArray[np.bool_]
+) -> SaddleCurvature:
     prior, q = model.prior, point.q
     edges = 4.0 * prior.beta + point.z / point.x
     edges[capped] += point.cap / point.room
-    return Curvature(
+    return SaddleCurvature(
         edges=edges,
         vertices=prior.bend(model.degrees + model.incidence @ point.x),
         atoms=point.multiplier * model.atoms.bend(q) + point.r / q,
@@ -146,15 +148,15 @@ def _curvature(model: Model, point: Point, capped: NDArray[np.bool_]) -> Curvatu
 
 
 def _direction(
-    point: Point, capped: NDArray[np.bool_], solve: Solve, miss: Vector, goal: Array
-) -> Point:
+    point: SaddlePoint, capped: NDArray[np.bool_], solve: Solve, miss: SaddleVector, goal: Array
+) -> SaddlePoint:
     """Return the Newton step that takes the residuals to 0 and changes the products by ``goal``."""
     ends = np.cumsum([point.x.size, point.room.size, point.q.size])
     for_x, for_room, for_q, for_slack = np.split(goal, ends)
     edges = for_x / point.x - miss.edges
     edges[capped] -= for_room / point.room
     found = solve(
-        Vector(
+        SaddleVector(
             edges=edges,
             atoms=for_q / point.q - miss.atoms,
             budget=-miss.budget - float(for_slack[0]) / point.multiplier,
@@ -163,7 +165,7 @@ def _direction(
         )
     )
     room = -found.edges[capped]
-    return Point(
+    return SaddlePoint(
         x=found.edges,
         z=(for_x - point.z * found.edges) / point.x,
         room=room,
@@ -177,7 +179,7 @@ def _direction(
     )
 
 
-def _reach(point: Point, step: Point) -> float:
+def _reach(point: SaddlePoint, step: SaddlePoint) -> float:
     """Return the longest multiple of a step, up to 1/0.99, that keeps positive what is."""
     values, moves = np.concatenate(point.pairs), np.concatenate(step.pairs)
     falls = moves < 0.0

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from solvers.qp.bordered import EdgeCosts
 from wdro_cvx import GraphProblem
 from wdro_cvx.ambiguity import Atoms
 from wdro_cvx.graphs.laplacian import edge_index, incidence, weights_from_laplacian
@@ -29,13 +30,18 @@ _FREE = 1e10
 
 
 @dataclass(frozen=True, eq=False)
-class Differences:
+class Differences(EdgeCosts):
     """The matrix Z (K × edges), in tiles of all its rows or, if ``tall``, all its columns."""
 
     signals: Array
     heads: NDArray[np.intp]
     tails: NDArray[np.intp]
     tall: bool
+
+    @property
+    def count(self) -> int:
+        """The number of atoms."""
+        return len(self.signals)
 
     @cached_property
     def _ranges(self) -> list[tuple[slice, slice]]:
@@ -62,27 +68,9 @@ class Differences:
         for place, (atoms, edges) in enumerate(self._ranges):
             yield atoms, edges, self._tile(atoms, edges) if stored is None else stored[place]
 
-    def ends(self, values: Array) -> Array:
-        """Return ``Aᵀu``: the sum of the values at the two ends of every edge."""
-        return np.asarray(values[self.heads] + values[self.tails])
-
-    def losses(self, weights: Array) -> Array:
-        """Return ``Zw``."""
-        found = np.zeros(self.signals.shape[0])
-        for atoms, edges, tile in self.tiles():
-            found[atoms] += tile @ weights[edges]
-        return found
-
-    def costs(self, probabilities: Array) -> Array:
-        """Return ``Zᵀq``."""
-        found = np.zeros(self.heads.size)
-        for atoms, edges, tile in self.tiles():
-            found[edges] += probabilities[atoms] @ tile
-        return found
-
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class SaddleModel:
     """The data of the interior point.
 
     Unknown is by how much each ``free`` edge exceeds its lower bound, at most ``width``, in units
@@ -128,7 +116,7 @@ class Model:
         return np.asarray(self.losses + self.spread.losses(excess))
 
 
-def build_model(problem: GraphProblem, atoms: Atoms, laplacian: Array, value: float) -> Model:
+def build_model(problem: GraphProblem, atoms: Atoms, laplacian: Array, value: float) -> SaddleModel:
     """Normalise a problem by a Laplacian near its optimum and the value there."""
     d = problem.d
     heads, tails = edge_index(d)
@@ -148,7 +136,7 @@ def build_model(problem: GraphProblem, atoms: Atoms, laplacian: Array, value: fl
     softness = _FREE if rule.free else 2 * rule.scaled(factor).curvature
     ends, fixed = incidence(d), lower / scale
     count = len(signals)
-    return Model(
+    return SaddleModel(
         atoms=atoms,
         prior=prior,
         total=0.0 if rule.free else (rule.target / 2 - float(lower.sum())) / scale,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from solvers.atoms.interior_point import Point, advance, starting_point
-from solvers.atoms.model import Model, build_model
+from solvers.atoms.interior_point import SaddlePoint, advance, starting_point
+from solvers.atoms.model import SaddleModel, build_model
 from solvers.bracket.incumbent import Incumbent
 from wdro_cvx.ambiguity import Atoms
 from wdro_cvx.graphs.laplacian import laplacian_from_weights
@@ -19,14 +19,14 @@ _ROUNDING = 1e-15  # relative complementarity, below which it does too
 _PULLS = 100  # towards the nominal ones; only a radius at rounding level needs more than 60
 
 
-def solve_atoms(incumbent: Incumbent, tol: float, max_iterations: int) -> None:
-    """Improve the incumbent until its gap is ``tol`` or nothing is left to do.
+def solve_atoms(incumbent: Incumbent, max_iterations: int) -> None:
+    """Improve the incumbent until it is solved or nothing is left to do.
 
     Does nothing for a set without atoms, nor where weights or probabilities have no
     choice.
     """
     problem, laplacian = incumbent.problem, incumbent.laplacian
-    if laplacian is None or incumbent.gap <= tol:
+    if laplacian is None or incumbent.solved:
         return
     if not isinstance(problem.structure, Atoms):
         return
@@ -35,19 +35,19 @@ def solve_atoms(incumbent: Incumbent, tol: float, max_iterations: int) -> None:
     if point is None:
         return
     for steps_left in reversed(range(min(max_iterations, _MAX_STEPS))):
-        incumbent.clock.check()
+        incumbent.check_clock()
         following = _next(model, point)
         point = following or point
         left = point.complementarity / problem.d
         ended = following is None or left <= _ROUNDING or steps_left == 0
-        if ended or left <= _NEAR * tol:
+        if ended or left <= _NEAR * incumbent.tol:
             _offer(incumbent, model, point)
         incumbent.record()
-        if ended or incumbent.gap <= tol:
+        if ended or incumbent.solved:
             return
 
 
-def _next(model: Model, point: Point) -> Point | None:
+def _next(model: SaddleModel, point: SaddlePoint) -> SaddlePoint | None:
     """Return the next point, None where rounding has left none."""
     # The last steps of a hopeless case may overflow; what they give is not used.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -59,7 +59,7 @@ def _next(model: Model, point: Point) -> Point | None:
     return moved if usable else None
 
 
-def _offer(incumbent: Incumbent, model: Model, point: Point) -> None:
+def _offer(incumbent: Incumbent, model: SaddleModel, point: SaddlePoint) -> None:
     """Offer the weights, the probabilities and the graph that is best against these."""
     problem = incumbent.problem
     graph = laplacian_from_weights(model.weights(point.x))

@@ -6,8 +6,8 @@
     -1ᵀ dw - softness dτ                = total
     1ᵀ dq                               = mass
 
-The edges leave ``BW⁻¹Bᵀ + diag(Φ⁻¹, Q, softness)``, B = [A; Z; -1ᵀ], of size d + K + 1, bordered by
-f′ and 1; the atoms leave a matrix of the size of the edges, for when these are fewer.
+Eliminating the edges leaves the system of solvers/qp/bordered.py with the borders f′ and 1.
+Eliminating the atoms leaves a matrix of the size of the edges, for when these are fewer.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
-from solvers.atoms.model import Differences, Model
+from solvers.atoms.model import SaddleModel
+from solvers.qp.bordered import BorderedSystem, unit_solver
 from wdro_cvx.validation import Array
 
-_SHIFT = 1e-15  # of a unit diagonal, when rounding has left no positive definite matrix
-_MAX_SHIFTS = 6
+# Of a unit diagonal, when rounding has left no positive definite matrix.
+_SHIFTS = (0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11)
 
 
 @dataclass(frozen=True, eq=False)
-class Curvature:
+class SaddleCurvature:
     """The coefficients of the system at a point."""
 
     edges: Array
@@ -38,7 +39,7 @@ class Curvature:
 
 
 @dataclass(frozen=True, eq=False)
-class Vector:
+class SaddleVector:
     """An unknown or a right-hand side: edges, atoms, and the multipliers λ, τ, θ."""
 
     edges: Array
@@ -48,71 +49,35 @@ class Vector:
     mass: float
 
 
-Solve = Callable[[Vector], Vector]
+Solve = Callable[[SaddleVector], SaddleVector]
 
 
-def newton_solver(model: Model, at: Curvature) -> Solve:
+def newton_solver(model: SaddleModel, at: SaddleCurvature) -> Solve:
     """Factorise the system; return what solves it for a right-hand side."""
     return _without_atoms(model, at) if model.spread.tall else _without_edges(model, at)
 
 
-def _without_edges(model: Model, at: Curvature) -> Solve:
-    d, count = at.vertices.size, at.atoms.size
-    inverse = 1.0 / at.edges
-    matrix = _edge_products(model, inverse)
-    diagonal = np.concatenate([1.0 / at.vertices, at.atoms, [at.softness]])
-    matrix[np.diag_indices_from(matrix)] += diagonal
-    solve = _positive_solver(matrix)
-    border = np.zeros((d + count + 1, 2))
-    border[d:-1, 0], border[d:-1, 1] = at.slope, 1.0
-    solved_border = solve(border)
-    small = border.T @ solved_border
-    small[0, 0] += at.slack
+def _without_edges(model: SaddleModel, at: SaddleCurvature) -> Solve:
+    system = BorderedSystem(
+        model.incidence,
+        model.spread,
+        omega=1.0 / at.edges,
+        diagonal=np.concatenate([1.0 / at.vertices, at.atoms, [at.softness]]),
+        border=np.stack([at.slope, np.ones(at.slope.size)]),
+        slack=np.array([at.slack, 0.0]),
+        shifts=_SHIFTS,
+    )
 
-    def solution(side: Vector) -> Vector:
-        pushed = inverse * side.edges
-        right = np.concatenate(
-            [
-                model.incidence @ pushed,
-                model.spread.losses(pushed) + side.atoms,
-                [-float(pushed.sum()) - side.total],
-            ]
-        )
-        first = solve(right)
-        duals = np.linalg.solve(small, border.T @ first - [side.budget, side.mass])
-        p = first - solved_border @ duals
-        atoms, tau = p[d:-1], float(p[-1])
-        pull = model.spread.ends(p[:d]) + model.spread.costs(atoms) - tau
-        return Vector(inverse * (side.edges - pull), atoms, float(duals[0]), tau, float(duals[1]))
+    def solution(side: SaddleVector) -> SaddleVector:
+        border = np.array([side.budget, side.mass])
+        found = system.solve(side.edges, 0.0, side.atoms, side.total, border)
+        edges, _, atoms, tau, (multiplier, theta) = found
+        return SaddleVector(edges, atoms, float(multiplier), tau, float(theta))
 
     return solution
 
 
-def _edge_products(model: Model, inverse: Array) -> Array:
-    """Return ``B diag(inverse) Bᵀ``."""
-    spread: Differences = model.spread
-    count, d = spread.signals.shape
-    matrix = np.zeros((d + count + 1, d + count + 1))
-    heads, tails = spread.heads, spread.tails
-    matrix[heads, tails] = matrix[tails, heads] = inverse
-    degrees = model.incidence @ inverse
-    matrix[np.arange(d), np.arange(d)] = degrees
-    cross, square = matrix[:d, d:-1], matrix[d:-1, d:-1]
-    for _, edges, tile in spread.tiles():
-        root = np.sqrt(inverse[edges])
-        scaled = tile * root
-        square += scaled @ scaled.T
-        scaled *= root
-        whole = scaled.shape[1] == inverse.size  # slices of sparse matrices take their time
-        cross += (model.incidence if whole else model.incidence[:, edges]) @ scaled.T
-    matrix[d:-1, :d] = cross.T
-    matrix[-1, :d] = matrix[:d, -1] = -degrees
-    matrix[-1, d:-1] = matrix[d:-1, -1] = -spread.losses(inverse)
-    matrix[-1, -1] = float(inverse.sum())
-    return matrix
-
-
-def _without_atoms(model: Model, at: Curvature) -> Solve:
+def _without_atoms(model: SaddleModel, at: SaddleCurvature) -> Solve:
     spread, ends = model.spread, model.incidence
     inverse = 1.0 / at.atoms
     root = np.sqrt(inverse)[:, np.newaxis]
@@ -121,7 +86,7 @@ def _without_atoms(model: Model, at: Curvature) -> Solve:
     for atoms, _, tile in spread.tiles():
         scaled = tile * root[atoms]
         matrix += scaled.T @ scaled
-    solve = _positive_solver(matrix)
+    solve = unit_solver(matrix, _SHIFTS)
     # The borders τ, λ and θ; the last two with the sign that leaves the matrix symmetric.
     sides = np.stack([at.slope, np.ones(inverse.size)])
     border = np.stack([-np.ones(at.edges.size), *(-spread.costs(inverse * side) for side in sides)])
@@ -130,35 +95,13 @@ def _without_atoms(model: Model, at: Curvature) -> Solve:
     solved_border = solve(border.T)
     small = corner - border @ solved_border
 
-    def solution(side: Vector) -> Vector:
+    def solution(side: SaddleVector) -> SaddleVector:
         pushed = inverse * side.atoms
         first = solve(side.edges - spread.costs(pushed))
         right = np.concatenate([[side.total], sides @ pushed - [side.budget, side.mass]])
         tau, multiplier, theta = np.linalg.solve(small, right - border @ first)
         edges = first - solved_border @ [tau, multiplier, theta]
         atoms = side.atoms + spread.losses(edges) - multiplier * at.slope - theta
-        return Vector(edges, inverse * atoms, float(multiplier), float(tau), float(theta))
+        return SaddleVector(edges, inverse * atoms, float(multiplier), float(tau), float(theta))
 
     return solution
-
-
-def _positive_solver(matrix: Array) -> Callable[[Array], Array]:
-    """Factorise a positive definite matrix after scaling it to a unit diagonal."""
-    scale = 1.0 / np.sqrt(np.diagonal(matrix))
-    scaled = matrix * scale[:, np.newaxis] * scale
-    shift = _SHIFT
-    for _ in range(_MAX_SHIFTS):
-        try:
-            factor = linalg.cho_factor(scaled, lower=True, check_finite=False)
-            break
-        except linalg.LinAlgError:
-            scaled[np.diag_indices_from(scaled)] += shift
-            shift *= 10.0
-    else:
-        raise linalg.LinAlgError("no shift within reason makes the system positive definite")
-
-    def solve(right: Array) -> Array:
-        rows = scale if right.ndim == 1 else scale[:, np.newaxis]
-        return np.asarray(rows * linalg.cho_solve(factor, rows * right, check_finite=False))
-
-    return solve

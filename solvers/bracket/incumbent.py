@@ -1,18 +1,18 @@
 """The best Laplacian and the best bound that a certified solver has so far.
 
-The optimum lies between them (weak duality: any second moment in the set bounds it from below), so
-their gap is a certificate, and the only reason for which a certified solver stops satisfied.
+The optimum lies between them (weak duality: any second moment in the set bounds it from below).
+Their gap is a certificate, and closing it is the only way to stop as solved.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from solvers.bracket.limits import Clock
+from solvers.bracket.run import Run
 from solvers.qp import LaplacianQP, QPSolution, solve_laplacian_qp
+from solvers.qp.minimax import Master
 from wdro_cvx import Certificate, GraphProblem, Solution, WorstCase
 from wdro_cvx.moments.points import Moment, as_moment
 from wdro_cvx.solution import Status, relative_gap
@@ -21,44 +21,38 @@ from wdro_cvx.validation import Array
 _QP_TOL = 1e-12
 
 
-@dataclass(frozen=True)
-class Progress:
-    """Where a solver is; what a callback receives."""
-
-    iteration: int
-    value: float
-    bound: float
-    gap: float
-    seconds: float
-
-
-Callback = Callable[[Progress], None]
-
-
 @dataclass
 class Incumbent:
-    """What is known about the optimum of one problem."""
+    """The bracket of one problem's optimum, and the relative gap ``tol`` to which to close it."""
 
     problem: GraphProblem
-    callback: Callback | None = None
-    clock: Clock = field(default_factory=Clock)
-    unit: float = 1.0  # of the data, in the unit of the problem as it was given
+    tol: float = 1e-6
+    run: Run = field(default_factory=Run)
     laplacian: Array | None = None
     value: float = np.inf
     multiplier: float = np.nan
     bound: float = -np.inf
     certificate: Certificate | None = None
     iterations: int = 0
-    history: list[dict[str, float]] = field(default_factory=list)
 
     @property
     def gap(self) -> float:
         """The certified relative gap."""
         return relative_gap(self.value, self.bound, self.problem.constant, self.problem.floor)
 
+    @property
+    def solved(self) -> bool:
+        """Whether the gap is closed to ``tol``."""
+        return self.gap <= self.tol
+
+    @property
+    def size(self) -> float:
+        """The size of the value, to which gaps are relative."""
+        return max(abs(self.value), self.problem.floor)
+
     def evaluate(self, laplacian: Array) -> tuple[WorstCase, float]:
         """Return worst case and objective of a feasible Laplacian; keep it if it is the best."""
-        self._check_clock()
+        self.check_clock()
         worst = self.problem.ambiguity.worst_case(self.problem.nominal, laplacian)
         value = worst.risk + self.problem.regularisation(laplacian)
         if value < self.value:
@@ -70,9 +64,9 @@ class Incumbent:
     ) -> QPSolution:
         """Solve the sample-average problem of a moment in the set; keep its bound if the best.
 
-        A bare matrix makes a certificate that the judge has to explain by itself.
+        A bare matrix makes a certificate whose membership the judge has to prove by itself.
         """
-        self._check_clock()
+        self.check_clock()
         matrix = source.second_moment if isinstance(source, (Moment, WorstCase)) else source
         answer = solve_laplacian_qp(self.quadratic(matrix), start, _QP_TOL)
         if answer.bound > self.bound:
@@ -81,9 +75,10 @@ class Incumbent:
             self.certificate = Certificate(moment, answer.nu, answer.tau)
         return answer
 
-    def _check_clock(self) -> None:
-        if self.laplacian is not None:  # without one there is no answer to end with
-            self.clock.check()
+    def check_clock(self) -> None:
+        """Raise OutOfTime if the limit has passed and there is an answer to end with."""
+        if self.laplacian is not None:
+            self.run.clock.check()
 
     def quadratic(
         self, moment: Array, rho: float = 0.0, centre: Array | None = None
@@ -94,26 +89,28 @@ class Incumbent:
         prior = self.problem.prior
         return LaplacianQP(moment, prior if rho == 0.0 else prior.proximal(rho))
 
+    def master(self) -> Master:
+        """Return the problem of a few worst cases, in the units of the incumbent."""
+        assert self.laplacian is not None
+        trace = float(np.trace(self.laplacian)) or self.problem.target_trace
+        return Master.of(self.problem.d, self.problem.prior, self.size, trace)
+
     def record(self, iterations: int = 1) -> None:
-        """Count iterations, note where they led and tell the callback."""
+        """Count iterations and report the bracket."""
         self.iterations += iterations
-        seconds, square = self.clock.seconds, self.unit**2
-        row = Progress(self.iterations, self.value * square, self.bound * square, self.gap, seconds)
-        self.history.append({"value": row.value, "bound": row.bound, "seconds": seconds})
-        if self.callback is not None:
-            self.callback(row)
+        self.run.report(self.iterations, self.value, self.bound, self.gap)
 
     def solution(self, status: Status) -> Solution:
-        """Return what was found, in the unit of the problem as it was given."""
+        """Return the best answer, in the unit of the problem as given."""
         assert self.laplacian is not None
-        certificate = self.certificate
+        certificate, unit = self.certificate, self.run.unit
         return Solution(
             laplacian=self.laplacian,
-            value=self.value * self.unit**2,
+            value=self.value * unit**2,
             status=status,
-            bound=self.bound * self.unit**2,
+            bound=self.bound * unit**2,
             iterations=self.iterations,
-            multiplier=self.multiplier * self.unit**self.problem.multiplier_degree,
-            certificate=None if certificate is None else certificate.scaled(self.unit),
-            history=tuple(self.history),
+            multiplier=self.multiplier * unit**self.problem.multiplier_degree,
+            certificate=None if certificate is None else certificate.scaled(unit),
+            history=tuple(self.run.history),
         )

@@ -12,17 +12,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from solvers.atoms import solve_atoms
-from solvers.base import Request, Solver, register
-from solvers.bracket.display import progress_display
-from solvers.bracket.incumbent import Callback, Incumbent
-from solvers.bracket.limits import MARGIN, Clock, OutOfTime, judged
+from solvers.base import Solver, register
+from solvers.bracket.incumbent import Incumbent
+from solvers.bracket.limits import MARGIN, OutOfTime, judged
+from solvers.bracket.request import Request, Settings
+from solvers.bracket.run import running
 from solvers.generic.bundle import bundle_ascent
 from solvers.generic.proximal import proximal_descent
 from solvers.norm.interior import solve_norm_ball
 from solvers.transport import solve_transport
 from wdro_cvx import AmbiguitySet, GraphProblem, ProblemError, Solution, Status, WorstCase
 from wdro_cvx.ambiguity import Transport
-from wdro_cvx.validation import Array, square_matrix, tolerance, whole_number
+from wdro_cvx.validation import Array, square_matrix, whole_number
 
 # Where the risk is smooth at the optimum a few steps suffice (measured: 2 to 40); a run that needs
 # more than this is better off with a method for risks that are not.
@@ -36,7 +37,7 @@ _PATIENCE, _EDGES_PER_TRIAL = 4, 200
 
 @register
 @dataclass(frozen=True)
-class CertifiedSolver(Solver):
+class CertifiedSolver(Settings, Solver):
     """Spectral proximal gradient with a duality certificate as its stopping rule.
 
     Where the risk is not smooth at the optimum it goes over to what the set offers: an interior
@@ -50,7 +51,7 @@ class CertifiedSolver(Solver):
     max_iterations : int
         Limit on iterations; the answer then has the status ``ITERATION_LIMIT`` and its true gap.
     callback : callable, optional
-        Called with a :class:`solvers.bracket.incumbent.Progress` after every iteration.
+        Called with a :class:`solvers.bracket.request.Progress` after every iteration.
     progress : bool
         Show the gap as it closes, on standard error.
     time_limit : float
@@ -65,19 +66,14 @@ class CertifiedSolver(Solver):
     claims = (AmbiguitySet,)
     rank = 100  # for every problem, so the last
 
-    tol: float = 1e-6
     max_iterations: int = 5500
-    callback: Callback | None = None
-    progress: bool = False
-    time_limit: float = float("inf")
 
     def __post_init__(self) -> None:
-        tolerance(self.tol)
+        super().__post_init__()
         whole_number("max_iterations", self.max_iterations, 1)
-        Clock(self.time_limit)
 
     @classmethod
-    def answer(cls, problem: GraphProblem, request: Request) -> Solution:
+    def try_solve(cls, problem: GraphProblem, request: Request) -> Solution:
         """Solve any problem."""
         return cls(**request.settings(cls)).solve(problem, request.start)
 
@@ -90,23 +86,21 @@ class CertifiedSolver(Solver):
         start : Solution, optional
             The answer to a similar problem with the same vertices.
         """
-        clock = Clock(self.time_limit)
-        tol = MARGIN * self.tol
-        with progress_display(self.progress, self.tol, self.callback) as callback:
-            incumbent = Incumbent(problem.normalised, callback, clock, problem.unit)
+        with running(self, problem.unit) as run:
+            incumbent = Incumbent(problem.normalised, MARGIN * self.tol, run)
             status = Status.INTERRUPTED
             try:
-                self._run(incumbent, start, tol)
-                status = Status.SOLVED if incumbent.gap <= tol else Status.ITERATION_LIMIT
+                self._run(incumbent, start)
+                status = Status.SOLVED if incumbent.solved else Status.ITERATION_LIMIT
             except OutOfTime:
                 status = Status.TIME_LIMIT
             except KeyboardInterrupt:
                 if incumbent.laplacian is None:
                     raise
         answer = judged(problem, incumbent.solution(status), self.tol)
-        return replace(answer, solve_s=clock.seconds)
+        return replace(answer, solve_s=run.clock.seconds)
 
-    def _run(self, incumbent: Incumbent, start: Solution | None, tol: float) -> None:
+    def _run(self, incumbent: Incumbent, start: Solution | None) -> None:
         problem = incumbent.problem
         if start is None:
             laplacian = incumbent.bound_by(_centre(problem), None).laplacian
@@ -121,13 +115,10 @@ class CertifiedSolver(Solver):
         else:
             laplacian = _feasible_start(problem, start)
         limit = self.max_iterations
-        patience = _patience(problem)
-        smooth = min(limit, _SMOOTH_ITERATIONS)
-        proximal_descent(incumbent, laplacian, tol, smooth, patience)
-        solve_transport(incumbent, tol, min(limit - incumbent.iterations, _TRANSPORT_ITERATIONS))
-        solve_atoms(incumbent, tol, limit - incumbent.iterations)
-        solve_norm_ball(incumbent, tol, limit - incumbent.iterations)
-        bundle_ascent(incumbent, tol, limit - incumbent.iterations)
+        proximal_descent(incumbent, laplacian, min(limit, _SMOOTH_ITERATIONS), _patience(problem))
+        solve_transport(incumbent, min(limit - incumbent.iterations, _TRANSPORT_ITERATIONS))
+        for method in (solve_atoms, solve_norm_ball, bundle_ascent):
+            method(incumbent, limit - incumbent.iterations)
 
 
 def _patience(problem: GraphProblem) -> int | None:

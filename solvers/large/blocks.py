@@ -11,10 +11,12 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from solvers.bracket.request import Executor
 
 Single = NDArray[np.float32]
 Found = NDArray[np.intp]
@@ -22,13 +24,6 @@ Found = NDArray[np.intp]
 _TILE = 768  # vertices of a product; measured: the fastest, with 50 columns as with 200
 _AHEAD = 64  # blocks that an executor is given ahead
 _LOOK_S = 5.0  # without an answer: is anybody there at all?
-
-
-class Executor(Protocol):
-    """What computes blocks: a ``concurrent.futures`` executor or a Dask client."""
-
-    def submit(self, function: Any, /, *args: Any) -> Any:
-        """Start a call and return its future."""
 
 
 _ambient: ContextVar[Executor | None] = ContextVar("executor", default=None)

@@ -13,7 +13,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.large.blocks import Executor, Single, price_block, priced_blocks
+from solvers.bracket.request import Executor
+from solvers.large.blocks import Single, price_block, priced_blocks
 from solvers.large.neighbours import Cell
 from solvers.large.structure import Vertices, squared_distances
 from wdro_cvx.validation import Array

@@ -8,14 +8,13 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csgraph
 
-from solvers.bracket.display import Bar
-from solvers.bracket.incumbent import Callback, Progress
-from solvers.bracket.limits import Clock, OutOfTime
-from solvers.large.blocks import Executor
-from solvers.large.coupled import Splitting
+from solvers.bracket.limits import OutOfTime
+from solvers.bracket.request import Executor
+from solvers.bracket.run import Run
+from solvers.large.coupled import LowRankADMM
 from solvers.large.neighbours import Cell, near_pairs, pivot_cells
 from solvers.large.pricing import crowding, paying_pairs, paying_within
-from solvers.large.search import Data, Evidence, Search
+from solvers.large.search import CandidateSearch, Data, TransportEvidence
 from solvers.large.start import carried_weights
 from solvers.large.structure import Candidates, Vertices
 from solvers.large.worth import NEIGHBOURS, NotWorthwhileError, worthwhile
@@ -38,30 +37,28 @@ _FEW = 0.01  # of the candidates: so few new ones are left to the pricing of all
 _MAX_ROUNDS = 12
 _STALLED = 0.7  # of the gap: a round that leaves more has little to add
 _LEAST_MIXED = 30  # vertices, for Lanczos to have room
-_MIXED_FROM = 1000  # from where the splitting is faster than the dense one (docs/scale.md)
+_MIXED_FROM = 1000  # from where the ADMM of low rank is faster than the dense one (docs/scale.md)
 _SEED = 0  # of the pivots around which neighbours are sought: answers are reproducible
 
 
-class Run:
-    """One problem on its way."""
+class Rounds:
+    """The rounds on one problem, to the relative gap ``tol``."""
 
     def __init__(
         self,
         problem: GraphProblem,
         tol: float,
-        clock: Clock,
-        callback: Callback | None,
+        run: Run,
         executor: Executor | None,
         patient: bool,
         start: EdgeList | None = None,
     ) -> None:
-        self.problem, self.tol, self.clock = problem, tol, clock
-        self.callback, self.executor, self.patient = callback, executor, patient
-        self.unit = problem.unit
+        self.problem, self.tol, self.run = problem, tol, run
+        self.executor, self.patient = executor, patient
+        self.unit = run.unit
         self.bound = -np.inf
-        self.best: Evidence | None = None
+        self.best: TransportEvidence | None = None
         self.status = Status.ITERATION_LIMIT
-        self.history: list[dict[str, float]] = []
         points = np.array(problem.nominal.factor.T, order="C")
         points /= self.unit
         self.rng = np.random.default_rng(_SEED)
@@ -97,7 +94,7 @@ class Run:
             0.0 if transport is None else transport.radius / self.unit,
             _unbounded(problem.prior.scaled(self.unit**-2)),
         )
-        self.search = Search(data, edges, clock, box)
+        self.search = CandidateSearch(data, edges, run.clock, box)
         rule = problem.prior.trace
         self.first = None if start is None else carried_weights(edges, box, rule, start, place)
 
@@ -105,6 +102,11 @@ class Run:
     def gap(self) -> float:
         """The relative gap over all pairs."""
         return relative_gap(self.search.value, self.bound, floor=self.search.floor)
+
+    @property
+    def solved(self) -> bool:
+        """Whether the gap is closed to ``tol``."""
+        return self.gap <= self.tol
 
     def finish(self) -> bool:
         """Run all rounds; say whether the gap was closed."""
@@ -131,7 +133,7 @@ class Run:
                     search.descend(goal)
                 admitted = self._price_all()
                 self._record()
-                if self.gap <= self.tol:
+                if self.solved:
                     return True
                 if number > 0 and not admitted and search.steps == steps + 1:
                     break  # nothing to add and nothing to improve
@@ -165,13 +167,13 @@ class Run:
         if not self._mixes:
             return False
         self._stage("mixing worst cases")
-        splitting = Splitting(search)
+        admm = LowRankADMM(search)
         for number in range(_MAX_ROUNDS):
             before = self.gap
-            splitting.run(max(_ROUGH, goal) if number == 0 else goal)
+            admm.improve(max(_ROUGH, goal) if number == 0 else goal)
             self._price_all()
             self._record()
-            if self.gap <= self.tol:
+            if self.solved:
                 return True
             if number > 1 and self.gap > _STALLED * before:
                 break
@@ -187,13 +189,11 @@ class Run:
             assert search.evidence is not None
             self.bound, self.best = search.evidence.bound, search.evidence
             self._record()
-        return self.gap <= self.tol
+        return self.solved
 
     def _stage(self, doing: str) -> None:
-        """Show what is done now, where somebody looks."""
-        if isinstance(self.callback, Bar):
-            number = len(self.history) + 1
-            self.callback.stage(f"round {number}, {self.search.edges.size:,} candidates: {doing}")
+        number = len(self.run.history) + 1
+        self.run.stage(f"round {number}, {self.search.edges.size:,} candidates: {doing}")
 
     def _pricing(self, share: float) -> None:
         self.search.check_clock()  # a pass over 10¹¹ pairs takes minutes
@@ -245,7 +245,7 @@ class Run:
         bound -= float(paid @ paid) / (8 * prior.beta)
         if bound > self.bound:
             self.bound, self.best = bound, evidence
-        if self.gap <= self.tol:
+        if self.solved:
             return 0
         return self._admit(search.edges.among(search.weights > 0.0), heads, tails)
 
@@ -268,13 +268,8 @@ class Run:
             raise NotWorthwhileError
 
     def _record(self) -> None:
-        square, seconds = self.unit**2, self.clock.seconds
-        value, bound = self.search.value * square, self.bound * square
-        self.history.append(
-            {"value": value, "bound": bound, "seconds": seconds, "edges": self.search.edges.size}
-        )
-        if self.callback is not None:
-            self.callback(Progress(len(self.history), value, bound, self.gap, seconds))
+        number, edges = len(self.run.history) + 1, self.search.edges.size
+        self.run.report(number, self.search.value, self.bound, self.gap, edges=edges)
 
     def solution(self, status: Status) -> Solution:
         """Return what was found, in the unit and the order of the problem as it was given."""
@@ -300,7 +295,7 @@ class Run:
             iterations=search.steps,
             multiplier=np.nan if search.worst is None else search.worst.multiplier,
             certificate=certificate,
-            history=tuple(self.history),
+            history=tuple(self.run.history),
         )
 
     def _graph(self) -> EdgeList:

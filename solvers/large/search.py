@@ -7,23 +7,20 @@ on the candidates.
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import sparse
 
 from solvers.bracket.limits import Clock
-from solvers.large.sparse_qp import Box, Point, SparseQP, solve_sparse_qp
+from solvers.control.spectral import SpectralControl
+from solvers.large.sparse_qp import SparsePoint, SparseQP, WeightLimits, solve_sparse_qp
 from solvers.large.structure import Candidates, squared_distances
 from solvers.large.worst_case import WorstTransport, worst_transport
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.solution import relative_gap
 from wdro_cvx.validation import Array
 
-_MEMORY = 5
-_DECREASE = 1e-4
-_NEGLIGIBLE = 1e-2  # curvature below this share of β is not worth a second QP
 _MAX_DOUBLINGS = 30
 _TRIFLE = 1e-3  # of the gap to be closed: a step that promises no more is not worth shortening
 _MAX_STEPS = 60
@@ -88,7 +85,7 @@ class Data:
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class TransportEvidence:
     """A worst case with the multipliers of its QP, and the bound over the candidates."""
 
     worst: WorstTransport
@@ -98,23 +95,24 @@ class Evidence:
 
 
 @dataclass
-class Search:
+class CandidateSearch:
     """What is known of the optimum: the best weights, and the best bound over the candidates."""
 
     data: Data
     edges: Candidates
     clock: Clock
-    box: Box | None = None  # of listed candidates, which stay as they are
+    box: WeightLimits | None = None  # of listed candidates, which stay as they are
     weights: Array = field(init=False)
     value: float = np.inf
-    evidence: Evidence | None = None
+    evidence: TransportEvidence | None = None
     worst: WorstTransport | None = None  # at the weights
     steps: int = 0
-    rho: float = 0.0
     share: float = _SHARE
+    control: SpectralControl = field(init=False)
     nominal_costs: Array = field(init=False)
 
     def __post_init__(self) -> None:
+        self.control = SpectralControl(self.data.prior.beta)
         self.weights = np.zeros(self.edges.size)
         self.nominal_costs = self.costs(self.data.points)
 
@@ -149,7 +147,7 @@ class Search:
         self.edges = edges.among(kept)
         self.weights, self.nominal_costs = self.weights[kept], self.nominal_costs[kept]
 
-    def average(self, start: tuple[Array, float] | None) -> Point:
+    def average(self, start: tuple[Array, float] | None) -> SparsePoint:
         """Solve the sample-average problem over the candidates, roughly."""
         self.check_clock()
         return self._quadratic(self.nominal_costs, 0.0, start, tol=_COARSEST)
@@ -177,10 +175,10 @@ class Search:
         return self.worst is not None and self.worst.closed
 
     def _descend(self, tol: float) -> None:
-        data, beta = self.data, self.data.prior.beta
+        data, control = self.data, self.control
         assert self.worst is not None
         weights, worst = self.weights, self.worst
-        recent: deque[float] = deque([self.value], maxlen=_MEMORY)
+        control.restart(self.value)
         costs = self.costs(data.moved(worst))
         for _ in range(_MAX_STEPS):
             point = self.bounded(worst, costs)
@@ -189,29 +187,27 @@ class Search:
                 return
             moved = point.feasible
             for _ in range(_MAX_DOUBLINGS):
-                if self.rho > _NEGLIGIBLE * beta:
+                if control.proximal:
                     start = (point.nu, point.tau)
-                    near = self._quadratic(costs, self.rho, start, self._accuracy(), weights)
+                    near = self._quadratic(costs, control.rho, start, self._accuracy(), weights)
                     moved = near.feasible
                 change = moved - weights
                 length = 2 * float(change @ change) + float(np.sum(self.edges.degrees(change) ** 2))
                 moved_worst, value = self._evaluate(moved, worst)
-                # Values are known up to the accuracy that they were asked for with.
-                least = max(recent) + self._accuracy() * abs(self.value)
-                trifle = _TRIFLE * tol * abs(self.value)
-                if value <= least - _DECREASE * (beta + self.rho / 2) * length:
+                # Values are known only to the accuracy that they were computed with.
+                if control.accepts(value, length, self._accuracy() * abs(self.value)):
                     break
-                if self.gap <= tol or (beta + self.rho) * length <= trifle:
+                trifle = _TRIFLE * tol * abs(self.value)
+                if self.gap <= tol or (control.beta + control.rho) * length <= trifle:
                     return
-                self.rho = max(2 * self.rho, beta)
+                control.shorten()
             else:
                 return
             if length == 0.0:
                 return
             moved_costs = self.costs(data.moved(moved_worst))
-            self.rho = max(float(change @ (moved_costs - costs)) / length, 0.0)
+            control.take(value, float(change @ (moved_costs - costs)), length)
             weights, worst, costs = moved, moved_worst, moved_costs
-            recent.append(value)
 
     def check_clock(self) -> None:
         """Raise OutOfTime if the limit has passed and there is an answer to end with."""
@@ -247,13 +243,13 @@ class Search:
             self.weights, self.value, self.worst = weights, value, worst
         return value
 
-    def bounded(self, worst: WorstTransport, costs: Array) -> Point:
+    def bounded(self, worst: WorstTransport, costs: Array) -> SparsePoint:
         """Solve the sample-average problem of a worst case; keep its bound if it is the best."""
         self.check_clock()
         start = None if self.evidence is None else (self.evidence.nu, self.evidence.tau)
         point = self._quadratic(costs, 0.0, start, self._accuracy())
         if self.evidence is None or point.value > self.evidence.bound:
-            self.evidence = Evidence(worst, point.nu, point.tau, point.value)
+            self.evidence = TransportEvidence(worst, point.nu, point.tau, point.value)
         return point
 
     def _quadratic(
@@ -263,7 +259,7 @@ class Search:
         start: tuple[Array, float] | None,
         tol: float,
         centre: Array | None = None,
-    ) -> Point:
+    ) -> SparsePoint:
         """Solve ``cᵀw + prior + ρ/2‖L - centre‖²``, up to a constant."""
         edges, prior = self.edges, self.data.prior
         if centre is not None and rho > 0.0:

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 
 from scipy import sparse
 
-from solvers.base import Request, Solver, register
-from solvers.bracket.display import progress_display
-from solvers.bracket.incumbent import Callback
-from solvers.bracket.limits import MARGIN, Clock, judged
-from solvers.large.blocks import Executor, ambient_executor
+from solvers.base import Solver, register
+from solvers.bracket.limits import MARGIN, judged
+from solvers.bracket.request import Executor, Request, Settings
+from solvers.bracket.run import running
+from solvers.large.blocks import ambient_executor
 from solvers.large.moment import solve_moment_ball
-from solvers.large.rounds import Run
+from solvers.large.rounds import Rounds
 from solvers.large.worth import NotWorthwhileError, worthwhile
 from wdro_cvx import GraphProblem, ProblemError, Singleton, Solution, Status
 from wdro_cvx.ambiguity import Norm
@@ -26,12 +26,11 @@ from wdro_cvx.graphs.edge_list import EdgeList
 from wdro_cvx.graphs.listed_bounds import ListedBounds
 from wdro_cvx.judge import LARGE_FROM
 from wdro_cvx.solution import SPARSE_FROM
-from wdro_cvx.validation import tolerance
 
 
 @register
 @dataclass(frozen=True)
-class SparseSolver(Solver):
+class SparseSolver(Settings, Solver):
     """Sparse Newton, conjugate gradients and exact pricing in place of d × d matrices.
 
     Parameters
@@ -39,7 +38,7 @@ class SparseSolver(Solver):
     tol : float
         The relative gap between value and lower bound at which to stop.
     callback : callable, optional
-        Called with a :class:`solvers.bracket.incumbent.Progress` after every round.
+        Called with a :class:`solvers.bracket.request.Progress` after every round.
     progress : bool
         Show the gap as it closes, on standard error.
     time_limit : float
@@ -52,15 +51,7 @@ class SparseSolver(Solver):
     claims = (MOVED_ROWS, Singleton, FROBENIUS_BALL)
     rank = 10
 
-    tol: float = 1e-6
-    callback: Callback | None = None
-    progress: bool = False
-    time_limit: float = float("inf")
     executor: Executor | None = None
-
-    def __post_init__(self) -> None:
-        tolerance(self.tol)
-        Clock(self.time_limit)
 
     @classmethod
     def check_claim(cls, problem: GraphProblem) -> None:
@@ -91,7 +82,7 @@ class SparseSolver(Solver):
         return found
 
     @classmethod
-    def answer(cls, problem: GraphProblem, request: Request) -> Solution | None:
+    def try_solve(cls, problem: GraphProblem, request: Request) -> Solution | None:
         """Solve the problem if it is of the kind that this solver is the fastest for, else stop.
 
         Of which kind it is shows on the way: the graph may turn out not to be sparse, and the worst
@@ -108,21 +99,21 @@ class SparseSolver(Solver):
     def _solve(
         self, problem: GraphProblem, patient: bool, start: Solution | None
     ) -> Solution | None:
-        clock = Clock(self.time_limit)
         known = None if start is None else _edges_of(start, problem)
         executor = ambient_executor() if self.executor is None else self.executor
-        with progress_display(self.progress, self.tol, self.callback) as callback:
+        with running(self) as run:
             special = isinstance(problem.structure, Norm)
             # The multipliers of an average are those of the ball at its optimum only.
             tol = MARGIN * self.tol * (0.1 if special else 1.0)
 
-            def run(step: GraphProblem) -> Solution:
-                found = Run(step, tol, clock, callback, executor, patient, known)
+            def rounds(step: GraphProblem) -> Solution:
+                own = replace(run, unit=step.unit, history=[])
+                found = Rounds(step, tol, own, executor, patient, known)
                 status = Status.SOLVED if found.finish() else found.status
                 return found.solution(status)
 
             try:
-                answer = solve_moment_ball(problem, run) if special else run(problem)
+                answer = solve_moment_ball(problem, rounds) if special else rounds(problem)
             except NotWorthwhileError:
                 return None
         if problem.d <= SPARSE_FROM:
@@ -131,7 +122,7 @@ class SparseSolver(Solver):
         answer = judged(problem, answer, self.tol)
         if not patient and answer.status is Status.ITERATION_LIMIT:
             return None
-        return replace(answer, solve_s=clock.seconds)
+        return replace(answer, solve_s=run.clock.seconds)
 
 
 def _edges_of(start: Solution, problem: GraphProblem) -> EdgeList | None:

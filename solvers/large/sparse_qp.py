@@ -19,6 +19,7 @@ from scipy import sparse
 
 from solvers.large.start import easier_priors, first_multipliers
 from solvers.large.structure import Candidates
+from solvers.qp.start import bounded_tau, tau_of_levels
 from wdro_cvx.graphs.exact_sums import project_interval, shortfall
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.solution import relative_gap
@@ -28,11 +29,10 @@ _MAX_STEPS = 100
 _MAX_CG = 500
 _SUFFICIENT = 1e-4  # of the increase that the slope promises
 _EASIER = 1e-4  # the gap at which an easier problem has shown the way
-_HALVINGS = 200
 _EPS = float(np.finfo(float).eps)
 
 #: Least and largest weights of the candidates.
-Box = tuple[Array, Array]
+WeightLimits = tuple[Array, Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class SparseQP:
     edges: Candidates
     costs: Array
     prior: DegreePrior
-    box: Box | None = None
+    box: WeightLimits | None = None
 
     @property
     def floor(self) -> float:
@@ -61,52 +61,14 @@ class SparseQP:
 
     def best_tau(self, nu: Array) -> float:
         """Maximise the dual over τ; a free trace has none."""
-        rule, beta = self.prior.trace, self.prior.beta
-        if rule.free:
-            return 0.0
         levels = self.costs + nu[self.edges.heads] + nu[self.edges.tails]
-        if self.box is not None:
-            return self._bisected(levels)
-        # Drop pairs that are not in use until all left are.
-        base = float(levels.min())
-        used = levels - base
-        goal = 2 * beta * (rule.target - 4 * rule.curvature * base)
-        while used.size:
-            tau = (goal + float(used.sum())) / (used.size + 8 * beta * rule.curvature)
-            kept = used[used < tau]
-            if kept.size == used.size:
-                return base + tau
-            used = kept
-        return rule.target / (4 * rule.curvature)  # a penalty may leave no pair worth its price
-
-    def _bisected(self, levels: Array) -> float:
-        """Find τ by bisection on the dual's slope, which falls with it."""
-        rule = self.prior.trace
-
-        def slope(tau: float) -> float:
-            short = shortfall(self.weights(tau - levels), rule.target / 2)
-            return short - 2 * rule.curvature * tau
-
-        low = high = float(levels.min())
-        reach = 2 * self.prior.beta * rule.target + float(np.ptp(levels)) + _EPS * abs(low)
-        for _ in range(_HALVINGS):  # a slope that stays at zero, where all are pinned, ends it
-            if slope(high) <= 0.0:
-                break
-            high, reach = high + reach, 2 * reach
-        for _ in range(_HALVINGS):
-            if slope(low) >= 0.0:
-                break
-            low, reach = low - reach, 2 * reach
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            if not low < middle < high:
-                break
-            low, high = (middle, high) if slope(middle) > 0.0 else (low, middle)
-        return (low + high) / 2
+        if self.box is None:
+            return tau_of_levels(self.prior, levels)
+        return bounded_tau(self.prior, levels, *self.box)
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class SparsePoint:
     """A QP's dual at (ν, τ).
 
     There may be millions of candidates: of what has a number for each only the weights are kept.
@@ -212,18 +174,18 @@ class Point:
 
 def solve_sparse_qp(
     qp: SparseQP, start: tuple[Array, float] | None = None, tol: float = 1e-10
-) -> Point:
+) -> SparsePoint:
     """Climb to the relative gap ``tol``, or until rounding leaves no increase."""
     if start is not None and qp.prior.has_degrees(start[0]):
-        return _climbed(Point(qp, *start), tol)
+        return _climbed(SparsePoint(qp, *start), tol)
     nu = first_multipliers(qp.prior, qp.edges, qp.costs)
     for easier in easier_priors(qp.prior, qp.edges, qp.costs):
         wider = SparseQP(qp.edges, qp.costs, easier, qp.box)
-        nu = _climbed(Point(wider, nu, 0.0), _EASIER).nu
-    return _climbed(Point(qp, nu, qp.best_tau(nu)), tol)
+        nu = _climbed(SparsePoint(wider, nu, 0.0), _EASIER).nu
+    return _climbed(SparsePoint(qp, nu, qp.best_tau(nu)), tol)
 
 
-def _climbed(point: Point, tol: float) -> Point:
+def _climbed(point: SparsePoint, tol: float) -> SparsePoint:
     for _ in range(_MAX_STEPS):
         gap = point.gap
         if gap <= tol:
@@ -235,14 +197,14 @@ def _climbed(point: Point, tol: float) -> Point:
     return point
 
 
-def _step(point: Point, accuracy: float) -> Point | None:
+def _step(point: SparsePoint, accuracy: float) -> SparsePoint | None:
     """Return the next point, or None if no step increases the dual."""
     d_nu, d_tau, slope = point.direction(accuracy)
     if slope <= 0.0:  # the systems were solved too roughly
         d_nu, d_tau, slope = point.direction(1e-12)
     length = min(1.0, point.qp.prior.step_limit(point.nu, d_nu))
     while length * slope > _EPS * max(abs(point.value), point.qp.floor):
-        trial = Point(point.qp, point.nu + length * d_nu, point.tau + length * d_tau)
+        trial = SparsePoint(point.qp, point.nu + length * d_nu, point.tau + length * d_tau)
         if trial.value >= point.value + _SUFFICIENT * length * slope:
             return trial
         length /= 2

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.norm.dual import Evidence, MomentPoint, moment_point
+from solvers.norm.dual import MomentEvidence, MomentPoint, moment_point
 from solvers.qp import LaplacianQP
 from solvers.qp.ascent import Watch, maximise
 from wdro_cvx import MomentBall
@@ -41,7 +41,7 @@ class Found:
 def ascend(
     qp: LaplacianQP,
     ball: MomentBall,
-    guess: Evidence,
+    guess: MomentEvidence,
     tol: float,
     limit: int,
     watch: Watch | None = None,
@@ -53,7 +53,7 @@ def ascend(
     qp : LaplacianQP
     ball : MomentBall
         With a positive radius and a finite p.
-    guess : Evidence
+    guess : MomentEvidence
     tol : float
     limit : int
         On Newton steps.
@@ -70,7 +70,7 @@ def ascend(
             break
         moment, shift = qp.moment - rho * centre, rho * np.diagonal(centre)
         stage = LaplacianQP(moment, qp.prior.proximal(rho))
-        start = moment_point(stage, ball, Evidence(moment, nu + shift, tau))
+        start = moment_point(stage, ball, MomentEvidence(moment, nu + shift, tau))
         near = maximise(start, _STAGE_GAP * gap, min(limit - steps, _STAGE_STEPS))
         centre = near.best.laplacian()
         reached = _objective(qp, ball, centre)
@@ -78,7 +78,7 @@ def ascend(
             laplacian, value = centre, reached
         # The prices of the stage hold ρv more than those of the problem.
         nu, tau = near.last.nu - rho * near.last.split.values[: nu.size], near.last.tau
-        again = moment_point(qp, ball, Evidence(qp.moment, nu, tau))
+        again = moment_point(qp, ball, MomentEvidence(qp.moment, nu, tau))
         if again.value > point.value:
             point = again
         steps += near.steps

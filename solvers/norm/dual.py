@@ -42,7 +42,7 @@ _EPS = float(np.finfo(float).eps)
 _Ends = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
-class Evidence(NamedTuple):
+class MomentEvidence(NamedTuple):
     """A second moment in the ball, and multipliers of its sample-average problem."""
 
     moment: Array
@@ -70,7 +70,7 @@ class _Limits:
 
 
 @dataclass(frozen=True)
-class _Model:
+class _MomentDual:
     """A problem in the form that its dual needs."""
 
     qp: LaplacianQP  # the sample average
@@ -106,7 +106,7 @@ class _Model:
         return MomentPoint(self, nu, tau, ends, prices, copies, split, degrees, value)
 
 
-def moment_point(qp: LaplacianQP, ball: MomentBall, guess: Evidence) -> MomentPoint:
+def moment_point(qp: LaplacianQP, ball: MomentBall, guess: MomentEvidence) -> MomentPoint:
     """Evaluate the dual of the ball around the QP's moment where ``guess`` would have it."""
     theta, d = qp.moment, qp.moment.shape[0]
     edges = np.tri(d, k=-1, dtype=bool)
@@ -115,7 +115,7 @@ def moment_point(qp: LaplacianQP, ball: MomentBall, guess: Evidence) -> MomentPo
         limits = _Limits.of(qp.prior.bounds)
         edges &= limits.upper > 0.0
     gains = np.where(edges, edge_gains(theta), -np.inf)
-    model = _Model(qp, ball, gains, limits)
+    model = _MomentDual(qp, ball, gains, limits)
     return model.at(guess.nu + np.diagonal(guess.moment - theta), guess.tau)
 
 
@@ -123,7 +123,7 @@ def moment_point(qp: LaplacianQP, ball: MomentBall, guess: Evidence) -> MomentPo
 class MomentPoint:
     """The dual at (ν, τ): prices on the degrees, then on the active edges, and their split."""
 
-    model: _Model
+    model: _MomentDual
     nu: Array
     tau: float
     ends: _Ends
@@ -211,13 +211,15 @@ class MomentPoint:
         scale = self._scale()
         return self._matrix(self.degrees * scale, self.weights * -scale)
 
-    def evidence(self) -> Evidence:
+    def evidence(self) -> MomentEvidence:
         """Return the moment and the multipliers at which a QP's dual has the value of this one."""
         d, theta = self.nu.size, self.model.qp.moment
         shift = np.concatenate([self.split.shift[:d], -self.split.shift[d:]])
         nominal = np.concatenate([np.diagonal(theta), theta[self.ends]])
         shift *= share_inside(self.model.ball, nominal, shift, self.copies)
-        return Evidence(theta + self._matrix(shift[:d], shift[d:]), self.nu - shift[:d], self.tau)
+        return MomentEvidence(
+            theta + self._matrix(shift[:d], shift[d:]), self.nu - shift[:d], self.tau
+        )
 
     def _scale(self) -> float:
         """Return the factor from weights to feasible ones."""

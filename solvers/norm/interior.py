@@ -37,26 +37,26 @@ _MOST_WORST_CASES = 5_000_000  # entries of a table of worst cases by edges
 _FREE = 1e10  # κ of a free trace
 
 
-def solve_norm_ball(incumbent: Incumbent, tol: float, max_iterations: int) -> None:
-    """Improve the incumbent until its gap is ``tol``, or as far as rounding lets it.
+def solve_norm_ball(incumbent: Incumbent, max_iterations: int) -> None:
+    """Improve the incumbent until it is solved, or as far as rounding lets it.
 
     Does nothing where the set is no ball of a norm of order 1 ≤ p < ∞.
     """
     problem = incumbent.problem
     norm = problem.structure
-    if not isinstance(norm, Norm) or incumbent.laplacian is None or incumbent.gap <= tol:
+    if not isinstance(norm, Norm) or incumbent.laplacian is None or incumbent.solved:
         return
     order = norm.order
     if np.isinf(order) or problem.ambiguity.radius == 0.0 or max_iterations < 1:
         return
     if order == 1.0:
-        _largest_degree(incumbent, tol)
+        _largest_degree(incumbent)
         return
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # ends the run
-        _follow(incumbent, norm.dual_order, tol, min(max_iterations, _MAX_STEPS))
+        _follow(incumbent, norm.dual_order, min(max_iterations, _MAX_STEPS))
 
 
-def _largest_degree(incumbent: Incumbent, tol: float) -> None:
+def _largest_degree(incumbent: Incumbent) -> None:
     """Mix the worst cases of all vertices."""
     problem, theta = incumbent.problem, incumbent.problem.nominal.second_moment
     radius, costs = problem.ambiguity.radius, adjoint(theta)
@@ -65,10 +65,10 @@ def _largest_degree(incumbent: Incumbent, tol: float) -> None:
     table = np.tile(costs, (problem.d, 1))
     for ends in edge_index(problem.d):
         table[ends, np.arange(costs.size)] += radius
-    master = _master(incumbent)
+    master = incumbent.master()
     if master.free.size == 0:
         return
-    mixture = master.mix(table, 0.01 * tol)
+    mixture = master.mix(table, 0.01 * incumbent.tol)
     shift = np.diag(radius * (1.0 - 1e-15) * mixture.shares)
     moment = TransportedMoment(problem.nominal.rows, shift=shift)
     answer = incumbent.bound_by(moment, (mixture.nu, mixture.tau))
@@ -77,16 +77,8 @@ def _largest_degree(incumbent: Incumbent, tol: float) -> None:
     incumbent.record()
 
 
-def _master(incumbent: Incumbent) -> Master:
-    problem = incumbent.problem
-    assert incumbent.laplacian is not None
-    size = max(abs(incumbent.value), problem.floor)
-    trace = float(np.trace(incumbent.laplacian)) or problem.target_trace
-    return Master.of(incumbent.quadratic(problem.nominal.second_moment), size, trace)
-
-
 @dataclass(frozen=True, eq=False)
-class _Model:
+class _NormModel:
     """The problem in units of its value; edges that are fixed are constants."""
 
     master: Master
@@ -97,7 +89,7 @@ class _Model:
     tails: NDArray[np.intp]
 
     @classmethod
-    def of(cls, problem: GraphProblem, master: Master, q: float) -> _Model:
+    def of(cls, problem: GraphProblem, master: Master, q: float) -> _NormModel:
         heads, tails = (ends[master.free] for ends in edge_index(problem.d))
         costs = adjoint(problem.nominal.second_moment)[master.free] / master.unit
         return cls(master, costs, problem.ambiguity.radius / master.unit, q, heads, tails)
@@ -108,10 +100,10 @@ class _Model:
 
 
 @dataclass(frozen=True, eq=False)
-class _Point:
+class _NormPoint:
     """Weights, the multiplier of the trace and those of the bounds; or a step in them."""
 
-    model: _Model
+    model: _NormModel
     w: Array
     tau: float
     z: Array
@@ -157,13 +149,13 @@ class _Point:
             - self.tau
         )  # fmt: skip
 
-    def moved(self, step: _Point, length: float) -> _Point:
-        return _Point(
+    def moved(self, step: _NormPoint, length: float) -> _NormPoint:
+        return _NormPoint(
             self.model, self.w + length * step.w, self.tau + length * step.tau,
             self.z + length * step.z, self.y + length * step.y,
         )  # fmt: skip
 
-    def longest(self, step: _Point) -> float:
+    def longest(self, step: _NormPoint) -> float:
         """Return how much of a step keeps all that is positive so, at most all of it."""
         low, high = self.room
         falls = np.concatenate([-step.w / low, step.w / high, -step.z / self.z])
@@ -173,10 +165,10 @@ class _Point:
         return min(1.0, _TO_BOUNDARY / worst) if worst > 0.0 else 1.0
 
 
-class _System:
+class _NormSystem:
     """The Newton system at a point."""
 
-    def __init__(self, point: _Point) -> None:
+    def __init__(self, point: _NormPoint) -> None:
         model, q, norm = point.model, point.model.q, point.norm
         low, high = point.room
         bend = model.radius * (q - 1.0) / norm
@@ -206,7 +198,7 @@ class _System:
         free = self._without(right)
         return free + float(self.aligned @ free) * self.pulled
 
-    def direction(self, target: float, second: _Point | None = None) -> _Point:
+    def direction(self, target: float, second: _NormPoint | None = None) -> _NormPoint:
         """Return the step towards products equal to ``target``."""
         point, master = self.point, self.point.model.master
         low, high = point.room
@@ -221,25 +213,25 @@ class _System:
         missing = master.total - float(point.w.sum()) - 2 * master.curvature * point.tau
         tau = (missing - float(free.sum())) / (float(self.ones.sum()) + 2 * master.curvature)
         w = free + tau * self.ones
-        return _Point(
+        return _NormPoint(
             point.model, w, tau, aim_low - point.z / low * w, aim_high + point.y / high * w
         )
 
 
-def _follow(incumbent: Incumbent, q: float, tol: float, max_steps: int) -> None:
-    problem, master = incumbent.problem, _master(incumbent)
+def _follow(incumbent: Incumbent, q: float, max_steps: int) -> None:
+    problem, master, tol = incumbent.problem, incumbent.master(), incumbent.tol
     if master.free.size == 0:
         return
-    point = _start(_Model.of(problem, master, q))
+    point = _start(_NormModel.of(problem, master, q))
     count = point.w.size + int(np.count_nonzero(point.y))
     for _ in range(max_steps):
         if point.products <= _CLOSE * tol:
             _certify(incumbent, point)
         incumbent.record()
-        if incumbent.gap <= tol:
+        if incumbent.solved:
             return
         try:
-            system = _System(point)
+            system = _NormSystem(point)
             first = system.direction(0.0)
             ahead = point.moved(first, point.longest(first))
             sigma = max((ahead.products / point.products) ** 3, _CENTRING * tol)
@@ -253,22 +245,21 @@ def _follow(incumbent: Incumbent, q: float, tol: float, max_steps: int) -> None:
         point = moved
 
 
-def _start(model: _Model) -> _Point:
+def _start(model: _NormModel) -> _NormPoint:
     """Return equal weights as far as the bounds allow, and multipliers of the size of the costs."""
     master = model.master
-    spare = max(master.typical - float(master.lower.sum()), 1e-3 * master.typical)
-    w = master.lower + np.minimum(spare / master.free.size, (master.upper - master.lower) / 2)
-    plain = _Point(model, w, 0.0, np.zeros_like(w), np.zeros_like(w))
+    w = master.start()
+    plain = _NormPoint(model, w, 0.0, np.zeros_like(w), np.zeros_like(w))
     slope = plain.missed
     tau = 0.0 if master.curvature >= _FREE else float(slope.mean())
     low, high = plain.room
     level = 1.0 / w.size
     z = np.maximum(slope - tau, 0.0) + level / low
     y = np.where(np.isfinite(high), np.maximum(tau - slope, 0.0) + level / high, 0.0)
-    return _Point(model, w, tau, z, y)
+    return _NormPoint(model, w, tau, z, y)
 
 
-def _certify(incumbent: Incumbent, point: _Point) -> None:
+def _certify(incumbent: Incumbent, point: _NormPoint) -> None:
     """Hand the point to the incumbent, from both sides."""
     problem, master = incumbent.problem, point.model.master
     weights = master.fixed.copy()

@@ -8,15 +8,17 @@ case, and one QP is left.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import count
 
 import numpy as np
 
-from solvers.base import Request, Solver, register
-from solvers.bracket.display import progress_display
-from solvers.bracket.incumbent import Callback, Progress
-from solvers.bracket.limits import Clock, judged
+from solvers.base import Solver, register
+from solvers.bracket.incumbent import Incumbent
+from solvers.bracket.limits import judged
+from solvers.bracket.request import Request, Settings
+from solvers.bracket.run import running
 from solvers.norm.ascent import ascend
-from solvers.norm.dual import Evidence, share_inside
+from solvers.norm.dual import MomentEvidence, share_inside
 from solvers.qp import LaplacianQP, climb, edge_gains
 from solvers.qp.bounded import best_bounded_tau
 from solvers.qp.start import best_tau
@@ -27,12 +29,12 @@ from wdro_cvx.graphs.laplacian import complete_graph
 from wdro_cvx.moments.points import TransportedMoment
 from wdro_cvx.priors import frobenius_of
 from wdro_cvx.solution import relative_gap
-from wdro_cvx.validation import square_matrix, tolerance, whole_number
+from wdro_cvx.validation import square_matrix, whole_number
 
 
 @register
 @dataclass(frozen=True)
-class MomentNewton(Solver):
+class MomentNewton(Settings, Solver):
     """Semismooth Newton for the moment ball: about ten Cholesky factorisations for any p.
 
     Parameters
@@ -42,7 +44,7 @@ class MomentNewton(Solver):
     max_iterations : int
         Limit on Newton steps; the answer then has the status ``ITERATION_LIMIT`` and its true gap.
     callback : callable, optional
-        Called with a :class:`solvers.bracket.incumbent.Progress` after every step.
+        Called with a :class:`solvers.bracket.request.Progress` after every step.
     progress : bool
         Show the gap as it closes, on standard error.
     time_limit : float
@@ -53,16 +55,11 @@ class MomentNewton(Solver):
     claims = (NORM_BALL,)
     rank = 20
 
-    tol: float = 1e-6
     max_iterations: int = 500
-    callback: Callback | None = None
-    progress: bool = False
-    time_limit: float = float("inf")
 
     def __post_init__(self) -> None:
-        tolerance(self.tol)
+        super().__post_init__()
         whole_number("max_iterations", self.max_iterations, 1)
-        Clock(self.time_limit)
 
     @classmethod
     def check_claim(cls, problem: GraphProblem) -> None:
@@ -71,7 +68,7 @@ class MomentNewton(Solver):
         frobenius_of(problem.prior, "MomentNewton")
 
     @classmethod
-    def answer(cls, problem: GraphProblem, request: Request) -> Solution | None:
+    def try_solve(cls, problem: GraphProblem, request: Request) -> Solution | None:
         """Solve any ball of a norm, but for weights with bounds.
 
         There the interior point of solvers/norm/interior.py takes as long in the median, and a
@@ -92,24 +89,22 @@ class MomentNewton(Solver):
         start : Solution, optional
             The answer to a similar problem with the same vertices.
         """
-        clock = Clock(self.time_limit)
         self.check_claim(problem)
-        unit = problem.unit
         if start is not None and start.certificate is not None:
-            start = replace(start, certificate=start.certificate.scaled(1.0 / unit))
-        with progress_display(self.progress, self.tol, self.callback) as callback:
-            found = self._solve(problem.normalised, start, _Watch(clock, callback, unit))
-        answer = replace(
-            found,
-            value=found.value * unit**2,
-            bound=found.bound * unit**2,
-            multiplier=found.multiplier * unit**problem.multiplier_degree,
-            certificate=found.certificate and found.certificate.scaled(unit),
-            history=[{name: row[name] * unit**2 for name in row} for row in found.history],
-        )
-        return replace(judged(problem, answer, self.tol), solve_s=clock.seconds)
+            start = replace(start, certificate=start.certificate.scaled(1.0 / problem.unit))
+        with running(self, problem.unit) as run:
+            incumbent = Incumbent(problem.normalised, self.tol, run)
+            status = self._run(incumbent, start)
+        answer = judged(problem, incumbent.solution(status), self.tol)
+        return replace(answer, solve_s=run.clock.seconds)
 
-    def _solve(self, problem: GraphProblem, start: Solution | None, watch: _Watch) -> Solution:
+    def _run(self, incumbent: Incumbent, start: Solution | None) -> Status:
+        problem, run, steps = incumbent.problem, incumbent.run, count(1)
+
+        def watch(value: float, bound: float) -> bool:
+            run.tell(next(steps), value, bound, relative_gap(value, bound))
+            return run.late
+
         norm = problem.structure
         assert isinstance(norm, Norm)  # as claimed
         ball = MomentBall(problem.ambiguity.radius, norm.order)
@@ -130,50 +125,21 @@ class MomentNewton(Solver):
         if laplacian is None:
             laplacian, history = average.best.laplacian(), average.history
         left -= average.steps
-        worst = problem.ambiguity.worst_case(problem.nominal, laplacian)
-        value, bound = worst.risk + problem.regularisation(laplacian), average.last.value
-        status = Status.INACCURATE if left else Status.ITERATION_LIMIT
-        if watch.late:
-            status = Status.TIME_LIMIT
-        if relative_gap(value, bound, problem.constant) <= self.tol:
-            status = Status.SOLVED
-        moment = TransportedMoment(
-            problem.nominal.rows, shift=evidence.moment - problem.nominal.second_moment
-        )
-        return Solution(
-            laplacian=laplacian,
-            value=value,
-            status=status,
-            bound=bound,
-            iterations=self.max_iterations - left,
-            multiplier=worst.multiplier,
-            certificate=Certificate(moment, average.last.nu, average.last.level),
-            history=tuple({"value": row[0], "bound": row[1]} for row in history),
-        )
+        incumbent.evaluate(laplacian)
+        shift = evidence.moment - problem.nominal.second_moment
+        moment = TransportedMoment(problem.nominal.rows, shift=shift)
+        incumbent.certificate = Certificate(moment, average.last.nu, average.last.level)
+        incumbent.bound, incumbent.iterations = average.last.value, self.max_iterations - left
+        square = run.unit**2
+        run.history += [{"value": row[0] * square, "bound": row[1] * square} for row in history]
+        if incumbent.solved:
+            return Status.SOLVED
+        if run.late:
+            return Status.TIME_LIMIT
+        return Status.INACCURATE if left else Status.ITERATION_LIMIT
 
 
-@dataclass
-class _Watch:
-    """Tells a callback of every step, and says when the time is over."""
-
-    clock: Clock
-    callback: Callback | None
-    unit: float
-    steps: int = 0
-    late: bool = False
-
-    def __call__(self, value: float, bound: float) -> bool:
-        self.steps += 1
-        if self.callback is not None:
-            square, gap = self.unit**2, relative_gap(value, bound)
-            self.callback(
-                Progress(self.steps, value * square, bound * square, gap, self.clock.seconds)
-            )
-        self.late = self.clock.seconds > self.clock.limit
-        return self.late
-
-
-def _guess(problem: GraphProblem, ball: MomentBall, start: Solution | None) -> Evidence:
+def _guess(problem: GraphProblem, ball: MomentBall, start: Solution | None) -> MomentEvidence:
     """Return the worst case of the start, or of the complete graph, and multipliers to match."""
     theta = problem.nominal.second_moment
     laplacian = complete_graph(problem.d, problem.target_trace)
@@ -193,5 +159,5 @@ def _guess(problem: GraphProblem, ball: MomentBall, start: Solution | None) -> E
     nu = problem.prior.slope(np.diagonal(laplacian))
     qp = LaplacianQP(moment, problem.prior)
     if problem.bounds is not None:
-        return Evidence(moment, nu, best_bounded_tau(qp, problem.bounds, nu))
-    return Evidence(moment, nu, best_tau(qp, edge_gains(moment), nu))
+        return MomentEvidence(moment, nu, best_bounded_tau(qp, problem.bounds, nu))
+    return MomentEvidence(moment, nu, best_tau(qp, edge_gains(moment), nu))

@@ -15,14 +15,11 @@ from numpy.typing import NDArray
 
 from solvers.qp.ascent import Curvature
 from solvers.qp.qp import LaplacianQP, edge_gains
-from solvers.qp.start import first_multipliers
+from solvers.qp.start import bounded_tau, first_multipliers
 from wdro_cvx import EdgeBounds
 from wdro_cvx.graphs.exact_sums import shortfall
 from wdro_cvx.graphs.laplacian import edge_index, laplacian_from_weights
 from wdro_cvx.validation import Array
-
-_MAX_STEPS = 200  # for τ alone
-_EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +39,10 @@ class _Edges:
     def weights(self, prices: Array) -> Array:
         bounds = self.bounds
         return np.asarray(np.clip(prices / (4 * self.qp.prior.beta), bounds.lower, bounds.upper))
+
+    def best_tau(self, nu: Array) -> float:
+        bounds, levels = self.bounds, -self.prices(nu, 0.0)
+        return bounded_tau(self.qp.prior, levels, bounds.lower, bounds.upper)
 
     def degrees(self, weights: Array) -> Array:
         d = self.bounds.d
@@ -146,14 +147,14 @@ def bounded_point(
     edges = _edges(qp, bounds)
     if start is None or not qp.prior.has_degrees(start[0]):
         nu, _ = first_multipliers(qp, edge_gains(qp.moment))
-        return BoundedPoint(edges, nu, _best_tau(edges, nu))
+        return BoundedPoint(edges, nu, edges.best_tau(nu))
     return BoundedPoint(edges, start[0], start[1] - edges.base)
 
 
 def best_bounded_tau(qp: LaplacianQP, bounds: EdgeBounds, nu: Array) -> float:
     """Maximise the dual over τ for given ν."""
     edges = _edges(qp, bounds)
-    return edges.base + _best_tau(edges, nu)
+    return edges.base + edges.best_tau(nu)
 
 
 def _edges(qp: LaplacianQP, bounds: EdgeBounds) -> _Edges:
@@ -163,31 +164,3 @@ def _edges(qp: LaplacianQP, bounds: EdgeBounds) -> _Edges:
     possible = costs[bounds.upper > 0.0]
     base = float(possible.min()) if qp.prior.trace.fixed and possible.size else 0.0
     return _Edges(qp, bounds, base, costs - base, heads, tails)
-
-
-def _best_tau(edges: _Edges, nu: Array) -> float:
-    """Maximise the dual over τ; its slope falls with τ, piecewise linearly.
-
-    Newton steps, kept in a bracket by bisection, end on the right piece.
-    """
-    prior, bounds, levels = edges.qp.prior, edges.bounds, -edges.prices(nu, 0.0)
-    rule = prior.trace
-    if rule.free:
-        return 0.0
-    reach = 4 * prior.beta * rule.target + float(np.ptp(levels))
-    low, high = float(levels.min()) - reach, float(levels.max()) + reach
-    if rule.curvature > 0.0:  # a penalty alone, with all weights at their least, asks for this τ
-        alone = (rule.target / 2 - float(bounds.lower.sum())) / (2 * rule.curvature)
-        low, high = min(low, alone), max(high, alone)
-    tau = (low + high) / 2
-    for _ in range(_MAX_STEPS):
-        weights = edges.weights(tau - levels)
-        slope = shortfall(weights, rule.target / 2) - 2 * rule.curvature * tau
-        low, high = (tau, high) if slope > 0.0 else (low, tau)
-        free = np.count_nonzero((weights > bounds.lower) & (weights < bounds.upper))
-        bend = free / (4 * prior.beta) + 2 * rule.curvature
-        step = tau + slope / bend if bend > 0.0 else np.inf
-        if step == tau or high - low <= _EPS * max(abs(low), abs(high)):
-            break
-        tau = step if low < step < high else (low + high) / 2
-    return tau

@@ -8,20 +8,19 @@ With ``Z_k = 𝒯*M_k``, shares q of the worst cases and ``u = Aw`` its optimali
     z(w - l) = y(h - w) = qr = 0        ν = φ'(u)      1ᵀw + 2κτ = T/2
 
 with κ as in the Laplacian QP, and so large that nothing is left of τ where the trace is free.
-Eliminating w, with ``Ω`` the inverse of its diagonal, leaves ``BΩBᵀ + diag(1/φ'', r/q, 2κ)``,
-``B = [A; Z; -1ᵀ]``, bordered by ``1ᵀq = 1``.
+A step solves the system of bordered.py with ``Φ = φ''``, ``Q = r/q`` and the border ``1ᵀq = 1``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from solvers.qp.qp import LaplacianQP
+from solvers.qp.bordered import BorderedSystem, CostTable
 from wdro_cvx.graphs.laplacian import edge_index, incidence
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.validation import Array
@@ -42,7 +41,7 @@ class Mixture(NamedTuple):
     tau: float
 
 
-class _State(NamedTuple):
+class _MixtureState(NamedTuple):
     """The unknowns in the order of the module's docstring, or a step in them."""
 
     w: Array
@@ -54,16 +53,10 @@ class _State(NamedTuple):
     y: Array
     r: Array
 
-    def moved(self, step: _State, length: float) -> _State:
-        return _State(
-            self.w + length * step.w,
-            self.q + length * step.q,
-            self.nu + length * step.nu,
-            self.tau + length * step.tau,
-            self.t + length * step.t,
-            self.z + length * step.z,
-            self.y + length * step.y,
-            self.r + length * step.r,
+    def moved(self, step: _MixtureState, length: float) -> _MixtureState:
+        changes: tuple[Any, ...] = step
+        return _MixtureState(
+            *(value + length * change for value, change in zip(self, changes, strict=True))
         )
 
 
@@ -84,22 +77,21 @@ class Master:
     unit: float  # of the objective
 
     @classmethod
-    def of(cls, qp: LaplacianQP, unit: float, trace: float) -> Master:
-        """Return the part of a QP in which its moment has no part.
+    def of(cls, d: int, prior: DegreePrior, unit: float, trace: float) -> Master:
+        """Return the master problem of graphs of d vertices.
 
         ``unit`` is the size of its value, ``trace`` that of a graph near its optimum.
         """
-        d = qp.moment.shape[0]
         m = d * (d - 1) // 2
         lower, upper = np.zeros(m), np.full(m, np.inf)
-        if qp.prior.bounds is not None:
-            lower, upper = qp.prior.bounds.lower, qp.prior.bounds.upper
+        if prior.bounds is not None:
+            lower, upper = prior.bounds.lower, prior.bounds.upper
         free = np.flatnonzero(upper > lower)
         fixed = np.where(upper > lower, 0.0, lower)
         joins = incidence(d)
-        rule = qp.prior.trace
+        rule = prior.trace
         return cls(
-            prior=qp.prior.scaled(1.0 / unit),
+            prior=prior.scaled(1.0 / unit),
             curvature=_FREE if rule.free else rule.curvature * unit,
             total=0.0 if rule.free else rule.target / 2 - float(fixed.sum()),
             typical=max(trace / 2 - float(fixed.sum()), 1e-3 * trace),
@@ -111,6 +103,11 @@ class Master:
             degrees=np.asarray(joins @ fixed),
             unit=unit,
         )
+
+    def start(self) -> Array:
+        """Return free weights as equal as the bounds allow, inside of them."""
+        spare = max(self.typical - float(self.lower.sum()), 1e-3 * self.typical)
+        return self.lower + np.minimum(spare / self.free.size, (self.upper - self.lower) / 2)
 
     def mix(self, costs: Array, accuracy: float) -> Mixture:
         """Solve the problem of the worst cases with these costs ``Z`` (K, m).
@@ -126,9 +123,9 @@ class Master:
         shares = state.q / total if 0.0 < total < np.inf else np.full(len(costs), 1.0 / len(costs))
         return Mixture(weights, shares, self.unit * state.nu, self.unit * state.tau)
 
-    def _follow(self, costs: Array, accuracy: float) -> _State:
+    def _follow(self, costs: Array, accuracy: float) -> _MixtureState:
         """Follow the path to its end, or to where rounding has the better of the system."""
-        model = _Model(self, costs[:, self.free] / self.unit, costs @ self.fixed / self.unit)
+        model = _Mixing(self, costs[:, self.free] / self.unit, costs @ self.fixed / self.unit)
         state = model.start()
         for _ in range(_MAX_STEPS):
             if model.error(state) <= accuracy:
@@ -147,13 +144,13 @@ class Master:
         return state
 
 
-class _Model:
+class _Mixing:
     """The master with its worst cases, in units of the objective."""
 
     def __init__(self, master: Master, costs: Array, constants: Array) -> None:
-        self.master, self.Z, self.constants = master, costs, constants
-        self.d, self.K = master.joins.shape[0], costs.shape[0]
-        self.heads, self.tails = (ends[master.free] for ends in edge_index(self.d))
+        self.master, self.constants, self.K = master, constants, len(costs)
+        ends = (ends[master.free] for ends in edge_index(master.joins.shape[0]))
+        self.costs = CostTable(costs, *ends)
         self.capped = np.isfinite(master.upper)
 
     def room(self, w: Array) -> tuple[Array, Array]:
@@ -164,56 +161,61 @@ class _Model:
         """Return the degrees of all vertices."""
         return np.asarray(self.master.joins @ w + self.master.degrees)
 
-    def start(self) -> _State:
+    def start(self) -> _MixtureState:
         """Return equal shares, and weights as equal as the bounds allow, inside of them."""
-        master, prior = self.master, self.master.prior
-        spare = master.typical - float(master.lower.sum())
-        spread = max(spare, 1e-3 * master.typical) / master.free.size
-        w = master.lower + np.minimum(spread, (master.upper - master.lower) / 2)
+        prior, w = self.master.prior, self.master.start()
         q = np.full(self.K, 1.0 / self.K)
         nu = prior.slope(self.degrees(w))
-        levels = self.Z @ w + self.constants
+        levels = self.costs.losses(w) + self.constants
         # A tenth of the levels' spread, or of the objective's hundredth, keeps them apart from t.
         apart = max(0.1 * float(np.ptp(levels)), 1e-3, 1e-9 * float(np.abs(levels).max()))
         t = float(levels.max()) + apart
-        slope = q @ self.Z + 4 * prior.beta * w + master.joins.T @ nu
+        slope = self.costs.costs(q) + 4 * prior.beta * w + self.costs.ends(nu)
         tau = float(slope.mean())
         low, up = self.room(w)
         target = 1.0 / (self.K + w.size)
         z = np.maximum(slope - tau, 0.0) + target / low
         y = np.where(self.capped, np.maximum(tau - slope, 0.0) + target / up, 0.0)
-        return _State(w, q, nu, tau, t, z, y, t - levels)
+        return _MixtureState(w, q, nu, tau, t, z, y, t - levels)
 
-    def residuals(self, state: _State) -> tuple[Array, Array, Array, float, float]:
+    def residuals(self, state: _MixtureState) -> tuple[Array, Array, Array, float, float]:
         """Return by how much the equations for w, ν, r, τ and q are missed."""
         w, q, nu, tau, t, z, y, r = state
         master, prior = self.master, self.master.prior
         degrees = self.degrees(w)
         return (
-            q @ self.Z + 4 * prior.beta * w + master.joins.T @ nu - tau - z + y,
+            self.costs.costs(q) + 4 * prior.beta * w + self.costs.ends(nu) - tau - z + y,
             (prior.slope(degrees) - nu) / prior.bend(degrees),
-            self.Z @ w + self.constants + r - t,
+            self.costs.losses(w) + self.constants + r - t,
             float(w.sum()) - master.total + 2 * master.curvature * tau,
             float(q.sum()) - 1.0,
         )
 
-    def error(self, state: _State) -> float:
+    def error(self, state: _MixtureState) -> float:
         """Return complementarity or the effect of the residuals on the objective, if larger."""
         in_w, _, in_r, in_tau, in_q = self.residuals(state)
         off = abs(float(in_w @ state.w)) + abs(in_tau * state.tau) + abs(in_q * state.t)
         return max(self.complementarity(state), off, float(np.abs(in_r).max()))
 
-    def complementarity(self, state: _State) -> float:
+    def complementarity(self, state: _MixtureState) -> float:
         low, up = self.room(state.w)
         return float(state.z @ low + state.y @ up + state.q @ state.r)
 
-    def step(self, state: _State) -> _State:
+    def step(self, state: _MixtureState) -> _MixtureState:
         """Return Mehrotra's step: a predictor, the same system for the corrector."""
         w, q, _, _, _, z, y, r = state
         low, up = self.room(w)
         prior = self.master.prior
-        omega = 1.0 / (4 * prior.beta + z / low + y / up)
-        system = _System(self, omega, r / q, 1.0 / prior.bend(self.degrees(w)))
+        springs, softness = 1.0 / prior.bend(self.degrees(w)), 2 * self.master.curvature
+        system = BorderedSystem(
+            self.master.joins,
+            self.costs,
+            omega=1.0 / (4 * prior.beta + z / low + y / up),
+            diagonal=np.concatenate([springs, r / q, [softness]]),
+            border=np.ones((1, self.K)),
+            slack=np.zeros(1),
+            shifts=(_JITTER,),
+        )
         gaps = z * low, y * up, q * r
         misses = self.residuals(state)
         plain = self._direction(state, system, misses, (-gaps[0], -gaps[1], -gaps[2]))
@@ -230,31 +232,29 @@ class _Model:
 
     def _direction(
         self,
-        state: _State,
-        system: _System,
+        state: _MixtureState,
+        system: BorderedSystem,
         misses: tuple[Array, Array, Array, float, float],
         aims: tuple[Array, Array, Array],
-    ) -> _State:
+    ) -> _MixtureState:
         """Solve the linearised equations for the changes aimed at in the three products."""
         in_w, in_nu, in_r, in_tau, in_q = misses
-        (low, up), A, d = self.room(state.w), self.master.joins, self.d
-        push = system.omega * (aims[0] / low - aims[1] / up - in_w)
-        right = np.concatenate(
-            [A @ push + in_nu, self.Z @ push + in_r + aims[2] / state.q, [-push.sum() - in_tau]]
+        low, up = self.room(state.w)
+        dw, d_nu, dq, d_tau, (dt,) = system.solve(
+            aims[0] / low - aims[1] / up - in_w,
+            in_nu,
+            in_r + aims[2] / state.q,
+            in_tau,
+            np.array([-in_q]),
         )
-        solved = system.solve(right)
-        dt = float((np.sum(solved[d:-1]) + in_q) / np.sum(system.border[d:-1]))
-        solved = solved - dt * system.border
-        d_nu, dq, d_tau = solved[:d], solved[d:-1], float(solved[-1])
-        dw = push - system.omega * (A.T @ d_nu + dq @ self.Z - d_tau)
-        return _State(
+        return _MixtureState(
             dw, dq, d_nu, d_tau, dt,
             (aims[0] - state.z * dw) / low,
             np.where(self.capped, (aims[1] + state.y * dw) / up, 0.0),
             (aims[2] - state.r * dq) / state.q,
         )  # fmt: skip
 
-    def reach(self, state: _State, step: _State) -> float:
+    def reach(self, state: _MixtureState, step: _MixtureState) -> float:
         """Return the share of a step, at most 1, that leads to the boundary."""
         (low, up), capped = self.room(state.w), self.capped
         fall = max(
@@ -266,37 +266,3 @@ class _Model:
             float(np.max(-step.r / state.r)),
         )
         return 1.0 / fall if fall > 1.0 else 1.0
-
-
-class _System:
-    """``BΩBᵀ + diag(1/φ'', r/q, 2κ)``, factorised once it has a unit diagonal."""
-
-    def __init__(self, model: _Model, omega: Array, ratio: Array, springs: Array) -> None:
-        master, Z, A, d = model.master, model.Z, model.master.joins, model.d
-        bent = Z * omega
-        met = np.asarray(A @ omega)
-        matrix = np.zeros((d + model.K + 1, d + model.K + 1))  # its lower triangle
-        matrix[model.tails, model.heads] = omega
-        matrix[d:-1, :d] = np.asarray(A @ bent.T).T
-        root = Z * np.sqrt(omega)
-        matrix[d:-1, d:-1] = root @ root.T  # half of the work of any other product
-        matrix[-1, :d] = -met
-        matrix[-1, d:-1] = -bent.sum(axis=1)
-        diagonal = np.diagonal(matrix).copy()
-        diagonal[:d] = met + springs
-        diagonal[d:-1] += ratio
-        diagonal[-1] = omega.sum() + 2 * master.curvature
-        self.omega, self.scale = omega, 1.0 / np.sqrt(diagonal)
-        matrix *= self.scale[:, np.newaxis]
-        matrix *= self.scale
-        np.fill_diagonal(matrix, 1.0 + _JITTER)
-        self.factor = linalg.cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-        ones = np.zeros(d + model.K + 1)
-        ones[d:-1] = 1.0
-        self.border = self.solve(ones)
-
-    def solve(self, right: Array) -> Array:
-        """Apply the inverse."""
-        return np.asarray(
-            self.scale * linalg.cho_solve(self.factor, self.scale * right, check_finite=False)
-        )

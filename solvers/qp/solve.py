@@ -82,7 +82,7 @@ def _from_inside(qp: LaplacianQP, found: Climb) -> Mixture | None:
     """Return weights and multipliers next to the optimal ones, by an interior point."""
     nu, rule = found.last.nu, qp.prior.trace
     trace = rule.target or float(np.sum(qp.prior.degrees(nu)))
-    master = Master.of(qp, max(abs(found.last.value), qp.floor), trace)
+    master = Master.of(qp.d, qp.prior, max(abs(found.last.value), qp.floor), trace)
     if master.free.size == 0:  # there is but one graph
         return None
     return master.mix(adjoint(qp.moment)[np.newaxis], _INSIDE)

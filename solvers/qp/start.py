@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.qp.qp import LaplacianQP
+from wdro_cvx.graphs.exact_sums import shortfall
 from wdro_cvx.graphs.laplacian import edge_index
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.validation import Array
@@ -23,6 +24,8 @@ _LONG_SWEEPS, _MOMENTUM = 24, 0.5
 # How many edges vertices alone would take at the easiest prior, and the ratio of two products αβ.
 PLENTY, _RUNG = 2, 4.0
 _SAMPLED = 200  # vertices that are asked
+_MAX_STEPS = 200  # for τ alone
+_EPS = float(np.finfo(float).eps)
 
 
 def first_multipliers(qp: LaplacianQP, gains: Array) -> tuple[Array, float | None]:
@@ -130,24 +133,56 @@ def own_slopes(costs: Array, shape: float) -> Array:
 
 
 def best_tau(qp: LaplacianQP, gains: Array, nu: Array) -> float:
-    """Maximise the dual over τ for given ν: ``Σ(τ - s)₊ = 2βT - 8βκτ`` over the edges.
+    """Maximise the dual of a QP without bounds over τ, for given ν."""
+    levels = -gains + nu[:, np.newaxis]
+    levels += nu[np.newaxis, :]
+    return tau_of_levels(qp.prior, levels[edge_index(nu.size)])
+
+
+def tau_of_levels(prior: DegreePrior, levels: Array) -> float:
+    """Solve ``Σ(τ - s)₊ = 2βT - 8βκτ`` over the levels s of the edges.
 
     Drops the edges that are inactive at the τ of those left, until none is (Michelot). A free trace
     has no τ.
     """
-    rule, beta = qp.prior.trace, qp.prior.beta
+    rule, beta = prior.trace, prior.beta
     if rule.free:
         return 0.0
-    levels = -gains + nu[:, np.newaxis]
-    levels += nu[np.newaxis, :]
-    active = levels[edge_index(nu.size)]
-    while True:
-        tau = (2 * beta * rule.target + float(active.sum())) / (
-            active.size + 8 * beta * rule.curvature
-        )
+    base = float(levels.min())
+    active = levels - base
+    goal = 2 * beta * (rule.target - 4 * rule.curvature * base)
+    while active.size:
+        tau = (goal + float(active.sum())) / (active.size + 8 * beta * rule.curvature)
         kept = active[active < tau]
         if kept.size == active.size:
-            return tau
-        if kept.size == 0:  # a penalised trace may leave no edge worth its price
-            return rule.target / (4 * rule.curvature) if rule.curvature > 0 else tau
+            return base + tau
         active = kept
+    # A penalised trace may leave no edge worth its price.
+    return rule.target / (4 * rule.curvature) if rule.curvature > 0.0 else base + tau
+
+
+def bounded_tau(prior: DegreePrior, levels: Array, lower: Array, upper: Array) -> float:
+    """Maximise the dual of weights with bounds over τ; its slope falls piecewise linearly.
+
+    Newton steps, kept in a bracket by bisection, end on the right piece.
+    """
+    rule, unit = prior.trace, 4 * prior.beta
+    if rule.free:
+        return 0.0
+    reach = unit * rule.target + float(np.ptp(levels))
+    low, high = float(levels.min()) - reach, float(levels.max()) + reach
+    if rule.curvature > 0.0:  # a penalty alone, with all weights at their least, asks for this τ
+        alone = (rule.target / 2 - float(lower.sum())) / (2 * rule.curvature)
+        low, high = min(low, alone), max(high, alone)
+    tau = (low + high) / 2
+    for _ in range(_MAX_STEPS):
+        weights = np.clip((tau - levels) / unit, lower, upper)
+        slope = shortfall(weights, rule.target / 2) - 2 * rule.curvature * tau
+        low, high = (tau, high) if slope > 0.0 else (low, tau)
+        free = np.count_nonzero((weights > lower) & (weights < upper))
+        bend = free / unit + 2 * rule.curvature
+        step = tau + slope / bend if bend > 0.0 else np.inf
+        if step == tau or high - low <= _EPS * max(abs(low), abs(high)):
+            break
+        tau = step if low < step < high else (low + high) / 2
+    return tau

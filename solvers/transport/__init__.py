@@ -17,21 +17,21 @@ __all__ = ["solve_transport"]
 _MANY_EDGES, _UNEVEN = 1400, 100.0
 
 
-def solve_transport(incumbent: Incumbent, tol: float, max_iterations: int) -> None:
-    """Improve the incumbent until its gap is ``tol`` or the limit is reached.
+def solve_transport(incumbent: Incumbent, max_iterations: int) -> None:
+    """Improve the incumbent until it is solved or the limit is reached.
 
     Does nothing where the set is not made by transport.
     """
     problem = incumbent.problem
     form = problem.structure
-    if not isinstance(form, Transport) or form.radius == 0.0 or incumbent.gap <= tol:
+    if not isinstance(form, Transport) or form.radius == 0.0 or incumbent.solved:
         return
     end = incumbent.iterations + max_iterations
     if _suits_admm(FreeEdges.of(problem), form):
         # On trial only where the interior point can take over.
-        run_admm(incumbent, form, tol, max_iterations, on_trial=not _crowded(incumbent))
-    follow_path(incumbent, form, tol, end - incumbent.iterations)
-    run_admm(incumbent, form, tol, end - incumbent.iterations)
+        run_admm(incumbent, form, max_iterations, on_trial=not _crowded(incumbent))
+    follow_path(incumbent, form, end - incumbent.iterations)
+    run_admm(incumbent, form, end - incumbent.iterations)
 
 
 def _crowded(incumbent: Incumbent) -> bool:

@@ -35,10 +35,10 @@ _OVERLOOKED = 0.1  # of the tolerance: what edges that pay too little may cost t
 _LEAST = 1e-6  # of a step: shorter ones do not lead anywhere
 
 
-def follow_path(incumbent: Incumbent, form: Transport, tol: float, max_iterations: int) -> None:
-    """Improve the incumbent until its gap is ``tol``, the limit is reached or steps vanish."""
+def follow_path(incumbent: Incumbent, form: Transport, max_iterations: int) -> None:
+    """Improve the incumbent until it is solved, the limit is reached or steps vanish."""
     problem, near = incumbent.problem, incumbent.laplacian
-    if near is None or not near.any() or incumbent.gap <= tol:
+    if near is None or not near.any() or incumbent.solved:
         return
     lmi = TransportLMI.of(problem, form, near)
     pool = FreeEdges.of(problem)
@@ -46,7 +46,7 @@ def follow_path(incumbent: Incumbent, form: Transport, tol: float, max_iteration
         return
     path = _Path(lmi, WorkingSet.first(incumbent, pool))
     try:
-        _follow(incumbent, form, path, tol, max_iterations)
+        _follow(incumbent, form, path, max_iterations)
     except linalg.LinAlgError:  # rounding: nothing is left to gain
         return
 
@@ -84,15 +84,16 @@ class _Path:
         return length
 
 
-def _follow(incumbent: Incumbent, form: Transport, path: _Path, tol: float, limit: int) -> None:
+def _follow(incumbent: Incumbent, form: Transport, path: _Path, limit: int) -> None:
+    tol = incumbent.tol
     for iteration in range(1, limit + 1):
         if path.chosen.size > MAX_EDGES or path.steps > _MAX_STEPS:
             return
-        size = max(abs(incumbent.value), incumbent.problem.floor) / form.radius**2
+        size = incumbent.size / form.radius**2
         if path.system.complementarity() <= _CLOSE * tol * size or iteration % _CHECK_EVERY == 0:
             _certify(incumbent, form, path.system)
         incumbent.record()
-        if incumbent.gap <= tol:
+        if incumbent.solved:
             return
         if path.advance(_OVERLOOKED * tol * size / path.lmi.trace) < _LEAST:
             return

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from scipy import linalg
 
-from wdro_cvx import EdgeBounds, GraphProblem
+from wdro_cvx import GraphProblem
 from wdro_cvx.ambiguity import Transport
 from wdro_cvx.ambiguity.secular import solve_secular
 from wdro_cvx.priors import DegreePrior
@@ -51,21 +51,6 @@ class TransportLMI:
             prior=prior,
             trace=prior.trace.target or float(np.trace(near)),
         )
-
-    @property
-    def eta(self) -> float:
-        """The weight of ``‖L‖²``, for the solver that knows no other prior."""
-        return self.prior.beta
-
-    @property
-    def penalty(self) -> float | None:
-        """The weight of the trace's penalty; None where it is fixed."""
-        return None if self.prior.trace.fixed else self.prior.trace.stiffness
-
-    @property
-    def bounds(self) -> EdgeBounds | None:
-        """Those of the weights."""
-        return self.prior.bounds
 
     @property
     def d(self) -> int:

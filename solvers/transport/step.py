@@ -43,7 +43,7 @@ class LaplacianStep:
 
     @cached_property
     def _limits(self) -> tuple[Array | float, Array | float]:
-        bounds = self.lmi.bounds
+        bounds = self.lmi.prior.bounds
         return (0.0, np.inf) if bounds is None else bounds.matrices()
 
     def take(self, target: Array, rho: float, allowed: float) -> tuple[Array, Array, float]:
@@ -79,9 +79,9 @@ class LaplacianStep:
 
     def _solve(self, slope: Array, rho: float, size: float) -> Array:
         """Minimise over L: ``ρ⟨slope, K⟩`` for the pull, the norm's parabola at ``size``."""
-        lmi = self.lmi
+        lmi, rule = self.lmi, self.lmi.prior.trace
         # At the empty graph no parabola touches the norm; a steep one is above it nevertheless.
-        eta = lmi.eta + lmi.reach / (2.0 * max(size, _EMPTY * lmi.trace))
+        eta = lmi.prior.beta + lmi.reach / (2.0 * max(size, _EMPTY * lmi.trace))
         bend = rho * (1.0 + self.curvature) / 2
         squares = lmi.scales**2
         vertices = eta + bend * squares**2
@@ -99,10 +99,10 @@ class LaplacianStep:
             direction=squares,
             room=room,
             trace=lmi.trace,
-            penalty=lmi.penalty,
+            penalty=None if rule.fixed else rule.stiffness,
             lower=lower,
             upper=upper,
-            bounds=lmi.bounds,
+            bounds=lmi.prior.bounds,
         )
         found = maximise(StepPoint(qp, *self._multipliers(qp)), _QP_TOL, _QP_STEPS)
         self.tau = found.last.tau

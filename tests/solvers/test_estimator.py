@@ -180,13 +180,13 @@ def blas_threads():
 def test_small_problems_are_solved_on_one_thread_and_threads_are_given_back(monkeypatch):
     from threadpoolctl import threadpool_limits
 
-    answer, seen = CertifiedSolver.answer, []
+    answer, seen = CertifiedSolver.try_solve, []
 
     def looked(*arguments):
         seen.append(blas_threads())
         return answer(*arguments)
 
-    monkeypatch.setattr(CertifiedSolver, "answer", looked)
+    monkeypatch.setattr(CertifiedSolver, "try_solve", looked)
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()  # a library that was told to use one keeps to it
         RobustGraph(0.1).fit(signals())

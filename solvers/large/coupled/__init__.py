@@ -1,5 +1,5 @@
-"""The hard case at scale: a splitting whose dual is a coupling, in factors of low rank."""
+"""The hard case at scale: an ADMM whose dual is a coupling, in factors of low rank."""
 
-from solvers.large.coupled.admm import Splitting
+from solvers.large.coupled.admm import LowRankADMM
 
-__all__ = ["Splitting"]
+__all__ = ["LowRankADMM"]

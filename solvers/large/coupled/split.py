@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.large.coupled.state import State
+from solvers.large.coupled.state import LowRankState
 from wdro_cvx.validation import Array
 
 _DEGREE = 8  # of Chebyshev's polynomial, which damps what is positive
@@ -23,7 +23,7 @@ class Negative:
         self.vector = rng.standard_normal(size)
         self.cut = np.inf
 
-    def __call__(self, state: State, passes: int = 1) -> Array:
+    def __call__(self, state: LowRankState, passes: int = 1) -> Array:
         """Return B such that ``-BBᵀ`` is the negative part, nearly."""
         top = self._largest(state)
         for _ in range(passes):
@@ -40,14 +40,14 @@ class Negative:
             self.basis = np.hstack([self.basis, fresh])
         return np.asarray(found)
 
-    def _largest(self, state: State) -> float:
+    def _largest(self, state: LowRankState) -> float:
         for _ in range(_POWER_STEPS):
             self.vector /= np.linalg.norm(self.vector)
             self.vector = state.product(self.vector[:, np.newaxis])[:, 0]
         return _SAFETY * float(np.linalg.norm(self.vector))
 
 
-def _filtered(state: State, block: Array, low: float, high: float) -> Array:
+def _filtered(state: LowRankState, block: Array, low: float, high: float) -> Array:
     """Return Chebyshev's polynomial of the matrix, small on [low, high], times a block."""
     middle, reach = (high + low) / 2, (high - low) / 2
     before, found = block, (state.product(block) - middle * block) / reach

@@ -3,7 +3,7 @@
     X(w, γ, C) = [[γI - L, LF], [FᵀL, C]] ⪰ 0      (F has a row per vertex; the radius is 1)
 
 is that of solvers/transport/lmi.py. Its multiplier is a coupling of rank N plus the
-multiplicity of λmax, so that every matrix which a splitting meets is ``X + H diag(s) Hᵀ`` with a
+multiplicity of λmax, so every matrix that the ADMM meets is ``X + H diag(s) Hᵀ`` with a
 thin H, and what is negative in it is found by products alone.
 """
 
@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from solvers.large.sparse_qp import Box
+from solvers.large.sparse_qp import WeightLimits
 from solvers.large.structure import Candidates, squared_distances
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.validation import Array
@@ -28,7 +28,7 @@ class SparseLMI:
     edges: Candidates
     factor: Array
     prior: DegreePrior
-    box: Box | None
+    box: WeightLimits | None
 
     @cached_property
     def costs(self) -> Array:
@@ -42,7 +42,7 @@ class SparseLMI:
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class LowRankState:
     """``X(w, γ, C) + H diag(s) Hᵀ``."""
 
     lmi: SparseLMI
@@ -71,34 +71,34 @@ class State:
         found += self.thin @ (self.signs[:, np.newaxis] * (self.thin.T @ block))
         return found
 
-    def plus(self, thin: Array, sign: float) -> State:
+    def plus(self, thin: Array, sign: float) -> LowRankState:
         """Return this plus ``sign·HHᵀ``."""
         signs = np.concatenate([self.signs, np.full(thin.shape[1], sign)])
         joined = np.hstack([self.thin, thin])
-        return State(self.lmi, self.weights, self.gamma, self.corner, joined, signs)
+        return LowRankState(self.lmi, self.weights, self.gamma, self.corner, joined, signs)
 
-    def compressed(self, error: float) -> State:
+    def compressed(self, error: float) -> LowRankState:
         """Return it with fewer columns, each of what is left out smaller than ``error``."""
         basis, triangle = np.linalg.qr(self.thin)
         values, vectors = np.linalg.eigh((triangle * self.signs) @ triangle.T)
         kept = np.abs(values) > error
         thin = basis @ vectors[:, kept]
-        return State(self.lmi, self.weights, self.gamma, self.corner, thin, values[kept])
+        return LowRankState(self.lmi, self.weights, self.gamma, self.corner, thin, values[kept])
 
-    def on(self, lmi: SparseLMI) -> State:
+    def on(self, lmi: SparseLMI) -> LowRankState:
         """Return the same with other candidates; weights of those that are gone are dropped."""
         old, new = self.lmi.edges, lmi.edges
         places = np.minimum(np.searchsorted(new.keys, old.keys), new.size - 1)
         known = new.keys[places] == old.keys
         weights = np.zeros(new.size)
         weights[places[known]] = self.weights[known]
-        return State(lmi, weights, self.gamma, self.corner, self.thin, self.signs)
+        return LowRankState(lmi, weights, self.gamma, self.corner, self.thin, self.signs)
 
 
-def combined(states: list[State], shares: Array) -> State:
+def combined(states: list[LowRankState], shares: Array) -> LowRankState:
     """Return the sum of states times their shares."""
     pairs = list(zip(states, shares.tolist(), strict=True))
-    return State(
+    return LowRankState(
         states[0].lmi,
         np.asarray(sum(share * state.weights for state, share in pairs)),
         float(sum(share * state.gamma for state, share in pairs)),

@@ -1,4 +1,4 @@
-"""The step of the splitting in L and γ: quadratic programs on the candidates.
+"""The step of the ADMM in L and γ: quadratic programs on the candidates.
 
     min ⟨FFᵀ, L⟩ + prior(L) + γ + Tr C + ρ/2‖X(L, γ, C) - target‖²
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.large.coupled.state import SparseLMI, State
+from solvers.large.coupled.state import LowRankState, SparseLMI
 from solvers.large.sparse_qp import SparseQP, solve_sparse_qp
 from solvers.large.structure import squared_distances
 from wdro_cvx.validation import Array
@@ -30,7 +30,7 @@ class GraphStep:
     curvature: float = 1.0  # of 2‖LF‖², locally
     multipliers: tuple[Array, float] | None = None
 
-    def take(self, target: State, rho: float, allowed: float) -> State:
+    def take(self, target: LowRankState, rho: float, allowed: float) -> LowRankState:
         """Return the best X, at most about ``allowed`` away."""
         lmi = target.lmi
         d, n = lmi.factor.shape
@@ -62,7 +62,7 @@ class GraphStep:
             centre = answer + (root - 1.0) / (root + 1.0) * (answer - previous)
         gamma = (2 * float(self.weights.sum()) + trace - 1.0 / rho) / d
         empty = np.empty((d + n, 0)), np.empty(0)
-        return State(lmi, self.weights, gamma, corner, *empty)
+        return LowRankState(lmi, self.weights, gamma, corner, *empty)
 
 
 def _curved(lmi: SparseLMI, weights: Array) -> Array:

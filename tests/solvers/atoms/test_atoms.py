@@ -58,7 +58,8 @@ def test_probabilities_are_pulled_inside_and_no_further(seed, kind, radius, shar
 def test_optimum_is_the_conic_one(kind, form, radius, n, bounded, penalty):
     problem = random_problem(n, kind(radius), 7, n, bounded, 0.01, 4.0, penalty)
     incumbent = first_incumbent(problem)
-    solve_atoms(incumbent, 1e-8, 100)
+    incumbent.tol = 1e-8
+    solve_atoms(incumbent, 100)
     assert incumbent.gap <= 1e-8
     assert incumbent.value == pytest.approx(form(problem).solve().value, rel=CONIC)
     verdict = judge(problem, incumbent.laplacian, incumbent.certificate)
@@ -99,7 +100,8 @@ def test_the_interior_point_takes_few_steps(kind, n, radius, eta):
     problem = random_problem(n, kind(radius), 12, n, eta=eta, tails=True)
     incumbent = first_incumbent(problem)
     assert incumbent.gap > 1e-3
-    solve_atoms(incumbent, 1e-9, 13)
+    incumbent.tol = 1e-9
+    solve_atoms(incumbent, 13)
     assert incumbent.gap <= 1e-9
 
 
@@ -111,7 +113,8 @@ def test_a_signal_that_dwarfs_the_others_is_no_obstacle(kind, penalty):
     samples[0] *= 100.0
     nominal = Nominal.from_samples(samples)
     incumbent = first_incumbent(GraphProblem(nominal, kind(0.05), 0.05, trace_penalty=penalty))
-    solve_atoms(incumbent, 1e-9, 20)
+    incumbent.tol = 1e-9
+    solve_atoms(incumbent, 20)
     assert incumbent.gap <= 1e-9
 
 
@@ -164,7 +167,8 @@ def test_another_divergence_needs_no_more_than_its_derivatives(n, radius):
     """The value is the set's own, the bound that of probabilities inside: together a proof."""
     problem = random_problem(n, BurgBall(radius), 6, n, eta=1e-3)
     incumbent = first_incumbent(problem)
-    solve_atoms(incumbent, 1e-9, 100)
+    incumbent.tol = 1e-9
+    solve_atoms(incumbent, 100)
     assert incumbent.gap <= 1e-9
 
 
@@ -179,7 +183,8 @@ def test_another_prior_has_the_conic_optimum_too(kind, form, n, bounded):
         bounds = EdgeBounds(bounds.lower, np.where(bounds.upper == 0.0, 0.5, bounds.upper))
     problem = GraphProblem(stated.nominal, stated.ambiguity, prior=LogDegree(1.0, 0.05, bounds))
     incumbent = first_incumbent(problem)
-    solve_atoms(incumbent, 1e-8, 100)
+    incumbent.tol = 1e-8
+    solve_atoms(incumbent, 100)
     assert incumbent.gap <= 1e-8
     conic = form(problem).solve()
     # Relative to what the prior is worth: the value itself may be close to zero.
@@ -189,9 +194,9 @@ def test_another_prior_has_the_conic_optimum_too(kind, form, n, bounded):
 
 def test_the_clock_is_looked_at_between_steps():
     incumbent = first_incumbent(random_problem(2, ChiSquareBall(1.0), 8, 5, eta=1e-3))
-    incumbent.clock = Clock(1e-9)
+    incumbent.run.clock, incumbent.tol = Clock(1e-9), 1e-9
     with pytest.raises(OutOfTime):
-        solve_atoms(incumbent, 1e-9, 100)
+        solve_atoms(incumbent, 100)
     assert incumbent.iterations == 0
 
 
@@ -208,19 +213,22 @@ def test_where_there_is_nothing_to_do_nothing_is_done():
         alone,
     ):
         incumbent = first_incumbent(problem)
-        solve_atoms(incumbent, 0.0, 100)
+        incumbent.tol = 0.0
+        solve_atoms(incumbent, 100)
         assert incumbent.iterations == 0
     incumbent = Incumbent(base)
-    solve_atoms(incumbent, 1e-6, 100)
+    solve_atoms(incumbent, 100)
     assert incumbent.laplacian is None
 
 
 def test_limits_are_kept_and_an_impossible_tolerance_ends_at_rounding():
     problem = random_problem(2, ChiSquareBall(1.0), 8, 5, eta=1e-3)
     incumbent = first_incumbent(problem)
-    solve_atoms(incumbent, 1e-9, 3)
+    incumbent.tol = 1e-9
+    solve_atoms(incumbent, 3)
     assert incumbent.iterations == 3
     incumbent = first_incumbent(problem)
-    solve_atoms(incumbent, -1.0, 1000)
+    incumbent.tol = -1.0
+    solve_atoms(incumbent, 1000)
     assert incumbent.iterations < 60
     assert abs(incumbent.gap) <= 1e-12

@@ -11,7 +11,7 @@ from reweighing import balls, model_of, random_problem
 
 from solvers.atoms import model as model_module
 from solvers.atoms.interior_point import advance, residual, starting_point
-from solvers.atoms.system import Curvature, Vector, newton_solver
+from solvers.atoms.system import SaddleCurvature, SaddleVector, newton_solver
 from wdro_cvx import KLBall
 from wdro_cvx.graphs.laplacian import laplacian_from_weights
 
@@ -42,7 +42,7 @@ def test_both_eliminations_solve_the_whole_system(seed, d, n, softness, bounded)
     rng = np.random.default_rng(seed)
     model = model_of(random_problem(seed, KLBall(0.5), d, n, bounded))
     m, k = model.free.size, model.atoms.shares.size
-    at = Curvature(
+    at = SaddleCurvature(
         edges=rng.exponential(size=m) + 0.1,
         vertices=rng.exponential(size=d) + 0.1,
         atoms=rng.exponential(size=k) + 0.1,
@@ -50,7 +50,7 @@ def test_both_eliminations_solve_the_whole_system(seed, d, n, softness, bounded)
         slack=float(rng.exponential()),
         softness=softness,
     )
-    side = Vector(rng.standard_normal(m), rng.standard_normal(k), *rng.standard_normal(3))
+    side = SaddleVector(rng.standard_normal(m), rng.standard_normal(k), *rng.standard_normal(3))
     matrix = dense_matrix(model, at)
     for tall in (False, True):
         turned = replace(model, spread=replace(model.spread, tall=tall))
@@ -76,8 +76,8 @@ def test_tiles_change_nothing(monkeypatch, tall):
         assert max(tile.size for _, _, tile in tiles) <= 33
         np.testing.assert_allclose(tiled.losses(weights), expected[0], rtol=1e-13)
         np.testing.assert_allclose(tiled.costs(q), expected[1], rtol=1e-13)
-        at = Curvature(np.ones(15), np.ones(6), np.ones(11), q, 1.0, 0.0)
-        side = Vector(weights, q, 1.0, 1.0, 1.0)
+        at = SaddleCurvature(np.ones(15), np.ones(6), np.ones(11), q, 1.0, 0.0)
+        side = SaddleVector(weights, q, 1.0, 1.0, 1.0)
         results = [
             flat(newton_solver(replace(model, spread=spread), at)(side))
             for spread in (whole, tiled)

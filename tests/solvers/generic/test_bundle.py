@@ -145,22 +145,24 @@ def test_every_bound_is_by_a_moment_in_the_set():
     incumbent.evaluate(start)
     bounds = []
     for _ in range(6):
-        bundle_ascent(incumbent, 1e-12, 1)
+        incumbent.tol = 1e-12
+        bundle_ascent(incumbent, 1)
         moment = incumbent.certificate.second_moment
         assert problem.ambiguity.distance(problem.nominal, moment) <= 5.0 * (1 + 1e-12)
         bounds.append(incumbent.bound)
         assert incumbent.bound <= optimum * (1 + CONIC) <= incumbent.value * (1 + 2 * CONIC)
-    assert incumbent.iterations == len(incumbent.history) == 6
+    assert incumbent.iterations == len(incumbent.run.history) == 6
     assert bounds == sorted(bounds)
 
 
 def test_a_solved_incumbent_is_left_alone():
     problem = problem_with(NuclearBall(5.0), 6)
     incumbent = Incumbent(problem)
-    bundle_ascent(incumbent, 1e-6, 10)  # nothing to start from
+    bundle_ascent(incumbent, 10)  # nothing to start from
     assert incumbent.iterations == 0
     incumbent.evaluate(CertifiedSolver().solve(problem).laplacian)
-    bundle_ascent(incumbent, np.inf, 10)
+    incumbent.tol = np.inf
+    bundle_ascent(incumbent, 10)
     assert incumbent.iterations == 0
 
 
@@ -189,7 +191,7 @@ def test_the_master_has_no_gap(seed, count, kind, penalty, eta):
     qp = frobenius_qp(moments[0], eta, float(d), penalty, bounds)
     unit = solve_laplacian_qp(qp).value
     costs = np.stack([adjoint(moment) for moment in moments])
-    mixture = Master.of(qp, unit, qp.prior.trace.target).mix(costs, 1e-9)
+    mixture = Master.of(qp.d, qp.prior, unit, qp.prior.trace.target).mix(costs, 1e-9)
     assert mixture.shares.min() >= 0.0
     assert mixture.shares.sum() == pytest.approx(1.0, abs=1e-12)
     if bounds is not None:
@@ -212,7 +214,7 @@ def test_the_master_with_coinciding_worst_cases():
     moment = problem.nominal.second_moment
     qp = frobenius_qp(moment, 0.3, 6.0)
     exact = solve_laplacian_qp(qp)
-    mixture = Master.of(qp, exact.value, qp.prior.trace.target).mix(
+    mixture = Master.of(qp.d, qp.prior, exact.value, qp.prior.trace.target).mix(
         np.stack([adjoint(moment)] * 5), 1e-10
     )
     np.testing.assert_allclose(laplacian_from_weights(mixture.weights), exact.laplacian, atol=1e-4)

@@ -4,7 +4,8 @@ import numpy as np
 from instances import random_nominal
 
 from solvers.bracket.incumbent import Incumbent
-from solvers.generic.proximal import _MEMORY, proximal_descent
+from solvers.control.spectral import MEMORY
+from solvers.generic.proximal import proximal_descent
 from wdro_cvx import GraphProblem, MomentBall
 
 
@@ -33,8 +34,9 @@ def test_a_step_that_gains_nothing_is_not_taken():
         nominal = random_nominal(rng, d, int(rng.choice([3, 10, 30])))
         ball = MomentBall(radius, p=float(rng.choice([1.1, 1.5, 2, 3])))
         watched = Watched(GraphProblem(nominal, ball, eta))
-        proximal_descent(watched, watched.problem.prior.start(d), 1e-9, 60)
+        watched.tol = 1e-9
+        proximal_descent(watched, watched.problem.prior.start(d), 60)
         values = watched.taken
         assert len(values) >= 2
         for step in range(1, len(values)):
-            assert values[step] < max(values[max(0, step - _MEMORY) : step])
+            assert values[step] < max(values[max(0, step - MEMORY) : step])

@@ -262,7 +262,7 @@ def test_what_is_not_for_it_goes_to_the_dense_solver(ambiguity, monkeypatch):
     monkeypatch.setattr("solvers.large.solve.LARGE_FROM", 2)
     eta = 0.3 if ambiguity.radius > 10.0 else 100.0
     problem = smooth_problem(50, 5, ambiguity, eta)
-    assert SparseSolver.answer(problem, Request()) is None
+    assert SparseSolver.try_solve(problem, Request()) is None
     answer = solve(problem, 1e-5, time_limit=60.0)
     assert answer.status is Status.SOLVED
 

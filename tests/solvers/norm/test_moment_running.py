@@ -9,7 +9,7 @@ from instances import frobenius_qp, paper_problem, random_nominal, seeds
 from moments import EXPONENTS, check_solved, etas, exponents, penalties
 
 from solvers import MomentNewton, registered
-from solvers.norm.dual import Evidence, moment_point
+from solvers.norm.dual import MomentEvidence, moment_point
 from wdro_cvx import (
     Certificate,
     GaussianBall,
@@ -115,7 +115,7 @@ def test_a_newton_step_from_the_optimum_goes_nowhere():
     moment, eta = problem.nominal.second_moment, problem.eta
     nu = np.full(2, 2 * eta + 5.0 / 2)  # of degrees 1, with the shift shared
     tau = np.trace(moment) - 2 * moment[0, 1] + nu.sum() + 4 * eta
-    nominal = Evidence(moment, nu, tau)
+    nominal = MomentEvidence(moment, nu, tau)
     point = moment_point(frobenius_qp(moment, eta, 2.0), ball, nominal)
     grad_nu, grad_tau = point.gradient()
     np.testing.assert_allclose(np.append(grad_nu, grad_tau), 0.0, atol=1e-13)

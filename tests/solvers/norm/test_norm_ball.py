@@ -9,7 +9,8 @@ from instances import random_nominal, seeds
 from formulations import GeneralRegularized
 from solvers import MomentNewton
 from solvers.bracket.incumbent import Incumbent
-from solvers.norm.interior import _master, _Model, _Point, solve_norm_ball
+from solvers.bracket.run import Run
+from solvers.norm.interior import _NormModel, _NormPoint, solve_norm_ball
 from wdro_cvx import EdgeBounds, GaussianBall, GraphProblem, LogDegree, MomentBall
 from wdro_cvx.graphs.laplacian import laplacian_from_weights
 
@@ -30,9 +31,10 @@ def bounds_of(kind, rng, d, trace):
 
 def improved(problem, tol=1e-7):
     """Run the interior point alone, from a graph that is far off."""
-    incumbent = Incumbent(problem.normalised, unit=problem.unit)
+    incumbent = Incumbent(problem.normalised, run=Run(unit=problem.unit))
     incumbent.evaluate(incumbent.problem.prior.start(problem.d))
-    solve_norm_ball(incumbent, tol, 200)
+    incumbent.tol = tol
+    solve_norm_ball(incumbent, 200)
     return incumbent
 
 
@@ -76,10 +78,10 @@ def test_its_conditions_are_the_gradient_of_the_objective(seed, d, p, logarithms
     problem = GraphProblem(random_nominal(rng, d, 2 * d), MomentBall(0.5, p=p), **prior)
     incumbent = Incumbent(problem)
     incumbent.evaluate(problem.prior.start(d))
-    model = _Model.of(problem, _master(incumbent), p / (p - 1.0))
+    model = _NormModel.of(problem, incumbent.master(), p / (p - 1.0))
     m = d * (d - 1) // 2
     w = rng.uniform(0.2, 1.0, m)
-    point = _Point(model, w, 0.0, np.zeros(m), np.zeros(m))
+    point = _NormPoint(model, w, 0.0, np.zeros(m), np.zeros(m))
 
     def objective(weights):
         graph = laplacian_from_weights(weights)

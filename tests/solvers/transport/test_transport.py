@@ -69,7 +69,7 @@ def test_the_interior_point_solves_from_anywhere(
         kind, 7, n, radius, eta, seed % 1000, trace=trace, penalty=penalty, bounds=bounds
     ).normalised
     incumbent = started(problem)
-    follow_path(incumbent, form_of(problem), 1e-6, 100)
+    follow_path(incumbent, form_of(problem), 100)
     assert incumbent.gap <= 1e-6
     assert judge(problem, incumbent.laplacian, incumbent.certificate).solved(1.1e-6)
 
@@ -82,7 +82,7 @@ def test_both_methods_find_the_conic_optimum(kind, penalty, bounds):
     optimum = FORMS[kind](problem).solve().value
     for method in (follow_path, run_admm):
         incumbent = started(problem)
-        method(incumbent, form_of(problem), 1e-6, 3000)
+        method(incumbent, form_of(problem), 3000)
         assert incumbent.gap <= 1e-6
         assert incumbent.value == pytest.approx(optimum, rel=CONIC)
         assert incumbent.bound <= optimum * (1 + 1e-7)
@@ -111,7 +111,7 @@ def test_the_path_is_followed_where_the_coupling_bends(seed, n, radius, trace):
     ambiguity = transport_set("mahalanobis", 20, radius, rng, spread=3.0)
     problem = GraphProblem(nominal, ambiguity, 1e-3, trace)
     incumbent = started(problem)
-    follow_path(incumbent, form_of(problem), 1e-6, 80)
+    follow_path(incumbent, form_of(problem), 80)
     assert incumbent.gap <= 1e-6
 
 
@@ -122,7 +122,7 @@ def test_the_path_starts_where_multipliers_have_the_size_of_costs():
     ambiguity = MomentUncertainty(1.0, mean_radius=1e-6, covariance_radius=1e-6)
     problem = GraphProblem(nominal, ambiguity, 1e-10, 140.0)
     incumbent = started(problem)
-    follow_path(incumbent, form_of(problem), 1e-6, 40)
+    follow_path(incumbent, form_of(problem), 40)
     assert incumbent.gap <= 1e-6
 
 
@@ -144,7 +144,7 @@ def test_units_change_nothing(kind, factor):
     found = []
     for case in (problem, problem.scaled(factor)):
         incumbent = started(case)
-        follow_path(incumbent, form_of(case), 1e-6, 100)
+        follow_path(incumbent, form_of(case), 100)
         found.append(incumbent)
     assert found[0].iterations == found[1].iterations
     assert found[1].value == pytest.approx(found[0].value * factor**2, rel=1e-9)
@@ -154,7 +154,7 @@ def test_sets_without_the_form_are_left_alone():
     problem = replace(make("gaussian"), ambiguity=MomentBall(0.5))
     incumbent = started(problem)
     before = incumbent.value, incumbent.bound
-    solve_transport(incumbent, 1e-6, 100)
+    solve_transport(incumbent, 100)
     assert (incumbent.value, incumbent.bound, incumbent.iterations) == (*before, 0)
 
 

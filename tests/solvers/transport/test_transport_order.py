@@ -12,7 +12,7 @@ def tried(monkeypatch, laplacian):
     """Return what was run, and whether ADMM was on trial."""
     d, calls = len(laplacian), []
 
-    def admm(incumbent, form, tol, limit, on_trial=False):
+    def admm(incumbent, form, limit, on_trial=False):
         calls.append(("admm", on_trial))
 
     monkeypatch.setattr(transport, "run_admm", admm)
@@ -21,7 +21,7 @@ def tried(monkeypatch, laplacian):
     problem = GraphProblem(Nominal.from_samples(samples), WassersteinBall(1.0), 0.3)
     incumbent = Incumbent(problem)
     incumbent.laplacian = laplacian
-    transport.solve_transport(incumbent, 1e-6, 100)
+    transport.solve_transport(incumbent, 100)
     return calls
 
 

@@ -30,7 +30,7 @@ def make(d, n=3, radius=2.0, seed=0, **options):
 def begun(problem):
     """Return an incumbent after two smooth steps, and what the interior point starts with."""
     incumbent = Incumbent(problem)
-    proximal_descent(incumbent, problem.prior.start(problem.d), 1e-6, 2)
+    proximal_descent(incumbent, problem.prior.start(problem.d), 2)
     form = problem.structure
     return incumbent, form, TransportLMI.of(problem, form, incumbent.laplacian)
 
@@ -140,7 +140,7 @@ def test_a_bad_first_choice_costs_steps_but_not_the_answer(seed, prior):
                     pool, (pool.heads == 0) | (first == "all"), 15
                 )
             ))  # fmt: skip
-            follow_path(incumbent, form, 1e-6, 500)
+            follow_path(incumbent, form, 500)
         assert judge(problem, incumbent.laplacian, incumbent.certificate).solved(2e-6)
         found.append(incumbent)
     size = max(abs(found[0].value), problem.floor)
@@ -160,7 +160,7 @@ def test_a_part_of_the_edges_is_enough_where_the_graph_is_sparse(monkeypatch):
         return original(self, system, level, least)
 
     monkeypatch.setattr(WorkingSet, "joined", noted)
-    follow_path(incumbent, form, 1e-6, 500)
+    follow_path(incumbent, form, 500)
     assert incumbent.gap <= 1e-6
     assert sizes
     assert max(sizes) < 40 * 39 // 4  # never half of the edges
@@ -193,6 +193,6 @@ def test_steps_with_a_part_of_the_edges_are_not_counted_against_all_of_them(monk
     monkeypatch.setattr(interior, "_PART_STEPS", 14)
     monkeypatch.setattr(interior, "_MAX_STEPS", 30)
     monkeypatch.setattr(WorkingSet, "joined", lambda self, system, level, least: (self, system))
-    follow_path(incumbent, form, 1e-6, 500)
+    follow_path(incumbent, form, 500)
     assert incumbent.iterations > 30
     assert incumbent.gap <= 1e-6

@@ -12,7 +12,6 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.bracket.incumbent import Incumbent
-from solvers.qp.minimax import Master
 from wdro_cvx import GraphProblem
 from wdro_cvx.graphs.laplacian import adjoint, laplacian_from_weights, weights_from_laplacian
 from wdro_cvx.validation import Array
@@ -25,15 +24,13 @@ _USED = 0.02  # of an equal share: a worst case with less is idle
 _PATIENCE = 4  # iterations for which an idle worst case is kept
 
 
-def bundle_ascent(incumbent: Incumbent, tol: float, max_iterations: int) -> None:
-    """Improve the incumbent until its gap is ``tol`` or the limit is reached."""
-    if incumbent.laplacian is None or incumbent.gap <= tol:
+def bundle_ascent(incumbent: Incumbent, max_iterations: int) -> None:
+    """Improve the incumbent until it is solved or the limit is reached."""
+    if incumbent.laplacian is None or incumbent.solved:
         return
     problem = incumbent.problem
-    worst, value = incumbent.evaluate(incumbent.laplacian)
-    size = max(abs(value), problem.floor)
-    trace = float(np.trace(incumbent.laplacian)) or problem.target_trace
-    master = Master.of(incumbent.quadratic(worst.second_moment), size, trace)
+    worst, _ = incumbent.evaluate(incumbent.laplacian)
+    master = incumbent.master()
     if master.free.size == 0:
         return  # there is but one graph
     moments = worst.second_moment[np.newaxis]
@@ -46,13 +43,13 @@ def bundle_ascent(incumbent: Incumbent, tol: float, max_iterations: int) -> None
             moments, costs = np.concatenate([moments, mixed]), np.append(costs, _costs(mixed), 0)
             idle = np.append(idle, _PATIENCE)
         before = incumbent.gap
-        mixture = master.mix(costs, max(share * min(before, 1.0), 0.1 * tol))
+        mixture = master.mix(costs, max(share * min(before, 1.0), 0.1 * incumbent.tol))
         moment = np.tensordot(mixture.shares, moments, axes=1)
         best = incumbent.bound_by(moment, (mixture.nu, mixture.tau)).laplacian
         central = problem.prior.repaired(laplacian_from_weights(mixture.weights))
         found = [incumbent.evaluate(graph)[0].second_moment for graph in (central, best)]
         incumbent.record()
-        if incumbent.gap <= tol:
+        if incumbent.solved:
             return
         found += _chain(problem, central, found[0], costs, mixture.shares)
         used = (mixture.shares > _USED / idle.size) & (idle < _PATIENCE)

@@ -1,0 +1,1 @@
+"""The control of iterations that the dense and the large solvers share."""

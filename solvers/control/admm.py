@@ -1,0 +1,145 @@
+"""ADMM for the LMI of a transport set: its control, whatever its matrices are made of.
+
+The iteration is that of Douglas and Rachford: split a state into its positive and its negative
+part, take the step in L and γ from their difference, and move the state. It is over-relaxed, its
+penalty ρ is balanced (Wen, Goldfarb and Yin, Math. Program. Comput. 2010) and it is accelerated.
+A subclass holds the matrices: in full (solvers/transport/admm.py), or sparse plus low rank
+(solvers/large/coupled/admm.py).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+import numpy as np
+from scipy import linalg
+
+from wdro_cvx.validation import Array
+
+S = TypeVar("S")
+
+#: Over-relaxation of the move.
+RELAXATION = 1.6
+#: Error of a step in L, as a share of the residual; with 0.3 it was seen to stall.
+STEP_ERROR = 0.05
+#: Iterations between certificates; one costs about two iterations.
+CHECK_EVERY = 20
+_MEMORY = 8
+_PARALLEL = 1e-8  # relative: differences of residuals that are parallel to rounding
+_ACCELERATE_EVERY = 5
+_WORSE = 2.0  # a residual that grows by this factor undoes an acceleration
+_BALANCED, _BALANCING = 2.0, 5.0  # ratio of residuals to leave alone; largest change of ρ
+
+
+@dataclass
+class Anderson(Generic[S]):
+    """Anderson acceleration of ``x ↦ x + residual`` (Walker and Ni, SIAM J. Numer. Anal. 2011).
+
+    The next point is the combination of the last images whose residuals cancel best.
+    """
+
+    memory: int
+    images: list[S] = field(default_factory=list)
+    residuals: list[Array] = field(default_factory=list)
+
+    def add(self, image: S, residual: Array) -> None:
+        """Note one iteration."""
+        self.images = [*self.images[-self.memory :], image]
+        self.residuals = [*self.residuals[-self.memory :], residual]
+
+    def forget(self) -> None:
+        """Start anew: the iteration has changed."""
+        self.images.clear()
+        self.residuals.clear()
+
+    def shares(self) -> Array | None:
+        """Return the shares of all images but the last, whose share is the rest of 1.
+
+        None if there are too few images to combine.
+        """
+        if len(self.images) < 3:
+            return None
+        last = self.residuals[-1]
+        turns = np.stack([(last - other).ravel() for other in self.residuals[:-1]], axis=1)
+        shares = linalg.lstsq(turns, last.ravel(), cond=_PARALLEL, check_finite=False)[0]
+        return np.asarray(shares)
+
+
+class TransportADMM(ABC, Generic[S]):
+    """The iteration; ``state`` is its fixed-point variable and ``residual`` its last move."""
+
+    def __init__(self, state: S, rho: float, residual: float) -> None:
+        self.state, self.rho, self.residual = state, rho, residual
+        self.anderson: Anderson[S] = Anderson(_MEMORY)
+
+    @abstractmethod
+    def step(self) -> tuple[S, Array] | None:
+        """Take one step; return the relaxed image of the state and the move, None to end."""
+
+    @abstractmethod
+    def certify(self) -> bool:
+        """Offer what the last step found; say whether to end."""
+
+    @abstractmethod
+    def combined(self, images: list[S], shares: Array) -> S:
+        """Combine images; ``shares`` leaves out the last one's."""
+
+    @abstractmethod
+    def errors(self, image: S) -> tuple[float, float, Callable[[float], S]]:
+        """Return primal and dual residual, and the image with its dual times a factor."""
+
+    def run(self, max_iterations: int) -> None:
+        """Iterate until a step or a certificate says to end, or until the limit."""
+        fallback: tuple[S, float] | None = None
+        for iteration in range(1, max_iterations + 1):
+            found = self.step()
+            if found is None:
+                return
+            image, move = found
+            self.residual = float(np.linalg.norm(move))
+            if not np.isfinite(self.residual):
+                return
+            if fallback is not None and self.residual > _WORSE * fallback[1]:
+                self.state, fallback = fallback[0], None
+                self.anderson.forget()
+                continue
+            fallback = None
+            self.anderson.add(image, move)
+            self.state = image
+            if iteration % _ACCELERATE_EVERY == 0:
+                shares = self.anderson.shares()
+                if shares is not None:
+                    self.state = self.combined(self.anderson.images, shares)
+                    fallback = image, self.residual
+            if iteration % CHECK_EVERY:
+                continue
+            if self.certify():
+                return
+            if self._balance(image):
+                fallback = None
+
+    def _balance(self, image: S) -> bool:
+        """Change ρ if primal and dual residual differ much; say whether it changed."""
+        primal, dual, with_dual = self.errors(image)
+        ratio = float(np.sqrt(primal / dual)) if dual > 0.0 else 1.0
+        if 1.0 / _BALANCED <= ratio <= _BALANCED:
+            return False
+        new = self.rho * min(max(ratio, 1.0 / _BALANCING), _BALANCING)
+        self.state, self.rho = with_dual(self.rho / new), new
+        self.anderson.forget()
+        return True
+
+
+def polar_coupling(first: Array, second: Array) -> tuple[Array, Array]:
+    """Return the moves and the spread that a dual ``BᵀB``, ``B = [B₁, B₂]``, stands for.
+
+    With O the polar factor of B₂ the rows of the data move by ``-OᵀB₁``, and the part of B₁ that O
+    does not span is spread. Together they cost ``‖B₁‖²`` whatever B₂ is.
+    """
+    left, _, right = linalg.svd(second, check_finite=False)
+    shared = min(second.shape)
+    turned = left.T @ first
+    return -right[:shared].T @ turned[:shared], turned[shared:]
