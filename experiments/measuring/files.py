@@ -157,7 +157,7 @@ def locked(output: Path) -> Iterator[Path]:
 def choose_output(command: str, output: Path | None, reference: bool) -> Path:
     """Return the folder that a command writes to, by default ``runs/<command>``."""
     if output is not None and reference:
-        raise WdroError("--reference writes to results/; leave out either --output or --reference.")
+        raise WdroError("--reference writes to results/; leave out --output or --reference.")
     return output if output is not None else RUNS / command
 
 

@@ -6,7 +6,6 @@ import argparse
 import contextlib
 import math
 import re
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -128,10 +127,3 @@ def workspace(options: argparse.Namespace, command: str) -> Iterator[Path]:
         yield output
         if options.reference:
             print(f"replaced {publish(output, command)}")
-
-
-def all_certified(unsolved: int) -> int:
-    """Return the exit code of a run all of whose answers should be certified."""
-    if unsolved:
-        print(f"wdro: {unsolved} answers were not certified.", file=sys.stderr)
-    return 1 if unsolved else 0
