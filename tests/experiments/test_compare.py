@@ -179,7 +179,7 @@ def test_a_changed_extension_is_measured_again(tmp_path, capsys, own_registries,
     ("arguments", "message"),
     [
         (["--methods", "Magic"], "'Magic' is unknown"),
-        (["--methods", "GaussianSDP:MAGIC"], "not an installed CVXPY backend"),
+        (["--methods", "GaussianSDP:MAGIC"], "an installed CVXPY backend; it is 'MAGIC'"),
         (["--with", "nowhere.py"], "nowhere.py"),
         (["--reference"], "leave out --output"),
     ],
