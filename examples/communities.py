@@ -11,9 +11,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from experiments.drawing.communities import communities
-from experiments.drawing.graphs import draw_edges, match_labels, spread_out
+from experiments.drawing.graphs import draw_edges, match_labels
 from experiments.drawing.style import PAGE
 from solvers import solve
+from solvers.learned.drawing import spread_out
 from wdro_cvx import GraphProblem, LogDegree, Nominal, WassersteinBall
 from wdro_cvx.generators import sbm_graph, smooth_signals
 from wdro_cvx.metrics import nmi

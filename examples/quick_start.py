@@ -11,9 +11,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.collections import LineCollection
 
-from experiments.drawing.graphs import spread_out
 from experiments.drawing.style import BLUE, GREY, PAGE, VERMILION
 from solvers import RobustGraph
+from solvers.learned.drawing import spread_out
 from wdro_cvx.generators import rbf_graph, smooth_signals
 from wdro_cvx.metrics import dog, mcc
 

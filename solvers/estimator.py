@@ -7,9 +7,9 @@ One column is one vertex and one row is one signal. To compare variations rather
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,35 +18,28 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from solvers.learned.graph import LearnedGraph
-from solvers.selection.bootstrap import has_law
-from solvers.selection.radius import ChoiceWarning, choose
+from solvers.selection.fitting import (
+    build_problem,
+    check_options,
+    radius_rule,
+    solve_stated,
+    warn_if_uncovered,
+)
+from solvers.selection.radius import choose
 from solvers.selection.signals import Signals
-from solvers.selection.target_degree import (
-    of_mean_degree_one,
-    solve_for_neighbours,
-    with_smaller_radius,
-)
-from solvers.solve import solve
-from wdro_cvx import (
-    AmbiguitySet,
-    DataError,
-    EdgeBounds,
-    GraphProblem,
-    LogDegree,
-    Nominal,
-    ProblemError,
-    Solution,
-    Status,
-)
-from wdro_cvx.ambiguity import Transport, ambiguity_names, named_ambiguity
-from wdro_cvx.judging.edges import EDGE_THRESHOLD
-from wdro_cvx.solution import SPARSE_FROM, above
-from wdro_cvx.validation import finite_array, real_number
+from solvers.selection.stability import edge_shares
+from wdro_cvx import AmbiguitySet, DataError, EdgeBounds, Status
+from wdro_cvx.judging.edges import EdgeBrackets
+from wdro_cvx.validation import Array, finite_array
 
-PRIORS = ("frobenius", "log-degree")
+if TYPE_CHECKING:
+    import networkx as nx
+    import pandas as pd
+
+    from solvers.learned.drawing import Axes
 
 
-class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
+class RobustGraph(BaseEstimator):  # type: ignore[misc]  # untyped
     """The graph with the least worst-case risk over an ambiguity set around the data.
 
     Parameters
@@ -108,6 +101,8 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
     brackets_ : EdgeBrackets
         Between which weights every edge of the optimal graph lies: which are present, absent,
         undecided.
+    graph_ : LearnedGraph
+        All of this in one object, which has the judge's verdict as well.
     n_features_in_ : int
         The number of vertices.
     feature_names_in_ : array (d,)
@@ -152,36 +147,23 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
         sample_weight : array (N,), optional
             How much every signal counts.
         """
-        for name in ("radius", "eta", "unit"):  # a number, or a word that is looked at later
-            if not isinstance(value := getattr(self, name), str):
-                real_number(name, value, 0.0, strict=name != "radius")
-        kind = self._kind()
-        self._check_prior()
+        kind = check_options(self.radius, self.eta, self.ambiguity, self.prior, self.neighbours)
         signals = self._signals(X, sample_weight, reset=True)
-        self.unit_ = self._unit(signals)
-        signals = signals.divided(self.unit_)
-        nominal, self.moved_ = signals.nominal()
+        signals, self.unit_ = signals.in_unit(self.unit)
         if not signals.complete:
             kind = kind.for_overlaps(signals.overlaps)
-        build = partial(self._problem, kind)
+        nominal, self.moved_ = signals.nominal()
+        build = partial(build_problem, kind, self.prior, self.bounds)
         chosen = choose(
-            signals, kind, self._rule(), self.eta, build,
+            signals, kind, radius_rule(self.radius, self.neighbours), self.eta, build,
             block=self.block, seed=self.random_state, progress=self.progress,
         )  # fmt: skip
-        structure = kind.structure(nominal) if len(signals) < signals.d else None
-        few = isinstance(structure, Transport) and structure.moves_all
-        if self.radius == "bootstrap" and few and not has_law(signals, kind, self.block):
-            warnings.warn(
-                f"{len(signals)} signals of {signals.d} vertices: with fewer signals than vertices "
-                "and holes, blocks or very many vertices "
-                f"a {type(kind).__name__} of the bootstrap's radius does not contain the truth "
-                "with its 95 % (docs/validation.md); ambiguity='moment' does.",
-                ChoiceWarning,
-                stacklevel=2,
-            )
-        self.problem_, answer = self._solved(build(nominal, chosen.radius, chosen.eta))
-        self.ambiguity_ = self.problem_.ambiguity
-        self.radius_, self.eta_ = self.ambiguity_.radius, _strength(self.problem_)
+        if self.radius == "bootstrap":
+            warn_if_uncovered(signals, nominal, kind, self.block)
+        self.problem_, answer = solve_stated(
+            build(nominal, chosen.radius, chosen.eta), self.tol, self.radius, self.neighbours,
+            self.progress,
+        )  # fmt: skip
         if answer.status is not Status.SOLVED:
             warnings.warn(
                 f"The solver stopped at a relative gap of {answer.gap:.1e} "
@@ -189,12 +171,13 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        self.solution_, self._brackets = answer, None
-        self.laplacian_ = answer.laplacian
-        self.adjacency_ = above(answer.adjacency, EDGE_THRESHOLD)
+        self.solution_, self.status_ = answer, answer.status
+        self.graph_ = LearnedGraph(self.problem_, answer, signals.names, len(signals), self.unit_)
+        self.ambiguity_ = self.problem_.ambiguity
+        self.radius_, self.eta_ = self.graph_.radius, self.graph_.eta
+        self.laplacian_, self.adjacency_ = answer.laplacian, self.graph_.adjacency
         self.value_, self.bound_, self.gap_ = answer.value, answer.bound, answer.gap
         self.certificate_ = answer.certificate
-        self.status_ = answer.status
         return self
 
     def score(
@@ -220,6 +203,67 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
         check_is_fitted(self)
         return self._signals(X, sample_weight, reset=False).prediction(self.adjacency_)
 
+    @property
+    def brackets_(self) -> EdgeBrackets:
+        """The weights between which every edge of the optimal graph lies, by the judge."""
+        return self._graph().verdict.edges
+
+    @property
+    def edges_(self) -> pd.DataFrame:
+        """The edges by weight, and whether the optimal graph surely has them."""
+        return self._graph().edges
+
+    def to_networkx(self) -> nx.Graph:
+        """Return the graph of networkx, with the names of the columns and the weights."""
+        return self._graph().to_networkx()
+
+    def plot(self, axes: Axes | None = None, places: ArrayLike | None = None) -> Axes:
+        """Draw the graph: width is weight; edges that are not certain are dashed.
+
+        Parameters
+        ----------
+        axes : matplotlib axes, optional
+        places : array (d, 2), optional
+            Where the vertices are, x and y; by default the forces of the edges decide.
+        """
+        return self._graph().plot(axes, places)
+
+    def plot_path(self, radii: Sequence[float] | None = None, axes: Axes | None = None) -> Axes:
+        """Draw the edge weights along the radius, with the learned one marked.
+
+        Parameters
+        ----------
+        radii : sequence of float, optional
+            Ascending; by default from a tenth of the learned one to ten times as much.
+        axes : matplotlib axes, optional
+        """
+        return self._graph().plot_path(radii, axes)
+
+    def stability(
+        self, X: ArrayLike, resamples: int = 50, sample_weight: ArrayLike | None = None
+    ) -> Array:
+        """Return the share of refits to resampled signals in which an edge appears (d, d).
+
+        It tells how much an edge depends on which signals happened to be observed. It is not the
+        probability that the edge is true, and need not rank edges better than their weights do.
+
+        Parameters
+        ----------
+        X : array or data frame (N, d)
+            The signals of ``fit``.
+        resamples : int
+        sample_weight : array (N,), optional
+        """
+        graph = self._graph()
+        signals = self._signals(X, sample_weight, reset=False).divided(graph.unit)
+        return edge_shares(
+            signals, graph.problem, graph.solution, resamples, self.block, self.random_state
+        )
+
+    def _graph(self) -> LearnedGraph:
+        check_is_fitted(self)
+        return self.graph_
+
     def __sklearn_tags__(self) -> Any:
         """Say that values may be missing."""
         tags = super().__sklearn_tags__()
@@ -240,88 +284,3 @@ class RobustGraph(LearnedGraph, BaseEstimator):  # type: ignore[misc]  # untyped
             raise DataError("X must have unique column names; rename those that occur twice.")
         counts = None if weights is None else finite_array("sample_weight", weights, 1)
         return Signals(table, counts, None if names is None else tuple(names))
-
-    def _unit(self, signals: Signals) -> float:
-        if self.unit == "auto":
-            return signals.unit()
-        if isinstance(self.unit, str):
-            raise ProblemError(f"unit must be 'auto' or a number; it is {self.unit!r}.")
-        return real_number("unit", self.unit, 0.0, strict=True, sized=True)
-
-    def _problem(
-        self, kind: AmbiguitySet, nominal: Nominal, radius: float, eta: float
-    ) -> GraphProblem:
-        ball = replace(kind, radius=radius)
-        if self.prior == "log-degree":
-            return GraphProblem(nominal, ball, prior=LogDegree(eta, eta, self.bounds))
-        return GraphProblem(nominal, ball, eta, bounds=self.bounds)
-
-    def _solved(self, problem: GraphProblem) -> tuple[GraphProblem, Solution]:
-        """Return the answer, and the problem with the strength and scale that it ended up with."""
-        if self.neighbours is not None:
-            find = with_smaller_radius if isinstance(self.radius, str) else solve_for_neighbours
-            fit = find(problem, self.neighbours, self.tol)
-            before, after = problem.ambiguity.radius, fit.problem.ambiguity.radius
-            if after < before:
-                warnings.warn(
-                    f"radius {before:.3g}, chosen by {self._rule()}, leaves more than "
-                    f"{float(self.neighbours):g} neighbours whatever eta; it was lowered to "
-                    f"{after:.3g}.",
-                    ChoiceWarning,
-                    stacklevel=3,
-                )
-            return fit.problem, fit.solution
-        # Only large graphs take long enough to look at.
-        shown = problem.d > SPARSE_FROM and self.progress
-        answer = solve(problem, self.tol, progress=shown)
-        finished = answer.status is not Status.INTERRUPTED
-        if finished and isinstance(problem.prior, LogDegree) and problem.bounds is None:
-            return of_mean_degree_one(problem, answer, self.tol)
-        return problem, answer
-
-    def _rule(self) -> float | str:
-        if self.radius == "auto":
-            return "prediction" if self.neighbours is None else "bootstrap"
-        return self.radius
-
-    def _check_prior(self) -> None:
-        if not (isinstance(self.prior, str) and self.prior in PRIORS):
-            raise ProblemError(f"prior must be one of {', '.join(PRIORS)}; it is {self.prior!r}.")
-        if self.prior == "log-degree" and self.radius in ("cv", "reliability"):
-            raise ProblemError(
-                f"radius={self.radius!r} compares risks that contain eta·‖L‖², which the "
-                "log-degree prior has not; use radius='bootstrap', 'prediction' or a number."
-            )
-        rule = self._rule()
-        chosen = isinstance(rule, str) and rule != "bootstrap"
-        if self.neighbours is not None and (chosen or isinstance(self.eta, str)):
-            name, value = ("radius", self.radius) if chosen else ("eta", self.eta)
-            raise ProblemError(
-                f"neighbours chooses eta, and {name}={value!r} compares graphs of given etas; use "
-                "radius='bootstrap' or a number, and no eta."
-            )
-
-    def _kind(self) -> AmbiguitySet:
-        """Return the set without its radius."""
-        kind = self.ambiguity
-        if isinstance(kind, str):
-            kind = named_ambiguity(kind)
-        if not isinstance(kind, AmbiguitySet):
-            raise ProblemError(
-                f"ambiguity must be one of {', '.join(ambiguity_names())} or a set such as "
-                f"MomentBall(0.0, p=1.0); it is {self.ambiguity!r}."
-            )
-        if kind.radius not in (0.0, self.radius):
-            raise ProblemError(
-                f"ambiguity has radius {kind.radius:g}, but radius is {self.radius!r}; "
-                "give it as radius alone, and the set with radius 0."
-            )
-        return kind
-
-
-def _strength(problem: GraphProblem) -> float:
-    """Return eta, or the root of alpha·beta."""
-    prior = problem.prior
-    if isinstance(prior, LogDegree):
-        return float(np.sqrt(prior.alpha * prior.beta))
-    return prior.beta

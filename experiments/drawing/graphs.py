@@ -1,20 +1,17 @@
-"""Draw graphs: edges by weight, vertices by community, on a map or spread out."""
+"""Graphs with their communities in colours, and maps to draw them on."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TypeAlias
 
-import networkx as nx
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
 from experiments.drawing.style import COLOURS, GREY
-from solvers.learned.edge_table import edge_arrays
-from wdro_cvx.solution import network
+from solvers.learned import drawing
 from wdro_cvx.validation import Array
 
 #: So many communities have a colour; the smaller ones are grey.
@@ -24,9 +21,24 @@ Weights: TypeAlias = Array | sparse.csr_array
 
 
 def match_labels(labels: Array, reference: Array) -> Array:
-    """Return the same communities under the names of those of ``reference`` that they share most.
+    """Rename communities so that a colour means the same in two pictures.
 
-    So that a colour means the same in two pictures; communities without a partner get new names.
+    Parameters
+    ----------
+    labels, reference : arrays (d,)
+        Communities of the same vertices.
+
+    Returns
+    -------
+    array (d,)
+        ``labels``, each under the name of the reference community with which it shares most
+        vertices; a community without a partner gets a new name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> match_labels(np.array([0.0, 0.0, 1.0]), np.array([1.0, 1.0, 0.0]))
+    array([1., 1., 0.])
     """
     own, others = np.unique(labels), np.unique(reference)
     shared = np.array([[np.sum((labels == a) & (reference == b)) for b in others] for a in own])
@@ -38,49 +50,22 @@ def match_labels(labels: Array, reference: Array) -> Array:
 
 
 def community_colour(label: float) -> str:
-    """Return the colour of a community, grey beyond the seventh: no two share one."""
+    """Return the colour of a community, which is grey from the eighth on."""
     return COLOURS[int(label)] if label < _COLOURED else GREY
 
 
-def spread_out(adjacency: Weights) -> Array:
-    """Return a place for every vertex, by the forces of the edges."""
-    d = adjacency.shape[0]
-    layout = nx.spring_layout(network(adjacency), seed=1, k=2.0 / np.sqrt(d))
-    return np.array([layout[vertex] for vertex in range(d)])
+def draw_edges(axes: Axes, adjacency: Weights, labels: Array, points: Array) -> None:
+    """Draw vertices in the colours of their communities, and edges whose width is their weight.
 
-
-def draw_edges(
-    axes: Axes, adjacency: Weights, labels: Array, points: Array, unsure: Weights | None = None
-) -> None:
-    """Draw edges by weight and vertices by community; isolated vertices are hollow.
-
-    Edges that are marked in ``unsure`` are dashed.
+    Parameters
+    ----------
+    axes : matplotlib axes
+    adjacency : array or sparse array (d, d)
+    labels : array (d,)
+        The community of every vertex.
+    points : array (d, 2)
     """
-    rows, columns, weights = edge_arrays(adjacency)
-    order = np.argsort(weights)
-    rows, columns, weights = rows[order], columns[order], weights[order]
-    segments = np.stack([points[rows], points[columns]], axis=1)
-    strength = weights / weights.max() if weights.size else weights
-    dashed = np.zeros(weights.size, dtype=bool)
-    if unsure is not None and weights.size:
-        dashed = np.asarray(unsure[rows, columns]).ravel() != 0.0
-    for kind, style in ((~dashed, "solid"), (dashed, "dashed")):
-        if kind.any():
-            lines = LineCollection(
-                list(segments[kind]), linewidths=0.3 + 2.2 * strength[kind], colors="#555555",
-                alpha=0.25 + 0.6 * strength[kind], zorder=2, linestyles=style,
-            )  # fmt: skip
-            axes.add_collection(lines)
-    alone = np.bincount(np.concatenate([rows, columns]), minlength=len(points)) == 0
-    colours = np.array([community_colour(label) for label in labels])
-    x, y = points.T
-    axes.scatter(x[~alone], y[~alone], s=26, c=colours[~alone], zorder=3, linewidths=0)
-    axes.scatter(
-        x[alone], y[alone], s=30, facecolors="white", edgecolors="black", zorder=3, linewidths=1.0,
-        label="isolated",
-    )  # fmt: skip
-    if alone.any():
-        axes.legend(frameon=False, loc="lower left", fontsize=8)
+    drawing.draw_edges(axes, adjacency, points, [community_colour(label) for label in labels])
 
 
 def frame_map(

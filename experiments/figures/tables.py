@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from experiments.drawing.graphs import draw_edges, match_labels, spread_out
+from experiments.drawing.graphs import draw_edges, match_labels
 from experiments.drawing.style import COLOURS, MARKERS, label_line, plain_ticks
 from experiments.figures.comparison import (
     STYLES,
@@ -45,6 +45,7 @@ from experiments.figures.trials import (
 )
 from experiments.measuring.text import markdown_table
 from experiments.study import Statement
+from solvers.learned.drawing import spread_out
 from wdro_cvx.judging.edges import EDGE_THRESHOLD
 
 _NEARLY = 0.005

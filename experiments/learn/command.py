@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from experiments.measuring.options import Commands
 
 NAME = "learn"
-#: That of RobustGraph, which takes a second to import; a test holds the two together.
+#: The default of RobustGraph, which takes a second to import; a test compares the two.
 DEFAULT_RADIUS = "auto"
 
 
@@ -28,13 +28,13 @@ def add(commands: Commands) -> None:
         help="learn a graph from your own table",
         description="Learn a graph from a table (CSV, Parquet, Excel): one observation per row, "
         "one vertex per column, names in the header; columns with dates are left out. Writes edge "
-        "list, Laplacian, GraphML, picture and summary. Signals are divided by one number, their "
-        "root mean square (less the mean over the vertices), so that radius and eta have no unit.",
+        "list, Laplacian, GraphML, picture, page, summary and proof. Signals are divided by their "
+        "root mean square (less the mean over the vertices): radius and eta have no unit.",
     )
     parser.set_defaults(command=run)
     parser.add_argument(
         "tables", type=Path, nargs="+", metavar="TABLE",
-        help="the signals; of several tables each is learned by itself",
+        help="the signals; several tables are learned separately",
     )  # fmt: skip
     parser.add_argument(
         "--coordinates", type=Path, metavar="FILE",
@@ -43,8 +43,8 @@ def add(commands: Commands) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--ambiguity", default="wasserstein", metavar="SET",
-        help="around which the worst case is taken: wasserstein, gaussian (the same graph), moment "
-        "(the paper's Theorem 3), pair (by how many rows columns share), mahalanobis, kl, "
+        help="the set over which the worst case is taken: wasserstein, gaussian (the same graph), "
+        "moment (the paper's Theorem 3), pair (by how many rows columns share), mahalanobis, kl, "
         "chi-square, moment-uncertainty, singleton (trust the data), or an installed one "
         "(default: wasserstein)",
     )  # fmt: skip
@@ -54,11 +54,11 @@ def add(commands: Commands) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--radius", type=_number_or_word, default=DEFAULT_RADIUS, metavar="R",
-        help="how far the truth may be from the data: a number; bootstrap: as far as 95 %% of "
-        "tables like it are; prediction: where neighbours predict held-out signals best; "
-        "reliability: the least whose worst case covers 95 %% of held-out signals; cv: the least "
-        "risk on them, which tends to choose little; auto: prediction, or bootstrap with "
-        f"--neighbours (default: {DEFAULT_RADIUS})",
+        help="how far the truth may be from the data: a number; bootstrap: the distance that 95 %% "
+        "of tables like this one stay within; prediction: where neighbours predict held-out "
+        "signals best; reliability: the smallest whose worst case covers 95 %% of them; "
+        "cv: the smallest risk on held-out signals, which tends to choose a small radius; "
+        f"auto: prediction, or bootstrap with --neighbours (default: {DEFAULT_RADIUS})",
     )  # fmt: skip
     parser.add_argument(
         "--eta", type=_number_or_word, default=0.3, metavar="E",
@@ -68,26 +68,27 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--prior", choices=("frobenius", "log-degree"), default="frobenius",
         help="frobenius: the paper's; log-degree: Kalofolias', under which every vertex keeps an "
-        "edge, with eta the root of alpha times beta (default: frobenius)",
+        "edge, and eta is the root of alpha times beta (default: frobenius)",
     )  # fmt: skip
     parser.add_argument(
         "--neighbours", type=number(0.0, above=True), metavar="K",
-        help="choose eta so that a vertex has about so many neighbours on average",
+        help="choose eta for about this many neighbours of a vertex on average",
     )  # fmt: skip
     parser.add_argument(
         "--block", type=whole(1, 1_000_000), default=1, metavar="ROWS",
-        help="resampling draws runs of so many rows: for time series, longer than what a value "
-        "remembers (default: 1)",
+        help="resampling draws runs of this many rows; for time series, use more rows than values "
+        "stay correlated (default: 1)",
     )  # fmt: skip
     parser.add_argument(
         "--stability", type=whole(0, 100_000), default=0, metavar="REFITS",
-        help="add to every edge the share of so many refits to resampled signals that have it",
+        help="refit to resampled signals this many times, and add to every edge the share of "
+        "refits that have it",
     )  # fmt: skip
     parser.add_argument(
         "--signals", choices=("raw", "centred", "standardised"), default="raw",
         help="raw: edges join vertices of similar level (raw temperatures are dominated by each "
-        "place's mean); centred: take off each vertex's mean, so that edges join vertices that "
-        "vary together; standardised: also divide by its deviation (default: raw)",
+        "place's mean); centred: subtract each vertex's mean, and edges join vertices that vary "
+        "together; standardised: also divide by its deviation (default: raw)",
     )  # fmt: skip
     parser.add_argument(
         "--threshold", type=number(), default=1e-4, metavar="W",
@@ -106,7 +107,7 @@ def add(commands: Commands) -> None:
 
 
 def _add_layout(parser: argparse.ArgumentParser) -> None:
-    """Add what says how a table is to be read."""
+    """Add the options that say how to read a table."""
     parser.add_argument(
         "--missing", choices=("pairs", "error", "drop", "interpolate"), default="pairs",
         help="missing values: compare columns where both are present, stop, drop their rows, or "
@@ -114,18 +115,18 @@ def _add_layout(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--na", action="append", default=[], metavar="CODE",
-        help="what stands for a missing value, as -9999; may be repeated",
+        help="a code for missing values, such as -9999; may be repeated",
     )  # fmt: skip
     parser.add_argument(
         "--decimal", choices=(".", ","), default=".", help="the decimal mark (default: .)"
     )
     parser.add_argument(
         "--vertices", choices=("columns", "rows"), default="columns",
-        help="rows: every row is a vertex, with its name first (default: columns)",
+        help="rows: every row is a vertex, and its first cell the name (default: columns)",
     )  # fmt: skip
     parser.add_argument(
         "--ignore", action="append", default=[], metavar="NAME",
-        help="a column (or row) that is no vertex; may be repeated",
+        help="a column (or row) that is not a vertex; may be repeated",
     )  # fmt: skip
 
 
@@ -133,8 +134,7 @@ def run(options: argparse.Namespace) -> int:
     """Carry out the command."""
     from experiments.learn.graph import LearnOptions
     from experiments.learn.loading import Layout
-    from experiments.learn.output import FILES
-    from experiments.learn.run import run_learn
+    from experiments.learn.run import FILES, run_learn
     from experiments.measuring.cluster import pricing_cluster
 
     how = LearnOptions(
@@ -163,7 +163,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _outputs(tables: Sequence[Path], output: Path | None) -> dict[Path, Path]:
-    """Return where each table's graph goes; several below one folder, by their names."""
+    """Return the folder of each table's graph; several tables share a parent folder."""
     if len(tables) == 1 and output is not None:
         return {tables[0]: output}
     folders = {table: (output or RUNS / NAME) / table.stem for table in tables}
@@ -178,7 +178,7 @@ def _number_or_word(text: str) -> float | str:
 
 
 def _parameter(text: str) -> tuple[str, object]:
-    """Return the name and the value, a number or several, of a set's parameter."""
+    """Return the name of a set's parameter and its value: one number or several."""
     name, equals, value = text.partition("=")
     numbers = [parse_number(part) for part in value.split(",")]
     if not (name and equals) or any(number is None for number in numbers):

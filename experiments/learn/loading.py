@@ -10,14 +10,20 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from experiments.learn.names import check_names, check_vertex_names
-from experiments.learn.numbers import DECIMALS, MISSING, Cells, some
-from experiments.learn.reading import INDEX, Rows, open_rows
+from experiments.learn.numbers import DECIMALS, MISSING, read_numbers
+from experiments.learn.reading import (
+    INDEX,
+    Rows,
+    check_names,
+    check_vertex_names,
+    open_rows,
+    some,
+)
 from experiments.measuring.text import parse_number
 from wdro_cvx import DataError
 from wdro_cvx.validation import Array
 
-#: Columns that tell when a signal was observed; they are no vertices.
+#: Names of columns that tell when a signal was observed, and are not vertices.
 TIME_COLUMNS = frozenset(
     ("date", "time", "datetime", "timestamp", "year", "quarter", "month", "week", "week_start",
      "week_end", "day", "hour", "period", "datum", "zeit", "jahr", "monat", "tag", "stunde")
@@ -26,7 +32,7 @@ POLICIES = ("pairs", "error", "drop", "interpolate")
 ORIENTATIONS = ("columns", "rows")
 _FORMATS = ("ISO8601", "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%d.%m.%y", "%d/%m/%Y",
             "%m/%d/%Y", "%m.%Y")  # fmt: skip
-_LOOKED_AT = 20  # rows, for what a column holds
+_LOOKED_AT = 20  # rows, to tell whether a column holds dates
 #: Numbers that often stand for a missing value.
 _CODES = (-99999.0, -9999.0, -999.0, -99.0, 9999.0, 99999.0)
 
@@ -38,7 +44,7 @@ class Layout:
     Attributes
     ----------
     ignore : tuple of str
-        Columns that are no vertices, beside those that hold dates.
+        Columns that are not vertices, in addition to those with dates.
     missing : str
         ``pairs`` leaves missing values to the estimator, which compares columns where both are
         present; ``error`` counts them and stops; ``drop`` leaves out rows that have any;
@@ -48,7 +54,7 @@ class Layout:
     decimal : str
         The decimal mark.
     na : tuple of str
-        What stands for a missing value beside the usual words, such as ``-9999``.
+        Codes for missing values in addition to the usual words, such as ``-9999``.
     """
 
     ignore: tuple[str, ...] = ()
@@ -73,42 +79,61 @@ class SignalTable:
 
     Attributes
     ----------
-    names : tuple of str
-    signals : array (N, d)
-        NaN where a value is missing.
+    frame : DataFrame (N, d)
+        One column per vertex; NaN where a value is missing.
     ignored : tuple of str
-        Columns that were taken for times, or that the user named.
-    note : str
-        What was done about missing values.
-    hints : tuple of str
-        What may have been read otherwise than it was meant.
+        Columns (or rows) that are not vertices: times, and those that the user named.
+    notes : tuple of str
+        What was done about missing values, and what may have been meant otherwise.
     """
 
-    names: tuple[str, ...]
-    signals: Array
+    frame: pd.DataFrame
     ignored: tuple[str, ...] = ()
-    note: str = ""
-    hints: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the vertices."""
+        return tuple(self.frame.columns)
+
+    @property
+    def signals(self) -> Array:
+        """The signals as an array (N, d), which is not a copy."""
+        return self.frame.to_numpy()
 
 
 def load_signals(path: Path, layout: Layout | None = None) -> SignalTable:
     """Read a table with one observation per row and one vertex per column, or the other way.
 
-    A row becomes numbers as it is read, so that wide tables take little more memory than their
-    numbers.
+    A row becomes numbers as it is read: a wide table takes little more memory than its numbers.
+
+    Parameters
+    ----------
+    path : Path
+    layout : Layout, optional
+
+    Returns
+    -------
+    SignalTable
+
+    Raises
+    ------
+    DataError
+        If the file is no table of numbers with unique names; the message names the place.
     """
     layout = layout or Layout()
     header, rows = open_rows(path, layout.decimal)
     read = _by_columns if layout.vertices == "columns" else _by_rows
-    names, signals, ignored, hints = read(path, header, rows, layout)
+    names, signals, ignored, notes = read(path, header, rows, layout)
     if len(names) < 2:
         raise DataError(f"{path} has {len(names)} vertex column; a graph needs at least 2.")
     check_vertex_names(path, names)
-    hints += _codes(signals)
-    signals, note = _fill(path, names, signals, layout.missing)
+    hints = _codes(signals)
+    signals, filled = _fill(path, names, signals, layout.missing)
     if len(signals) < 2:
         raise DataError(f"{path} has {len(signals)} observation; learning a graph needs 2 or more.")
-    return SignalTable(tuple(names), signals, tuple(ignored), note, tuple(hints))
+    frame = pd.DataFrame(signals, columns=names, copy=False)
+    return SignalTable(frame, tuple(ignored), (*filled, *notes, *hints))
 
 
 Read = tuple[list[str], Array, list[str], list[str]]
@@ -119,44 +144,40 @@ def _by_columns(path: Path, header: list[str], rows: Rows, layout: Layout) -> Re
     if unknown:
         raise DataError(f"{path} has no column {unknown[0]!r} to ignore. It has: {some(header)}.")
     first = list(itertools.islice(rows, _LOOKED_AT))
-    ignored = [
-        name
+    ignored = {
+        place: name
         for place, name in enumerate(header)
         if name in layout.ignore
         or (place == 0 and name == INDEX)
         or _is_time(name, [row[place] for _, row in first])
-    ]
-    left_out = set(ignored)
-    kept = [place for place, name in enumerate(header) if name not in left_out]
+    }
+    kept = [place for place in range(len(header)) if place not in ignored]
     names = [header[place] for place in kept]
-    cells = Cells(path, names, layout.decimal, layout.na)
-    found = [
-        cells.numbers(number, [row[place] for place in kept])
-        for number, row in itertools.chain(first, rows)
-    ]
-    cells.check()
+    cells = ((n, [row[place] for place in kept]) for n, row in itertools.chain(first, rows))
+    signals = read_numbers(path, names, cells, layout.decimal, layout.na)
     hints = _words([row[0] for _, row in first]) if header[0] == INDEX else []
-    return names, np.array(found).reshape(len(found), len(names)), ignored, hints
+    return names, signals, list(ignored.values()), hints
 
 
 def _by_rows(path: Path, header: list[str], rows: Rows, layout: Layout) -> Read:
     """Read a table whose rows are the vertices, with their names in the first column."""
     names: list[str] = []
-    found: list[Array] = []
-    cells = Cells(path, header[1:], layout.decimal, layout.na)
     ignored: list[str] = []
-    for number, row in rows:
-        if row[0] in layout.ignore:
-            ignored.append(row[0])
-            continue
-        names.append(row[0])
-        found.append(cells.numbers(number, row[1:]))
+
+    def cells() -> Rows:
+        for number, (name, *values) in rows:
+            if name in layout.ignore:
+                ignored.append(name)
+            else:
+                names.append(name)
+                yield number, values
+
+    signals = read_numbers(path, header[1:], cells(), layout.decimal, layout.na)
     unknown = [name for name in layout.ignore if name not in ignored]
     if unknown:
         raise DataError(f"{path} has no row {unknown[0]!r} to ignore. It has: {some(names)}.")
-    cells.check()
     check_names(path, names, "row")
-    return names, np.array(found).reshape(len(found), len(header) - 1).T.copy(), ignored, []
+    return names, signals.T.copy(), ignored, []
 
 
 def _is_time(name: str, cells: Sequence[str]) -> bool:
@@ -172,7 +193,7 @@ def _is_time(name: str, cells: Sequence[str]) -> bool:
 
 
 def _words(index: Sequence[str]) -> list[str]:
-    """Say so where the column without a name has names, as that of a transposed table."""
+    """Return a hint if the column without a name holds words, as in a transposed table."""
     numbers = any(parse_number(cell) is not None for cell in index)
     if numbers or len(set(index)) < len(index) or _is_time("", index):
         return []
@@ -183,7 +204,7 @@ def _words(index: Sequence[str]) -> list[str]:
 
 
 def _codes(signals: Array) -> list[str]:
-    """Say so where the least or the largest number, more than once, may stand for a gap."""
+    """Return a hint if the smallest or largest number occurs often and is a usual code."""
     if np.isnan(signals).all():
         return []
     ends = {float(np.nanmin(signals)), float(np.nanmax(signals))}
@@ -196,25 +217,28 @@ def _codes(signals: Array) -> list[str]:
     ]
 
 
-def _fill(path: Path, names: Sequence[str], signals: Array, missing: str) -> tuple[Array, str]:
+def _fill(
+    path: Path, names: Sequence[str], signals: Array, missing: str
+) -> tuple[Array, list[str]]:
+    """Return signals whose gaps are treated as asked, and a note of it."""
     gaps = np.isnan(signals)
     count = int(gaps.sum())
     if count == 0:
-        return signals, ""
+        return signals, []
     rows = int(gaps.any(axis=1).sum())
     empty = [names[int(place)] for place in np.flatnonzero(gaps.all(axis=0))]
     if empty:
         raise DataError(f"{path} has no value at all for {some(empty)}; ignore these columns.")
-    if missing == "pairs":
-        return signals, f"{count} missing values in {rows} of {len(signals)} rows"
+    found = f"{count} missing values in {rows} of {len(signals)} rows"
     if missing == "error":
         worst = int(gaps.sum(axis=0).argmax())
         raise DataError(
-            f"{path} has {count} missing values in {rows} of {len(signals)} rows, most of them "
-            f"({int(gaps[:, worst].sum())}) in {names[worst]!r}. Use --missing pairs, drop or "
-            "interpolate."
+            f"{path} has {found}, most of them ({int(gaps[:, worst].sum())}) in {names[worst]!r}. "
+            "Use --missing pairs, drop or interpolate."
         )
     if missing == "drop":
-        return signals[~gaps.any(axis=1)], f"{rows} rows with missing values left out"
-    filled = pd.DataFrame(signals).interpolate(limit_direction="both")
-    return filled.to_numpy(float), f"{count} missing values interpolated"
+        return signals[~gaps.any(axis=1)], [f"{rows} rows with missing values left out."]
+    if missing == "interpolate":
+        filled = pd.DataFrame(signals).interpolate(limit_direction="both").to_numpy(float)
+        return filled, [f"{count} missing values interpolated."]
+    return signals, [f"{found}."]

@@ -1,32 +1,103 @@
-"""``graph.html`` of a learned graph: what experiments/page needs to know of it."""
+"""``graph.html`` of a learned graph: what the page shows, and the evidence from which it judges.
+
+The page's judge (static/judge.js) knows the paper's sets under the paper's prior. For any other
+problem, and for graphs too large for it, the page says that it did not check and shows what the
+judge said.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 import numpy as np
 
-from experiments.learn.graph import LearnedGraph
+from experiments.drawing.style import COLOURS
+from experiments.learn.graph import LearnOptions
+from experiments.learn.path import Path, PathPoint, compute_path
 from experiments.learn.places import Places
-from experiments.page.graph import GraphPage, graph_page
-from experiments.page.layout import layout
-from experiments.page.path import compute_path
+from experiments.measuring.provenance import provenance
+from experiments.page.document import document, packed
+from solvers.learned.edge_table import open_edges
+from solvers.learned.graph import LearnedGraph
+from wdro_cvx import GaussianBall, GraphProblem, MomentBall, Singleton, WassersteinBall
+from wdro_cvx.graphs.edge_list import EdgeList
+from wdro_cvx.moments.points import TransportedMoment
+from wdro_cvx.priors import Frobenius
 from wdro_cvx.validation import Array
+
+#: The page's judge factors matrices of this size in a second or two.
+_JUDGED_UP_TO = 1000
+_EVIDENCE = 500_000  # numbers of moments, in all points together
+_SIGNALS = 400_000  # numbers of observations, which are only drawn
+_OBSERVATIONS = 400
+_OUTLINE_POINTS = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class GraphPage:
+    """What a page shows.
+
+    Attributes
+    ----------
+    title : str
+    names : sequence of str
+    places : array (d, 2)
+        Where the vertices are drawn: longitude and latitude, or a layout.
+    on_map : bool
+    communities : array (d,)
+        The community of every vertex in the chosen graph.
+    path : Path
+    threshold : float
+        Edges with less weight are not drawn.
+    signals : array (N, d) or None
+        As the problem has them, if it knows them one by one.
+    outlines : sequence of arrays (k, 2)
+    columns : mapping of str to array (d,)
+        Further numbers to colour the vertices by.
+    facts : mapping of str to str
+        Shown as they are.
+    notes : sequence of str
+    """
+
+    title: str
+    names: Sequence[str]
+    places: Array
+    on_map: bool
+    communities: Array
+    path: Path
+    threshold: float
+    signals: Array | None = None
+    outlines: Sequence[Array] = ()
+    columns: Mapping[str, Array] = field(default_factory=dict)
+    facts: Mapping[str, str] = field(default_factory=dict)
+    notes: Sequence[str] = ()
 
 
 def learned_page(
     graph: LearnedGraph,
+    labels: Array,
+    options: LearnOptions,
     title: str,
+    points: Array,
     places: Places | None,
     outlines: Sequence[Array],
 ) -> str:
-    """Return the page, with the graphs for other radii and etas."""
-    path = compute_path(graph.problem, graph.solution, graph.verdict)
-    if places is None:
-        points = layout(graph.solution.edges)
-    else:
-        points = np.column_stack([places.longitude, places.latitude])
+    """Return the page of a graph as HTML, with the graphs for other radii and etas.
+
+    Parameters
+    ----------
+    graph : LearnedGraph
+    labels : array (d,)
+        The community of every vertex.
+    options : LearnOptions
+    title : str
+    points : array (d, 2)
+        Where the vertices are drawn.
+    places : Places or None
+    outlines : sequence of arrays (k, 2)
+    """
     nominal = graph.problem.nominal
     columns = {"mean of the signal": nominal.mean}
     if nominal.samples is not None:
@@ -34,25 +105,157 @@ def learned_page(
     if places is not None:
         columns |= places.columns
     page = GraphPage(
-        title, graph.names, points, places is not None and places.degrees, graph.communities, path,
-        graph.options.threshold, nominal.samples, outlines,
-        columns,
-        _facts(graph),
+        title, graph.names or (), points, places is not None and places.degrees, labels,
+        compute_path(graph.problem, graph.solution, graph.verdict), graph.threshold,
+        nominal.samples, outlines, columns, _facts(graph, options),
         [f"Radius and eta are relative to the signals, which were divided by {graph.unit:.4g}."],
     )  # fmt: skip
-    return graph_page(page)
+    return document("graph", title, graph_data(page), judge=True)
 
 
-def _facts(graph: LearnedGraph) -> dict[str, str]:
+def _facts(graph: LearnedGraph, options: LearnOptions) -> dict[str, str]:
     """Return what was asked for and what was used."""
-    values = {field.name: getattr(graph.options, field.name) for field in fields(graph.options)}
+    values = {field.name: getattr(options, field.name) for field in fields(options)}
     asked = {
-        name.replace("_", " "): str(value)
+        name: str(value)
         for name, value in values.items()
         if value not in (None, (), 0, False)  # what was not asked for is not worth a line
     }
     return asked | {
         "set": f"{type(graph.problem.ambiguity).__name__} of radius {graph.radius:.6g}",
-        "vertices": str(len(graph.names)),
+        "vertices": str(graph.problem.d),
         "observations": str(graph.samples),
     }
+
+
+def graph_data(page: GraphPage) -> dict[str, Any]:
+    """Return what the page is given, as JSON can hold it."""
+    problem = page.path.points[page.path.chosen].problem
+    checked = _check(problem)
+    signals = np.zeros((0, problem.d)) if page.signals is None else page.signals
+    observations = _thinned(signals)
+    room = _EVIDENCE
+    points = []
+    for point in page.path.points:
+        moment = None if checked["set"] is None else _moment(point)
+        size = 0 if moment is None else sum(p.size for p in moment.values() if p is not None)
+        moment = moment if size <= room else None
+        room -= 0 if moment is None else size
+        points.append(_point(point, page.threshold, checked["set"] is not None, moment))
+    return {
+        "title": page.title,
+        "names": list(page.names),
+        "x": packed(page.places[:, 0], "f8"),
+        "y": packed(page.places[:, 1], "f8"),
+        "map": page.on_map,
+        "outlines": [packed(outline, "f4") for outline in _fewer(page.outlines)],
+        "palette": COLOURS,
+        "community": packed(page.communities, "u4"),
+        "columns": [
+            {"name": name, "values": packed(values, "f8")} for name, values in page.columns.items()
+        ],
+        "observations": len(observations),
+        "signals": packed(observations, "f4"),
+        "threshold": page.threshold,
+        "radii": list(page.path.radii),
+        "etas": [_number(eta) for eta in page.path.etas],
+        "chosen": page.path.chosen,
+        "problem": checked,
+        "points": points,
+        "facts": dict(page.facts),
+        "notes": list(page.notes),
+        "made": provenance(),
+    }
+
+
+def _check(problem: GraphProblem) -> dict[str, Any]:
+    """Return what the page's judge needs, or why it cannot judge."""
+    ambiguity, prior = problem.ambiguity, problem.prior
+    kinds = {GaussianBall: "transport", WassersteinBall: "transport", MomentBall: "moment",
+             Singleton: "single"}  # fmt: skip
+    kind, why = kinds.get(type(ambiguity)), ""
+    if kind is None:
+        why = f"this page has no judge for {type(ambiguity).__name__}"
+    elif type(prior) is not Frobenius or not prior.trace.fixed or prior.bounds is not None:
+        kind, why = None, "this page judges graphs under η‖L‖² with a fixed trace only"
+    elif problem.d > _JUDGED_UP_TO:
+        kind, why = None, f"this page judges graphs of up to {_JUDGED_UP_TO} vertices"
+    power = ambiguity.p if isinstance(ambiguity, MomentBall) else 2.0
+    found: dict[str, Any] = {
+        "set": kind, "why": why, "name": type(ambiguity).__name__,
+        # How the worst case moves signals can be shown even if the page does not judge.
+        "moves": kinds.get(type(ambiguity)), "p": None if np.isinf(power) else power,
+    }  # fmt: skip
+    if kind is None:
+        return found
+    rows = problem.nominal.factor
+    return found | {
+        "trace": prior.trace.target,
+        "rowCount": len(rows),
+        "rows": packed(rows, "f8"),
+    }
+
+
+def _point(
+    point: PathPoint, threshold: float, judged: bool, moment: Mapping[str, Array | None] | None
+) -> dict[str, Any]:
+    edges, verdict = EdgeList.from_laplacian(point.laplacian), point.verdict
+    ends = "u2" if edges.d <= 2**16 else "u4"
+    undecided = np.zeros(len(edges.weights), dtype=bool)
+    if threshold > 0.0:
+        undecided = open_edges(edges.d, verdict.edges, edges.heads, edges.tails, threshold)
+    found: dict[str, Any] = {
+        "radius": point.radius,
+        "eta": point.eta,
+        "value": _number(verdict.value),
+        "bound": _number(verdict.bound),
+        "gap": _number(verdict.gap),
+        "solved": verdict.solved(1e-6),
+        "multiplier": _number(point.multiplier),
+        "heads": packed(edges.heads, ends),
+        "tails": packed(edges.tails, ends),
+        "weights": packed(edges.weights, "f8"),
+        "undecided": packed(undecided, "u1"),
+    }
+    if judged:
+        found["nu"] = None if point.nu is None else packed(point.nu, "f8")
+        found["moment"] = None if moment is None else {
+            name: None if part is None else packed(part, "f8") for name, part in moment.items()
+        }  # fmt: skip
+        found["lacks"] = point.moment is not None and moment is None
+    return found
+
+
+def _moment(point: PathPoint) -> dict[str, Array | None] | None:
+    """Return the parts of a moment that its set measures, and None for the others.
+
+    A moment ball measures the shift alone: it leaves the data, which the page has, in place.
+    """
+    moment, problem = point.moment, point.problem
+    if type(moment) is not TransportedMoment:
+        return None
+    if isinstance(problem.ambiguity, MomentBall):
+        known = problem.ambiguity.membership(problem.nominal).read(moment)
+        if known is None or moment.shift is None:
+            return None
+        return {"moved": None, "spread": None, "shift": moment.shift}
+    if moment.shift is not None or moment.moved.shape != problem.nominal.factor.shape:
+        return None
+    spread = np.zeros((0, moment.d)) if moment.spread is None else moment.spread
+    return {"moved": moment.moved, "spread": spread, "shift": None}
+
+
+def _thinned(signals: Array) -> Array:
+    """Return every k-th observation, as many as a picture can show."""
+    count = min(_OBSERVATIONS, max(_SIGNALS // signals.shape[1], 1))
+    return signals[:: max(-(-len(signals) // count), 1)]
+
+
+def _fewer(outlines: Sequence[Array]) -> list[Array]:
+    """Return outlines with as many points as a map of a page can show."""
+    step = 1 + sum(map(len, outlines)) // _OUTLINE_POINTS
+    return [outline[::step] for outline in outlines if len(outline[::step]) > 1]
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

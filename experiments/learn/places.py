@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.learn.numbers import Cells, some
-from experiments.learn.reading import open_rows
+from experiments.learn.numbers import read_numbers
+from experiments.learn.reading import open_rows, some
 from experiments.measuring.text import parse_number
 from wdro_cvx import DataError
 from wdro_cvx.validation import Array
 
-#: What the columns may be called; the first pair of which both are there is taken.
+#: What the columns may be called; the first complete pair is taken.
 _PAIRS = (
     (("lat", "latitude"), ("lon", "lng", "long", "longitude")),
     (("y", "northing"), ("x", "easting")),
@@ -23,9 +23,9 @@ _PAIRS = (
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Coordinates of the vertices in their order, in degrees or, ``degrees`` false, y and x.
+    """Coordinates of the vertices: degrees on the globe or, if ``degrees`` is false, y and x.
 
-    ``columns`` are the other columns of numbers, by name.
+    ``columns`` holds the other columns of numbers, by name.
     """
 
     latitude: Array
@@ -34,48 +34,71 @@ class Places:
     columns: Mapping[str, Array] = field(default_factory=dict)
 
     @property
+    def points(self) -> Array:
+        """Where the vertices are drawn (d, 2): longitude and latitude, or x and y."""
+        return np.column_stack([self.longitude, self.latitude])
+
+    @property
     def arrays(self) -> tuple[Array, Array]:
         """Latitudes and longitudes."""
         return self.latitude, self.longitude
 
 
 def load_places(path: Path, names: Sequence[str], decimal: str = ".") -> Places:
-    """Read coordinates: a column with names, and lat and lon or x and y; every vertex its row."""
+    """Read the coordinates of vertices.
+
+    Parameters
+    ----------
+    path : Path
+        A table with a column of names, and lat and lon or x and y.
+    names : sequence of str
+        The vertices, each of which must have one row; further rows are left out.
+    decimal : str
+        The decimal mark.
+
+    Returns
+    -------
+    Places
+
+    Raises
+    ------
+    DataError
+        If a column or a vertex is missing, or a coordinate is impossible.
+    """
     header, rows = open_rows(path, decimal)
     columns, degrees = _columns(path, header)
     others = [place for place in range(len(header)) if place not in columns]
     if not others:
         raise DataError(f"{path} needs the columns name, lat, lon; there is no name.")
     label = others[0]
-    cells = Cells(path, [header[place] for place in columns], decimal)
-    by_name: dict[str, Array] = {}
-    further: dict[str, list[float | None]] = {}
+    lines: dict[str, tuple[int, list[str]]] = {}
     for number, row in rows:
-        if row[label] in by_name:
+        if row[label] in lines:
             raise DataError(f"{path} has two rows for {row[label]!r}; a vertex has one place.")
-        by_name[row[label]] = cells.numbers(number, [row[place] for place in columns])
-        further[row[label]] = [parse_number(row[place]) for place in others[1:]]
-    cells.check()
-    absent = [name for name in names if name not in by_name]
+        lines[row[label]] = number, row
+    cells = ((number, [row[place] for place in columns]) for number, row in lines.values())
+    found = read_numbers(path, [header[place] for place in columns], cells, decimal)
+    absent = [name for name in names if name not in lines]
     if absent:
         raise DataError(
             f"{path} has no coordinates for {len(absent)} of {len(names)} vertices: "
             f"{some(absent)}. Names must match the table's header exactly."
         )
-    points = np.array([by_name[name] for name in names])
+    at = {name: place for place, name in enumerate(lines)}
+    points = found[[at[name] for name in names]]
     if np.isnan(points).any():
         raise DataError(f"{path} lacks a coordinate; fill it in.")
     if degrees and (np.abs(points[:, 0]).max() > 90 or np.abs(points[:, 1]).max() > 360):
         raise DataError(f"{path} has a latitude beyond ±90 or a longitude beyond ±360 degrees.")
     if not degrees and np.abs(points).max() > 1e12:
         raise DataError(f"{path} has a coordinate beyond 1e12; measure it in another unit.")
-    # Words and gaps are no numbers, and no error: nobody asked for these columns.
-    kept = {
-        header[place]: np.array(cells, float)
-        for place, *cells in zip(others[1:], *(further[name] for name in names), strict=True)
-        if None not in cells and np.isfinite(np.array(cells, float)).all()
-    }
-    return Places(points[:, 0], points[:, 1], degrees, kept)
+    further = {}
+    for place in others[1:]:
+        values = [parse_number(lines[name][1][place]) for name in names]
+        # A column with words or gaps is no error, since nobody asked for it.
+        if all(value is not None and np.isfinite(value) for value in values):
+            further[header[place]] = np.array(values, float)
+    return Places(points[:, 0], points[:, 1], degrees, further)
 
 
 def _columns(path: Path, header: Sequence[str]) -> tuple[tuple[int, int], bool]:

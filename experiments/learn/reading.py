@@ -1,15 +1,18 @@
-"""Rows of text from a table on disk: CSV and its relatives, Parquet, Excel; one row at a time."""
+"""Rows of text from a table on disk (CSV and its relatives, Parquet, Excel), one at a time.
+
+Names must survive a trip through CSV, GraphML and a spreadsheet.
+"""
 
 from __future__ import annotations
 
 import codecs
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from experiments.learn.names import check_header
+from experiments.measuring.text import parse_number
 from wdro_cvx import DataError
 
 if TYPE_CHECKING:
@@ -17,23 +20,37 @@ if TYPE_CHECKING:
 
 _LARGEST_MB = 500
 _MOST_COLUMNS = 100_000
-_PIECE = 1 << 20  # bytes of a text that are in memory at a time
+_PIECE = 1 << 20  # bytes of text in memory at a time
 _LIBRARIES = {".parquet": "pyarrow", ".xlsx": "openpyxl"}
-#: What a first column is called that pandas wrote, or read and wrote again, without a name.
+#: The name that pandas gives to a first column without a name.
 INDEX = "Unnamed: 0"
+
+#: A spreadsheet runs cells that begin with these, in ASCII or full width.
+_FORMULA = "=+-@＝＋－＠"
+#: What pandas takes for a missing value when it reads a table.
+_READ_AS_MISSING = frozenset(
+    ("#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>",
+     "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null")
+)  # fmt: skip
+_LONGEST = 200  # characters of a name
 
 Rows = Iterator[tuple[int, list[str]]]
 
 
 def open_rows(path: Path, decimal: str = ".") -> tuple[list[str], Rows]:
-    """Return the header, and the rows below it with the number of their line.
+    """Return the header, and the rows below it with their line numbers.
 
     Parameters
     ----------
     path : Path
         A table in UTF-8 with comma, semicolon, tab or bar as separator; Parquet; Excel.
     decimal : str
-        The decimal mark; a comma is then no separator, unless there is no other.
+        The decimal mark. A decimal comma separates columns only if no other mark does.
+
+    Raises
+    ------
+    DataError
+        If there is no file, no row, or no usable header; a row of another length raises it later.
     """
     _check_file(path)
     lines = _framed(path) if path.suffix.lower() in _LIBRARIES else _separated(path, decimal)
@@ -49,7 +66,9 @@ def open_rows(path: Path, decimal: str = ".") -> tuple[list[str], Rows]:
         )
     if header and not header[0]:
         header[0] = INDEX
-    check_header(path, header)
+    if all(parse_number(name) is not None for name in header):
+        raise DataError(f"{path} has numbers in its first row; it must hold the vertex names.")
+    check_names(path, header, "column")
     return header, _checked(path, header, second, lines)
 
 
@@ -69,7 +88,7 @@ def _separated(path: Path, decimal: str) -> Rows:
     with path.open(encoding="utf-8-sig", newline="") as text:
         try:
             for number, row in enumerate(csv.reader(text, delimiter=separator), start=1):
-                # Blank lines are no rows; one of empty cells is, with all of its values missing.
+                # A blank line is not a row; a line of empty cells is a row of missing values.
                 if len(row) > 1 or "".join(row).strip():
                     yield number, row
         except csv.Error as error:
@@ -125,7 +144,7 @@ def _check_file(path: Path) -> None:
 
 
 def _first_line(path: Path) -> str:
-    """Return the first line of a text that is not blank; all of the text is looked at."""
+    """Return the first line that is not blank; reads all of the text, to check its encoding."""
     first, ended = "", False
     for text in _decoded(path):
         if ended:
@@ -139,7 +158,7 @@ def _first_line(path: Path) -> str:
 
 
 def _decoded(path: Path) -> Iterator[str]:
-    """Yield a text in UTF-8 piece by piece, or raise DataError with the line of what is none."""
+    """Yield a text piece by piece; raise DataError with the line of what is not UTF-8."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
     lines = 1
     try:
@@ -174,3 +193,41 @@ def _separator(path: Path, first: str, decimal: str) -> str:
             f"{path} has one column; separate the vertices with commas, semicolons or tabs."
         )
     return best
+
+
+def check_names(path: Path, names: Sequence[str], what: str) -> None:
+    """Refuse names of columns or rows that are empty, too long, unprintable or not unique."""
+    seen: set[str] = set()
+    for place, name in enumerate(names, start=1):
+        if not name:
+            raise DataError(f"{path}: {what} {place} has no name; give it one, or remove it.")
+        if len(name) > _LONGEST:
+            raise DataError(
+                f"{path}: the name of {what} {place} has {len(name)} characters; {_LONGEST} are "
+                "allowed. Is the first row the header?"
+            )
+        if not name.isprintable():
+            raise DataError(f"{path}: the name {name!r} has characters that cannot be printed.")
+        if name in seen:
+            raise DataError(f"{path} has two {what}s {name!r}; vertex names must differ.")
+        seen.add(name)
+
+
+def check_vertex_names(path: Path, names: Sequence[str]) -> None:
+    """Refuse names that a spreadsheet would run or pandas would read as missing."""
+    for name in names:
+        if name[0] in _FORMULA:
+            raise DataError(
+                f"{path}: the name {name!r} looks like a spreadsheet formula. Rename the column."
+            )
+        if name in _READ_AS_MISSING:
+            raise DataError(
+                f"{path}: the name {name!r} would be read back from a table as a missing value. "
+                f"Rename the column, to {name + '_'!r} for instance."
+            )
+
+
+def some(names: Sequence[str]) -> str:
+    """Return the first few of a list of names."""
+    shown = ", ".join(names[:6])
+    return shown if len(names) <= 6 else f"{shown}, … ({len(names)} in all)"

@@ -2,6 +2,9 @@
 
 The Content-Security-Policy names the hash of every script and style that belongs to the page.
 Nothing else runs, and nothing is ever requested. Data are JSON in which no markup can begin.
+
+Browsers refuse ``import`` from a file on disk. Every JavaScript module therefore becomes a function
+that runs once, in the order of their imports; its exports are the fields of ``$name``.
 """
 
 from __future__ import annotations
@@ -10,15 +13,18 @@ import base64
 import hashlib
 import html
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from experiments.page import libraries
-from experiments.page.modules import bundle, in_order, static_text
 
+STATIC = Path(__file__).parent / "static"
 _LIBRARIES = {"d3": "d3.min.js", "plot": "plot.umd.min.js"}
 # What Plot puts into every figure of class "plot"; it has to be allowed by its hash as well.
 _PLOT_STYLE = """:where(.plot) {
@@ -32,6 +38,8 @@ _PLOT_STYLE = """:where(.plot) {
 :where(.plot tspan) {
   white-space: pre;
 }"""
+_IMPORT = re.compile(r'^import \{ ([^}]+) \} from "\./(\w+)\.js";$', re.MULTILINE)
+_EXPORT = re.compile(r"^export ((?:async )?function|const) (\w+)", re.MULTILINE)
 _TYPES = {"f8": "float64", "f4": "float32", "u4": "uint32", "u2": "uint16", "u1": "uint8"}
 
 
@@ -128,3 +136,43 @@ def _licences(used: Sequence[str]) -> str:
         f"<pre>{html.escape(libraries.source(name))}</pre>"
         for name in kept
     )
+
+
+@cache
+def static_text(name: str) -> str:
+    """Return the text of one of our files."""
+    return (STATIC / name).read_text("utf-8")
+
+
+def imported(name: str) -> list[str]:
+    """Return the modules that one imports, by name without suffix."""
+    return [found[2] for found in _IMPORT.finditer(static_text(f"{name}.js"))]
+
+
+def in_order(entry: str, without: Collection[str] = ()) -> list[str]:
+    """Return a module and all that it needs, each after what it imports."""
+    order: list[str] = []
+
+    def visit(name: str) -> None:
+        if name in order or name in without:
+            return
+        for needed in imported(name):
+            visit(needed)
+        order.append(name)
+
+    visit(entry)
+    return order
+
+
+def bundle(entry: str, without: Collection[str] = ()) -> str:
+    """Return a script that runs a module and all that it needs, less what already ran."""
+    return "\n".join(_wrapped(name) for name in in_order(entry, without))
+
+
+def _wrapped(name: str) -> str:
+    text = static_text(f"{name}.js")
+    exports = [found[2] for found in _EXPORT.finditer(text)]
+    text = _IMPORT.sub(lambda found: f"const {{ {found[1]} }} = ${found[2]};", text)
+    text = _EXPORT.sub(r"\1 \2", text)
+    fields = ", ".join(exports)
+    return f'const ${name} = (() => {{\n"use strict";\n{text}\nreturn {{ {fields} }};\n}})();\n'

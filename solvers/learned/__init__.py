@@ -1,1 +1,1 @@
-"""A learned graph as people use it: its edges as a table, its pictures, its labels."""
+"""A learned graph as people use it: edges as a table, layout and pictures."""

@@ -1,4 +1,8 @@
-"""Pictures of what the estimator learned, with matplotlib, which is imported when first used."""
+"""Layout and pictures of a learned graph; matplotlib is imported when first used.
+
+Up to some hundred vertices, all of them repel each other in a layout. Beyond, that would take
+minutes: eigenvectors give the start, and a vertex is pushed away by its nearest few only.
+"""
 
 from __future__ import annotations
 
@@ -7,93 +11,183 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse.linalg import ArpackError, eigsh
+from scipy.spatial import cKDTree
 
-from solvers.learned.edge_table import certain, edge_arrays
+from solvers.learned.edge_table import edge_arrays
 from solvers.learned.labels import fonts_for, place_labels
 from solvers.path import solve_path
-from wdro_cvx import DataError, GraphProblem
-from wdro_cvx.judging.edges import EDGE_THRESHOLD, EdgeBrackets
+from wdro_cvx import GraphProblem
+from wdro_cvx.judging.edges import EDGE_THRESHOLD
 from wdro_cvx.solution import network
-from wdro_cvx.validation import Array, finite_array
+from wdro_cvx.validation import Array
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from matplotlib.axes import Axes as Axes  # modules that draw nothing import it from here
 
-_CROWDED = 60  # vertices
+CROWDED = 60  # vertices, beyond which names are smaller
+_BLUE, _INK = "#0072B2", "#555555"
+_THIN, _THICKER = 0.3, 2.2  # points: of no weight, and what the largest adds
 _NAMED = 8  # edges with a legend entry, the strongest
 _STEPS = 25
+_SMALL = 500  # vertices, up to which all of them repel each other
+_MOVES, _NEAR = 60, 12
 
 
-def draw_graph(
-    adjacency: Array | sparse.csr_array,
-    brackets: EdgeBrackets,
-    names: Sequence[str] | None = None,
-    axes: Axes | None = None,
-    places: ArrayLike | None = None,
-) -> Axes:
-    """Draw a graph, width by weight; edges that are not certain are dashed.
+def spread_out(adjacency: Array | sparse.csr_array) -> Array:
+    """Return a place for every vertex, the same for the same graph.
 
     Parameters
     ----------
     adjacency : array or sparse array (d, d)
-    brackets : EdgeBrackets
-    names : sequence of str, optional
-        Shown as far as there is room, those with strong edges first.
-    axes : matplotlib axes, optional
-    places : array (d, 2), optional
-        Found by the forces of the edges if not given.
+        The edge weights.
+
+    Returns
+    -------
+    array (d, 2)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> spread_out(np.array([[0.0, 1.0], [1.0, 0.0]])).shape
+    (2, 2)
+    """
+    d = adjacency.shape[0]
+    if d > _SMALL:
+        weights = sparse.csr_array(adjacency)
+        return _relaxed(weights, _eigenvectors(weights))
+    import networkx as nx
+
+    found = nx.spring_layout(network(adjacency), seed=1, k=2.0 / np.sqrt(d))
+    return np.array([found[vertex] for vertex in range(d)])
+
+
+def _eigenvectors(adjacency: sparse.csr_array) -> Array:
+    """Return ranks by the second and third eigenvectors of the normalised adjacency matrix."""
+    degrees = np.asarray(adjacency.sum(axis=1)).ravel()
+    scale = sparse.diags_array(1.0 / np.sqrt(np.where(degrees > 0.0, degrees, 1.0)))
+    rng = np.random.default_rng(0)
+    d = len(degrees)
+    start = rng.standard_normal(d)
+    try:
+        _, vectors = eigsh(scale @ adjacency @ scale, k=3, which="LA", v0=start, tol=1e-3)
+    except ArpackError:
+        vectors = rng.standard_normal((d, 3))
+    # Ranks instead of values: most vertices of a sparse graph share a few places otherwise.
+    ranks = np.argsort(np.argsort(vectors[:, :2], axis=0, kind="stable"), axis=0, kind="stable")
+    return np.asarray(ranks / d + 1e-3 * rng.standard_normal((d, 2)))
+
+
+def _relaxed(adjacency: sparse.csr_array, points: Array) -> Array:
+    d = len(points)
+    pattern = sparse.csr_array(
+        (np.ones(adjacency.nnz), adjacency.indices, adjacency.indptr), (d, d)
+    )
+    counts = np.asarray(pattern.sum(axis=1))[:, np.newaxis]
+    spacing = 1.0 / np.sqrt(d)
+    for step in range(_MOVES):
+        towards = np.where(counts > 0, (pattern @ points) / np.maximum(counts, 1.0) - points, 0.0)
+        distances, near = cKDTree(points).query(points, k=_NEAR + 1)
+        away = points[:, np.newaxis] - points[near[:, 1:]]
+        size = np.maximum(distances[:, 1:], 1e-3 * spacing)
+        push = np.sum(away * (spacing / size**2)[..., np.newaxis], axis=1) * spacing / _NEAR
+        move = 0.3 * towards + 2.0 * push
+        longest = (1.0 - step / _MOVES) * 3 * spacing
+        norm = np.linalg.norm(move, axis=1, keepdims=True)
+        points = points + move * np.minimum(1.0, longest / np.maximum(norm, 1e-300))
+    return points
+
+
+def draw_edges(
+    axes: Axes,
+    adjacency: Array | sparse.csr_array,
+    points: Array,
+    colours: str | Sequence[str] = _BLUE,
+    unsure: NDArray[np.bool_] | None = None,
+) -> None:
+    """Draw vertices, and edges whose width is their weight; isolated vertices are hollow.
+
+    Parameters
+    ----------
+    axes : matplotlib axes
+    adjacency : array or sparse array (d, d)
+    points : array (d, 2)
+    colours : str or sequence of str
+        One for all vertices, or one for each.
+    unsure : array (m,) of bool, optional
+        Edges to be dashed, in the order of ``edge_arrays(adjacency)``.
     """
     from matplotlib.collections import LineCollection
 
-    d = adjacency.shape[0]
-    points = _layout(adjacency) if places is None else finite_array("places", places, 2)
-    if points.shape != (d, 2):
-        raise DataError(f"places must have shape {(d, 2)}; it has {points.shape}.")
-    crowded = d > _CROWDED
-    axes = _axes(axes, (9.0, 8.0) if crowded else (6.4, 5.6))
     heads, tails, weights = edge_arrays(adjacency)
-    sure = certain(d, brackets, heads, tails)
-    strength = weights / weights.max() if weights.size else weights
-    segments = np.stack([points[heads], points[tails]], axis=1)
-    for kind, style in ((sure, "solid"), (~sure, (0, (4, 3)))):
-        if not kind.any():
-            continue
-        lines = LineCollection(
-            list(segments[kind]), linewidths=_width(strength[kind]), linestyles=[style],
-            colors="#555555", alpha=0.2 + 0.7 * strength[kind], zorder=1,
-        )  # fmt: skip
-        axes.add_collection(lines)
+    order = np.argsort(weights)  # the strongest on top
+    dashed = np.zeros(weights.size, dtype=bool) if unsure is None else unsure[order]
+    segments = np.stack([points[heads], points[tails]], axis=1)[order]
+    strength = weights[order] / weights.max(initial=0.0) if weights.size else weights
+    for kind, style in ((~dashed, "solid"), (dashed, "dashed")):
+        if kind.any():
+            lines = LineCollection(
+                list(segments[kind]), linewidths=_THIN + _THICKER * strength[kind], colors=_INK,
+                alpha=0.25 + 0.6 * strength[kind], zorder=2, linestyles=style,
+            )  # fmt: skip
+            axes.add_collection(lines)
+    alone = np.bincount(np.concatenate([heads, tails]), minlength=len(points)) == 0
+    filled = np.broadcast_to(np.array(colours, dtype=object), len(points))[~alone]
     x, y = points.T
-    axes.scatter(x, y, s=20, color="#0072B2", zorder=2)
-    note = "" if sure.all() else f", {np.count_nonzero(~sure)} not certain"
-    axes.set_title(f"{d} vertices, {weights.size} edges{note}")
-    axes.set_axis_off()
-    if weights.size:
-        _explain(axes, float(weights.max()), bool(sure.all()))
+    axes.scatter(x[~alone], y[~alone], s=26, c=list(filled), zorder=3, linewidths=0)
+    if alone.any():
+        axes.scatter(
+            x[alone], y[alone], s=30, facecolors="white", edgecolors="black", zorder=3,
+            linewidths=1.0, label="isolated",
+        )  # fmt: skip
+        axes.legend(frameon=False, loc="lower left", fontsize=8)
+
+
+def draw_graph(
+    axes: Axes,
+    adjacency: Array | sparse.csr_array,
+    points: Array,
+    names: Sequence[str] | None = None,
+    colours: str | Sequence[str] = _BLUE,
+    unsure: NDArray[np.bool_] | None = None,
+) -> None:
+    """Draw a graph with a legend and, as far as there is room, its names.
+
+    Parameters
+    ----------
+    axes : matplotlib axes
+    adjacency : array or sparse array (d, d)
+    points : array (d, 2)
+    names : sequence of str, optional
+        Those with strong edges are placed first.
+    colours, unsure
+        As for :func:`draw_edges`.
+    """
+    draw_edges(axes, adjacency, points, colours, unsure)
+    largest = float(adjacency.max())
+    if largest > 0.0:
+        _explain(axes, largest, unsure is not None and bool(unsure.any()))
     if names is not None:
         degrees = np.asarray(adjacency.sum(axis=1)).ravel()
-        place_labels(axes, [str(name) for name in names], points, degrees, 5.0 if crowded else 7.0)
-    return axes
+        size = 5.0 if len(names) > CROWDED else 6.5
+        place_labels(axes, [str(name) for name in names], points, degrees, size)
 
 
-def _width(strength: Array | float) -> Array | float:
-    return 0.3 + 2.5 * strength
-
-
-def _explain(axes: Axes, largest: float, sure: bool) -> None:
-    """Add a legend of widths and dashes."""
+def _explain(axes: Axes, largest: float, dashed: bool) -> None:
+    """Add widths and dashes to the legend."""
     from matplotlib.lines import Line2D
 
     handles = [
-        Line2D([], [], color="#555555", linewidth=float(_width(share)),
+        Line2D([], [], color=_INK, linewidth=_THIN + _THICKER * share,
                label=f"weight {share * largest:.2g}")
         for share in (1.0, 0.25)
     ]  # fmt: skip
-    if not sure:
-        handles.append(Line2D([], [], color="#555555", linestyle="--", label="not certain"))
-    axes.legend(handles=handles, frameon=False, fontsize=7, loc="best")
+    if dashed:
+        handles.append(Line2D([], [], color=_INK, linestyle="--", label="not certain"))
+    shown = axes.get_legend_handles_labels()[0] if axes.get_legend() else []
+    axes.legend(handles=[*handles, *shown], frameon=False, fontsize=7, loc="best")
 
 
 def draw_path(
@@ -102,22 +196,26 @@ def draw_path(
     names: Sequence[str] | None = None,
     axes: Axes | None = None,
 ) -> Axes:
-    """Draw the weights of the edges along the radius, that of the problem marked.
+    """Draw the edge weights along the radius, with the problem's own radius marked.
 
     Parameters
     ----------
     problem : GraphProblem
     radii : sequence of float, optional
-        Ascending; from a tenth of the problem's to ten times as much if not given.
+        Ascending; by default from a tenth of the problem's to ten times as much.
     names : sequence of str, optional
     axes : matplotlib axes, optional
+
+    Returns
+    -------
+    matplotlib axes
     """
     middle = problem.ambiguity.radius or 1.0
     grid = np.geomspace(middle / 10, middle * 10, _STEPS) if radii is None else np.asarray(radii)
     answers = solve_path(replace(problem), [float(radius) for radius in grid])
     grid = grid[: len(answers)]
     stacked = np.array([_upper(answer.adjacency) for answer in answers])
-    axes = _axes(axes)
+    axes = new_axes((7.0, 4.8)) if axes is None else axes
     shown = np.flatnonzero(stacked.max(axis=0) >= EDGE_THRESHOLD)
     strongest = set(shown[np.argsort(-stacked[:, shown].max(axis=0))][:_NAMED])
     pairs = np.triu_indices(problem.d, 1)
@@ -127,7 +225,7 @@ def draw_path(
         axes.plot(grid, stacked[:, edge], linewidth=1.4 if named else 0.7,
                   color=None if named else "#BBBBBB", zorder=2 if named else 1,
                   label="–".join(ends) if named else "_nolegend_")  # fmt: skip
-    axes.axvline(problem.ambiguity.radius, color="#555555", linestyle=":", linewidth=1.0)
+    axes.axvline(problem.ambiguity.radius, color=_INK, linestyle=":", linewidth=1.0)
     axes.set(xscale="log", xlabel="radius", ylabel="edge weight")
     if shown.size:
         labels = [str(text) for text in axes.get_legend_handles_labels()[1]]
@@ -137,22 +235,13 @@ def draw_path(
     return axes
 
 
-def _upper(adjacency: Array | sparse.csr_array) -> Array:
-    dense = sparse.csr_array(adjacency).toarray()
-    return np.asarray(dense[np.triu_indices(len(dense), 1)])
-
-
-def _axes(axes: Axes | None, size: tuple[float, float] = (7.0, 4.8)) -> Axes:
-    if axes is not None:
-        return axes
+def new_axes(size: tuple[float, float]) -> Axes:
+    """Return the axes of a new figure of this size in inches."""
     import matplotlib.pyplot as plt
 
     return plt.subplots(figsize=size, layout="constrained")[1]
 
 
-def _layout(adjacency: Array | sparse.csr_array) -> Array:
-    import networkx as nx
-
-    graph = network(adjacency)
-    found = nx.spring_layout(graph, seed=1, k=2.0 / np.sqrt(graph.number_of_nodes()))
-    return np.array([found[vertex] for vertex in range(graph.number_of_nodes())])
+def _upper(adjacency: Array | sparse.csr_array) -> Array:
+    dense = sparse.csr_array(adjacency).toarray()
+    return np.asarray(dense[np.triu_indices(len(dense), 1)])

@@ -1,4 +1,4 @@
-"""The edges of a graph as a table, with what the certificate says of each."""
+"""The edges of a graph as arrays and as a table, with what the certificate says of each."""
 
 from __future__ import annotations
 
@@ -20,57 +20,83 @@ if TYPE_CHECKING:
 
 def edge_table(
     adjacency: Array | sparse.csr_array,
-    brackets: EdgeBrackets,
+    certain: NDArray[np.bool_],
     names: Sequence[str] | None = None,
-    threshold: float = EDGE_THRESHOLD,
+    stability: Array | sparse.csr_array | None = None,
 ) -> pd.DataFrame:
-    """Return source, target, weight of every edge, and whether it is certain, by weight.
+    """Return source, target and weight of every edge, whether it is certain, and its stability.
 
     Parameters
     ----------
     adjacency : array or sparse array (d, d)
-    brackets : EdgeBrackets
+    certain : array (m,) of bool
+        In the order of :func:`edge_arrays`.
     names : sequence of str, optional
-        Of the vertices; their numbers if not given.
-    threshold : float
-        An edge is certain if the optimal graph has it with at least this weight.
+        The names of the vertices; their numbers if not given.
+    stability : array or sparse array (d, d), optional
+
+    Returns
+    -------
+    DataFrame
+        The strongest edge first.
     """
     import pandas as pd
 
     heads, tails, weights = edge_arrays(adjacency)
     order = np.argsort(-weights, kind="stable")
+    heads, tails = heads[order], tails[order]
     labels = np.arange(adjacency.shape[0]) if names is None else np.asarray(names, dtype=object)
-    return pd.DataFrame(
-        {
-            "source": labels[heads[order]],
-            "target": labels[tails[order]],
-            "weight": weights[order],
-            "certain": certain(adjacency.shape[0], brackets, heads, tails, threshold)[order],
-        }
-    )
+    columns = {
+        "source": labels[heads], "target": labels[tails], "weight": weights[order],
+        "certain": certain[order],
+    }  # fmt: skip
+    if stability is not None:
+        columns["stability"] = np.asarray(stability[heads, tails]).ravel()
+    return pd.DataFrame(columns)
 
 
 def edge_arrays(
     adjacency: Array | sparse.csr_array,
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
-    """Return heads, tails and weights of the edges, each named once, the smaller vertex first."""
+    """Return heads, tails and weights of the edges; a head is smaller than its tail."""
     upper = sparse.coo_array(sparse.triu(sparse.csr_array(adjacency), 1, format="csr"))
     heads, tails = (index.astype(np.intp) for index in upper.coords)
     return heads, tails, np.asarray(upper.data)
 
 
-def certain(
+def certain_edges(
     d: int,
     brackets: EdgeBrackets,
-    heads: NDArray[np.intp],
-    tails: NDArray[np.intp],
+    heads: NDArray[np.integer],
+    tails: NDArray[np.integer],
     threshold: float = EDGE_THRESHOLD,
 ) -> NDArray[np.bool_]:
-    """Return which of these edges the optimal graph surely has."""
-    present = brackets.present(threshold)
+    """Return which of these edges the optimal graph surely has, with at least this weight."""
+    known = _pairs(d, *_ends(d, brackets))[brackets.present(threshold)]
+    return np.isin(_pairs(d, heads, tails), known)
+
+
+def open_edges(
+    d: int,
+    brackets: EdgeBrackets,
+    heads: NDArray[np.integer],
+    tails: NDArray[np.integer],
+    threshold: float = EDGE_THRESHOLD,
+) -> NDArray[np.bool_]:
+    """Return which of these edges the certificate leaves undecided."""
+    listed, asked = _pairs(d, *_ends(d, brackets)), _pairs(d, heads, tails)
+    found = np.isin(asked, listed[brackets.undecided(threshold)])
+    if isinstance(brackets, ListedBrackets) and brackets.others >= threshold:
+        found |= ~np.isin(asked, listed)  # all pairs that are not listed share one bracket
+    return found
+
+
+def _ends(d: int, brackets: EdgeBrackets) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
     if isinstance(brackets, ListedBrackets):
-        ends = brackets.heads.astype(np.intp), brackets.tails.astype(np.intp)
-    else:
-        ends = edge_index(d)
-    known = ends[0][present] * d + ends[1][present]
-    return np.asarray(np.isin(heads * d + tails, known))
+        return brackets.heads, brackets.tails
+    return edge_index(d)
+
+
+def _pairs(d: int, heads: NDArray[np.integer], tails: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return one number per pair of vertices."""
+    return heads.astype(np.int64) * d + tails

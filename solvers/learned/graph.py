@@ -1,114 +1,147 @@
-"""What a fitted estimator offers beside its arrays: edges with certainty, stability, pictures."""
+"""``LearnedGraph``: a solved problem as people use it, with names, edges, proofs and pictures."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from solvers.learned.drawing import draw_graph, draw_path
-from solvers.learned.edge_table import edge_table
-from solvers.selection.bootstrap import Seed
-from solvers.selection.signals import Signals
-from solvers.selection.stability import edge_shares
-from wdro_cvx import GraphProblem, Solution, judge
-from wdro_cvx.judging.edges import EdgeBrackets
-from wdro_cvx.solution import network
-from wdro_cvx.validation import Array
+from solvers.learned.drawing import CROWDED, draw_graph, draw_path, new_axes, spread_out
+from solvers.learned.edge_table import certain_edges, edge_arrays, edge_table
+from wdro_cvx import DataError, GraphProblem, LogDegree, Solution, Verdict, judge
+from wdro_cvx.judging.edges import EDGE_THRESHOLD
+from wdro_cvx.solution import above, network
+from wdro_cvx.validation import Array, finite_array
 
 if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
-    from matplotlib.axes import Axes
+
+    from solvers.learned.drawing import Axes
+
+_SOLVED = 1e-6
 
 
-class LearnedGraph(ABC):
-    """The part of an estimator that looks at the graph it has learned."""
+@dataclass(frozen=True, eq=False)
+class LearnedGraph:
+    """A graph with the problem that it solves.
 
-    adjacency_: Array | sparse.csr_array
-    problem_: GraphProblem
-    solution_: Solution
-    unit_: float
-    block: int
-    random_state: Seed
-    _brackets: EdgeBrackets | None
+    Attributes
+    ----------
+    problem : GraphProblem
+    solution : Solution
+    names : tuple of str or None
+        The names of the vertices, if they have any.
+    samples : int
+        The number of signals.
+    unit : float
+        What the signals were divided by.
+    threshold : float
+        Edges with less weight are left out.
+    stability : array or sparse array (d, d), or None
+        The share of refits to resampled signals that have an edge.
+    notes : tuple of str
+        Remarks on how radius and eta were chosen and on missing values.
 
-    @abstractmethod
-    def _signals(self, X: ArrayLike, weights: ArrayLike | None, *, reset: bool) -> Signals:
-        """Check a table."""
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from solvers import RobustGraph
+    >>> graph = RobustGraph(0.3).fit(np.random.default_rng(0).standard_normal((20, 4))).graph_
+    >>> graph.solved
+    True
+    """
 
-    def stability(
-        self, X: ArrayLike, resamples: int = 50, sample_weight: ArrayLike | None = None
-    ) -> Array:
-        """Return the share of refits to resampled signals in which an edge appears (d, d).
-
-        It tells how much the edge depends on which signals happened to be observed. It is not the
-        probability that the edge is true, and need not rank edges better than their weights do.
-
-        Parameters
-        ----------
-        X : array or data frame (N, d)
-            The signals of ``fit``.
-        resamples : int
-        sample_weight : array (N,), optional
-        """
-        self._check_fitted()
-        signals = self._signals(X, sample_weight, reset=False).divided(self.unit_)
-        return edge_shares(
-            signals, self.problem_, self.solution_, resamples, self.block, self.random_state
-        )
-
-    @property
-    def brackets_(self) -> EdgeBrackets:
-        """Between which weights every edge of the optimal graph lies, by the judge."""
-        self._check_fitted()
-        if self._brackets is None:
-            self._brackets = judge(self.problem_, self.solution_).edges
-        return self._brackets
+    problem: GraphProblem
+    solution: Solution
+    names: tuple[str, ...] | None = None
+    samples: int = 0
+    unit: float = 1.0
+    threshold: float = EDGE_THRESHOLD
+    stability: Array | sparse.csr_array | None = None
+    notes: tuple[str, ...] = ()
 
     @property
-    def edges_(self) -> pd.DataFrame:
-        """The edges by weight, and whether the optimal graph has them for certain."""
-        self._check_fitted()
-        return edge_table(self.adjacency_, self.brackets_, self._names())
+    def laplacian(self) -> Array | sparse.csr_array:
+        """The Laplacian; a sparse array if there are many vertices."""
+        return self.solution.laplacian
+
+    @property
+    def radius(self) -> float:
+        """The radius, in ``unit``."""
+        return self.problem.ambiguity.radius
+
+    @property
+    def eta(self) -> float:
+        """Eta in the squared ``unit``; the root of ``alpha·beta`` under the log-degree prior."""
+        prior = self.problem.prior
+        if isinstance(prior, LogDegree):
+            return float(np.sqrt(prior.alpha * prior.beta))
+        return prior.beta
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """What the judge says of the graph."""
+        return judge(self.problem, self.solution)
+
+    @property
+    def gap(self) -> float:
+        """The relative gap between value and bound, by the judge."""
+        return self.verdict.gap
+
+    @property
+    def solved(self) -> bool:
+        """Whether the judge calls the graph optimal, to a relative gap of 1e-6."""
+        return self.verdict.solved(_SOLVED)
+
+    @cached_property
+    def adjacency(self) -> Array | sparse.csr_array:
+        """The edge weights, with those below the threshold left out."""
+        return above(self.solution.adjacency, self.threshold)
+
+    @property
+    def certain(self) -> NDArray[np.bool_]:
+        """Which edges, in the order of ``edge_arrays``, the optimal graph surely has."""
+        heads, tails, _ = edge_arrays(self.adjacency)
+        threshold = self.threshold or EDGE_THRESHOLD
+        return certain_edges(self.problem.d, self.verdict.edges, heads, tails, threshold)
+
+    @cached_property
+    def edges(self) -> pd.DataFrame:
+        """The edges by weight: source, target, weight, certain, and stability if it is known."""
+        return edge_table(self.adjacency, self.certain, self.names, self.stability)
+
+    @property
+    def isolated(self) -> tuple[Any, ...]:
+        """The vertices without an edge."""
+        degrees = np.asarray(self.adjacency.sum(axis=1)).ravel()
+        names = range(self.problem.d) if self.names is None else self.names
+        return tuple(names[vertex] for vertex in np.flatnonzero(degrees == 0.0))
 
     def to_networkx(self) -> nx.Graph:
-        """Return the graph, its vertices under the names of the columns, its edges with weights."""
-        self._check_fitted()
-        return network(self.adjacency_, self._names())
+        """Return the graph of networkx, with the names of the vertices and the weights."""
+        return network(self.adjacency, self.names)
 
     def plot(self, axes: Axes | None = None, places: ArrayLike | None = None) -> Axes:
-        """Draw the graph: width by weight; edges that are not certain are dashed.
-
-        Parameters
-        ----------
-        axes : matplotlib axes, optional
-        places : array (d, 2), optional
-            Where the vertices are, x and y; found by the forces of the edges if not given.
-        """
-        self._check_fitted()
-        return draw_graph(self.adjacency_, self.brackets_, self._names(), axes, places)
+        """Draw the graph; see :meth:`RobustGraph.plot`."""
+        d = self.problem.d
+        points = spread_out(self.adjacency) if places is None else finite_array("places", places, 2)
+        if points.shape != (d, 2):
+            raise DataError(f"places must have shape {(d, 2)}; it has {points.shape}.")
+        if axes is None:
+            axes = new_axes((9.0, 8.0) if d > CROWDED else (6.4, 5.6))
+        unsure = ~self.certain
+        draw_graph(axes, self.adjacency, points, self.names, unsure=unsure)
+        note = f", {np.count_nonzero(unsure)} not certain" if unsure.any() else ""
+        axes.set_title(f"{d} vertices, {unsure.size} edges{note}")
+        axes.set_axis_off()
+        return axes
 
     def plot_path(self, radii: Sequence[float] | None = None, axes: Axes | None = None) -> Axes:
-        """Draw the weights of the edges along the radius, the learned one marked.
-
-        Parameters
-        ----------
-        radii : sequence of float, optional
-            Ascending; from a tenth of the learned one to ten times as much if not given.
-        axes : matplotlib axes, optional
-        """
-        self._check_fitted()
-        return draw_path(self.problem_, radii, self._names(), axes)
-
-    def _names(self) -> list[str] | None:
-        names = getattr(self, "feature_names_in_", None)
-        return None if names is None else list(names)
-
-    def _check_fitted(self) -> None:
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self)
+        """Draw the edge weights along the radius; see :meth:`RobustGraph.plot_path`."""
+        return draw_path(self.problem, radii, self.names, axes)

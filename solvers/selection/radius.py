@@ -124,6 +124,29 @@ def candidate_radii(
     return [length**ambiguity.radius_degree * share for share in shares]
 
 
+def check_rules(radius: float | str, eta: float | str) -> None:
+    """Check rules that are given instead of numbers.
+
+    Raises
+    ------
+    ProblemError
+        If a rule is unknown, or the two do not go together.
+    """
+    if isinstance(radius, str) and radius not in RULES:
+        raise ProblemError(
+            f"radius must be a number or one of auto, {', '.join(RULES)}; it is {radius!r}."
+        )
+    if not isinstance(eta, str):
+        return
+    if eta != "auto":
+        raise ProblemError(f"eta must be a number or 'auto'; it is {eta!r}.")
+    if radius in ("cv", "reliability"):
+        raise ProblemError(
+            f"eta='auto' compares graphs by prediction, and radius={radius!r} needs an eta "
+            "first; use radius='prediction', 'bootstrap' or a number."
+        )
+
+
 def choose(
     signals: Signals,
     ambiguity: AmbiguitySet,
@@ -161,18 +184,7 @@ def choose(
         Show which candidate is tried, or how many tables were drawn, on standard error.
     """
     build = build or _plain(ambiguity)
-    if isinstance(radius, str) and radius not in RULES:
-        raise ProblemError(
-            f"radius must be a number or one of {', '.join(RULES)}; it is {radius!r}."
-        )
-    if isinstance(eta, str):
-        if eta != "auto":
-            raise ProblemError(f"eta must be a number or 'auto'; it is {eta!r}.")
-        if radius in ("cv", "reliability"):
-            raise ProblemError(
-                f"eta='auto' compares graphs by prediction, and radius={radius!r} needs an eta "
-                "first; use radius='prediction', 'bootstrap' or a number."
-            )
+    check_rules(radius, eta)
     if isinstance(ambiguity, Singleton) and isinstance(radius, str):
         radius = 0.0  # one point has nothing to choose
     if radius == "bootstrap":

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from wdro_cvx import Nominal
+from wdro_cvx import Nominal, ProblemError
 from wdro_cvx.moments.holes import nominal_with_holes
 from wdro_cvx.moments.nominal import sample_shares
-from wdro_cvx.validation import Array
+from wdro_cvx.validation import Array, real_number
 
 # Signals that vary less than this over the vertices, relative to their size, vary by rounding.
 ROUNDING = 1e-12
@@ -75,6 +75,16 @@ class Signals:
     def divided(self, unit: float) -> Signals:
         """Return the signals in another unit."""
         return replace(self, table=self.table / unit)
+
+    def in_unit(self, unit: float | str) -> tuple[Signals, float]:
+        """Return the signals divided by a unit, and the unit, which ``"auto"`` takes from them."""
+        if isinstance(unit, str) and unit != "auto":
+            raise ProblemError(f"unit must be 'auto' or a number; it is {unit!r}.")
+        if isinstance(unit, str):
+            size = self.unit()
+        else:
+            size = real_number("unit", unit, 0.0, strict=True, sized=True)
+        return self.divided(size), size
 
     def nominal(self) -> tuple[Nominal, float]:
         """Return their distribution, and how far holes moved its second moment, relative to it."""

@@ -16,4 +16,4 @@ def unpainted(monkeypatch):
 @pytest.fixture
 def small_page(monkeypatch):
     """Nine graphs on the page of a learned graph, not eighty."""
-    monkeypatch.setattr("experiments.page.path._GRIDS", ((500, 3, 3),))
+    monkeypatch.setattr("experiments.learn.path._GRIDS", ((500, 3, 3),))

@@ -6,12 +6,13 @@ import pandas as pd
 import pytest
 
 from experiments import cli
+from experiments.drawing.communities import communities
 from experiments.drawing.outlines import nearby_outlines
 from experiments.learn.command import DEFAULT_RADIUS
-from experiments.learn.graph import LearnOptions, learn_graph, prepare
+from experiments.learn.graph import LearnOptions, _prepared, learn_graph
 from experiments.learn.loading import Layout, SignalTable, load_signals
-from experiments.learn.output import FILES
 from experiments.learn.places import load_places
+from experiments.learn.run import FILES
 from solvers import RobustGraph
 from wdro_cvx import DataError, GaussianBall, GraphProblem, Nominal, ProblemError, judge
 from wdro_cvx.generators import rbf_graph, smooth_signals
@@ -129,10 +130,10 @@ def test_missing_values_are_dropped_or_interpolated(tmp_path):
     path = written(tmp_path / "t.csv", "a,b\n1,2\n,4\n3,6\n4,NA\n")
     dropped = load_signals(path, Layout(missing="drop"))
     np.testing.assert_array_equal(dropped.signals, [[1, 2], [3, 6]])
-    assert "2 rows" in dropped.note
+    assert "2 rows" in dropped.notes[0]
     filled = load_signals(path, Layout(missing="interpolate"))
     np.testing.assert_array_equal(filled.signals, [[1, 2], [2, 4], [3, 6], [4, 6]])
-    assert "2 missing values" in filled.note
+    assert "2 missing values" in filled.notes[0]
 
 
 def test_places(tmp_path):
@@ -163,20 +164,20 @@ def test_bad_places_are_named(tmp_path, text, message):
 
 
 def test_preparations(signals):
-    table = SignalTable(tuple(NAMES), signals + np.arange(6.0))
-    np.testing.assert_array_equal(prepare(table, "raw"), table.signals)
-    np.testing.assert_allclose(prepare(table, "centred").mean(axis=0), 0.0, atol=1e-12)
-    even = prepare(table, "standardised")
+    table = SignalTable(pd.DataFrame(signals + np.arange(6.0), columns=NAMES))
+    np.testing.assert_array_equal(_prepared(table.frame, "raw"), table.signals)
+    np.testing.assert_allclose(_prepared(table.frame, "centred").mean(axis=0), 0.0, atol=1e-12)
+    even = _prepared(table.frame, "standardised")
     np.testing.assert_allclose(even.mean(axis=0), 0.0, atol=1e-12)
-    np.testing.assert_allclose(even.std(axis=0), 1.0)
+    np.testing.assert_allclose(even.std(axis=0, ddof=0), 1.0)
 
 
 @pytest.mark.parametrize("factor", [1e-3, 1e3])
 @pytest.mark.parametrize("ambiguity", ["gaussian", "moment", "singleton"])
 def test_the_graph_does_not_depend_on_the_unit(signals, factor, ambiguity):
     options = LearnOptions(ambiguity)
-    first = learn_graph(SignalTable(tuple(NAMES), signals), options)
-    second = learn_graph(SignalTable(tuple(NAMES), factor * signals), options)
+    first = learn_graph(SignalTable(pd.DataFrame(signals, columns=NAMES)), options)
+    second = learn_graph(SignalTable(pd.DataFrame(factor * signals, columns=NAMES)), options)
     assert first.solved
     assert second.radius == pytest.approx(first.radius)
     assert second.unit == pytest.approx(factor * first.unit)
@@ -186,7 +187,7 @@ def test_the_graph_does_not_depend_on_the_unit(signals, factor, ambiguity):
 @pytest.mark.filterwarnings("ignore::solvers.selection.radius.ChoiceWarning")
 @pytest.mark.parametrize("factor", [1.0, 1e4])
 def test_command_and_estimator_give_one_answer(signals, factor):
-    graph = learn_graph(SignalTable(tuple(NAMES), factor * signals), LearnOptions())
+    graph = learn_graph(SignalTable(pd.DataFrame(factor * signals, columns=NAMES)), LearnOptions())
     alone = RobustGraph().fit(factor * signals)
     np.testing.assert_array_equal(graph.laplacian, alone.laplacian_)
     assert (graph.radius, graph.unit, graph.eta) == (alone.radius_, alone.unit_, alone.eta_)
@@ -194,7 +195,9 @@ def test_command_and_estimator_give_one_answer(signals, factor):
 
 
 def test_the_graph_is_the_certified_optimum(signals):
-    graph = learn_graph(SignalTable(tuple(NAMES), signals), LearnOptions(radius=0.4, eta=0.2))
+    graph = learn_graph(
+        SignalTable(pd.DataFrame(signals, columns=NAMES)), LearnOptions(radius=0.4, eta=0.2)
+    )
     nominal = Nominal.from_samples(signals / graph.unit)
     problem = GraphProblem(nominal, GaussianBall(0.4), 0.2)
     assert judge(problem, graph.laplacian, graph.solution.certificate).solved(1e-6)
@@ -206,10 +209,10 @@ def test_isolated_vertices_and_communities():
     near = rng.standard_normal((30, 1)) + 0.05 * rng.standard_normal((30, 3))
     far = 40 * rng.standard_normal((30, 1))
     other = 20 + rng.standard_normal((30, 1)) + 0.05 * rng.standard_normal((30, 3))
-    table = SignalTable(tuple("abcxdef"), np.hstack([near, far, other]))
+    table = SignalTable(pd.DataFrame(np.hstack([near, far, other]), columns=list("abcxdef")))
     graph = learn_graph(table, LearnOptions(radius=0.01, eta=0.01))
     assert graph.isolated == ("x",)
-    labels = dict(zip(graph.names, graph.communities, strict=True))
+    labels = dict(zip(graph.names, communities(graph.adjacency), strict=True))
     assert labels["a"] == labels["b"] == labels["c"] != labels["d"] == labels["e"] == labels["f"]
     network = graph.to_networkx()
     assert set(network) == set("abcxdef")
@@ -239,11 +242,16 @@ def test_bad_options_are_named(options, message):
 
 def test_signals_that_tell_nothing(signals):
     same = np.repeat(signals[:, :1], 6, axis=1)
-    with pytest.raises(DataError, match="nothing to tell them apart"):
-        learn_graph(SignalTable(tuple(NAMES), same), LearnOptions())
+    rounded = same * (1 + 1e-14 * np.arange(6.0))
+    for alike, how in ((same, "raw"), (rounded, "raw"), (rounded + np.arange(6.0), "centred")):
+        table = SignalTable(pd.DataFrame(alike, columns=NAMES))
+        with pytest.raises(DataError, match="nothing tells them apart"):
+            learn_graph(table, LearnOptions(signals=how))
     signals[:, 2] = 7.0
     with pytest.raises(DataError, match="'Turku' never changes"):
-        learn_graph(SignalTable(tuple(NAMES), signals), LearnOptions(signals="standardised"))
+        learn_graph(
+            SignalTable(pd.DataFrame(signals, columns=NAMES)), LearnOptions(signals="standardised")
+        )
 
 
 # --- The command ---------------------------------------------------------------------------------

@@ -61,7 +61,7 @@ def test_a_row_of_empty_cells_is_missing_and_a_blank_line_is_none(tmp_path):
     path = written(tmp_path / "t.csv", "a,b\n1,2\n,\n\n3,5\n")
     with pytest.raises(DataError, match="2 missing values in 1 of 3 rows"):
         load_signals(path, Layout(missing="error"))
-    assert "1 rows" in load_signals(path, Layout(missing="drop")).note
+    assert "1 rows" in load_signals(path, Layout(missing="drop")).notes[0]
 
 
 def test_errors_name_the_line_of_the_file(tmp_path):
@@ -161,10 +161,10 @@ def test_options_out_of_proportion_are_refused(options, message):
 @pytest.mark.parametrize("scale", [1e-300, 1e-150, 1e150, 1e300])
 def test_extreme_data_are_scaled_and_solved(scale):
     signals = np.random.default_rng(0).standard_normal((8, 4))
-    names = tuple("abcd")
+    names = list("abcd")
     options = LearnOptions(radius=0.3)
-    expected = learn_graph(SignalTable(names, signals), options)
-    found = learn_graph(SignalTable(names, scale * signals), options)
+    expected = learn_graph(SignalTable(pd.DataFrame(signals, columns=names)), options)
+    found = learn_graph(SignalTable(pd.DataFrame(scale * signals, columns=names)), options)
     assert found.solved
     assert found.unit == pytest.approx(scale * expected.unit)
     # A gap of 1e-6 in the value leaves about 1e-3 in the graph.

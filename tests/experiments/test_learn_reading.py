@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from experiments import cli
 from experiments.learn.graph import LearnOptions, learn_graph
 from experiments.learn.loading import Layout, SignalTable, load_signals
-from experiments.learn.output import FILES, _listed
 from experiments.learn.places import load_places
 from experiments.learn.reading import _first_line
+from experiments.learn.run import FILES, _listed
 from solvers import RobustGraph
 from solvers.learned.labels import fonts_for, place_labels
 from wdro_cvx import DataError, MomentBall, ProblemError
@@ -112,7 +112,7 @@ def test_codes_for_missing_values_mean_their_value(tmp_path):
     path = written(tmp_path / "t.csv", "a,b\n1,-9999\n2,-9999.0\n3,4\nx,5\n")
     found = load_signals(path, Layout(na=("-9999", "x")))
     np.testing.assert_array_equal(found.signals, [[1, np.nan], [2, np.nan], [3, 4], [np.nan, 5]])
-    assert found.note == "3 missing values in 3 of 4 rows"
+    assert found.notes == ("3 missing values in 3 of 4 rows.",)
 
 
 def test_rows_as_vertices(tmp_path, frame, signals):
@@ -142,17 +142,17 @@ def test_the_index_of_a_transposed_table_brings_the_hint(frame, tmp_path, capsys
     assert cli.main(["learn", str(path), "--radius", "0.1", "--output", str(tmp_path / "o")]) == 0
     assert f"it has words: {', '.join(NAMES[:3])}, …. If these are" in capsys.readouterr().out
     frame.to_csv(path)  # numbers
-    assert load_signals(path).hints == ()
+    assert load_signals(path).notes == ()
     frame.set_index(pd.date_range("2024-01-01", periods=len(frame))).to_csv(path)
-    assert load_signals(path).hints == ()
+    assert load_signals(path).notes == ()
 
 
 def test_a_number_that_may_be_a_gap_brings_the_hint(tmp_path):
     path = written(tmp_path / "t.csv", "a,b\n1,-9999\n-9999,2\n3,4\n5,6\n")
-    assert "-9999 is there 2 times" in load_signals(path).hints[0]
-    assert load_signals(path, Layout(na=("-9999",))).hints == ()
+    assert "-9999 is there 2 times" in load_signals(path).notes[0]
+    assert not any("-9999" in note for note in load_signals(path, Layout(na=("-9999",))).notes)
     once = written(tmp_path / "u.csv", "a,b\n1,-9999\n3,4\n")
-    assert load_signals(once).hints == ()
+    assert load_signals(once).notes == ()
 
 
 @pytest.mark.parametrize("cell", ["€2,053,840.40", "2,053.40", "12.5%", "-6.885,18 €", "$5"])
@@ -211,9 +211,9 @@ def test_several_tables_each_in_its_folder(frame, tmp_path, capsys, unpainted):
 
 
 def test_every_set_by_name_with_its_parameters(signals, tmp_path, frame, capsys, unpainted):
-    table = SignalTable(tuple(NAMES), signals)
+    table = SignalTable(pd.DataFrame(signals, columns=NAMES))
     graph = learn_graph(table, LearnOptions("moment", (("p", 1.0),), radius=0.2))
-    assert graph.estimator.ambiguity_ == MomentBall(0.2, p=1.0)
+    assert graph.problem.ambiguity == MomentBall(0.2, p=1.0)
     path = tmp_path / "t.csv"
     frame.to_csv(path, index=False)
     for number, arguments in enumerate(
@@ -229,14 +229,16 @@ def test_every_set_by_name_with_its_parameters(signals, tmp_path, frame, capsys,
 
 
 def test_stability_is_a_column_of_the_edges(signals):
-    graph = learn_graph(SignalTable(tuple(NAMES), signals), LearnOptions(radius=0.3, stability=4))
+    graph = learn_graph(
+        SignalTable(pd.DataFrame(signals, columns=NAMES)), LearnOptions(radius=0.3, stability=4)
+    )
     assert set(graph.edges.columns) == {"source", "target", "weight", "certain", "stability"}
     assert set(graph.edges["stability"]) <= {0.0, 0.25, 0.5, 0.75, 1.0}
     with pytest.raises(ProblemError, match="stability"):
         LearnOptions(stability=-1)
     long = LearnOptions(radius=0.3, stability=4, block=100_000)  # was a table of 4e5 × 1e5
     with pytest.raises(ProblemError, match="block must be at most half"):
-        learn_graph(SignalTable(tuple(NAMES), signals), long)
+        learn_graph(SignalTable(pd.DataFrame(signals, columns=NAMES)), long)
 
 
 def test_a_choice_at_the_end_of_its_candidates_is_in_the_summary(

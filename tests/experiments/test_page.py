@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from experiments.page import libraries, path
-from experiments.page.document import document, packed
-from experiments.page.graph import GraphPage, graph_data
-from experiments.page.layout import layout
-from experiments.page.modules import STATIC, bundle, in_order
+from experiments.learn import path
+from experiments.learn.page import GraphPage, graph_data
+from experiments.page import libraries
+from experiments.page.document import STATIC, bundle, document, in_order, packed
 from solvers import solve
+from solvers.learned.drawing import spread_out
 from wdro_cvx import (
     EdgeBounds,
     GaussianBall,
@@ -183,7 +183,7 @@ def test_what_the_page_cannot_judge_it_says(stated, why, monkeypatch):
 
 def test_evidence_that_is_too_large_is_left_out_and_missed(monkeypatch):
     monkeypatch.setattr(path, "_GRIDS", ((500, 3, 1),))
-    monkeypatch.setattr("experiments.page.graph._EVIDENCE", 0)
+    monkeypatch.setattr("experiments.learn.page._EVIDENCE", 0)
     data = graph_data(page_of(problem(ambiguity=MomentBall(1.0, p=1.0))))
     lacking = [point for point in data["points"] if point["lacks"]]
     assert lacking
@@ -208,15 +208,22 @@ def test_undecided_edges_are_those_of_the_brackets():
 @pytest.mark.parametrize("d", [30, 600])
 def test_layouts_are_finite_spread_and_the_same_again(d):
     stated = problem(d=d, n=20, ambiguity=Singleton())
-    edges = solve(stated).edges
-    places = layout(edges)
+    answer = solve(stated)
+    edges, places = answer.edges, spread_out(answer.adjacency)
     assert places.shape == (d, 2)
-    np.testing.assert_array_equal(places, layout(edges))
+    np.testing.assert_array_equal(places, spread_out(answer.adjacency))
     assert len(np.unique(places.round(6), axis=0)) == d
     near = np.linalg.norm(places[edges.heads] - places[edges.tails], axis=1).mean()
     rng = np.random.default_rng(0)
     far = np.linalg.norm(places - places[rng.permutation(d)], axis=1).mean()
     assert near < far  # neighbours are closer than strangers
+
+
+@pytest.mark.parametrize("d", [30, 600])
+def test_a_graph_without_edges_has_a_layout(d):
+    places = spread_out(sparse.csr_array((d, d)))
+    assert np.isfinite(places).all()
+    assert len(np.unique(places.round(6), axis=0)) == d
 
 
 @pytest.mark.parametrize("tol", [1e-2, 1e-8])

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from experiments.cli import main
-from experiments.learn import output
+from experiments.learn import run
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_a_changed_proof_is_refused_with_one_sentence(learned, capsys):
 def test_no_stale_proof_stays_beside_another_graph(learned, monkeypatch, capsys):
     learn, folder = learned
     learn()
-    monkeypatch.setattr(output, "_MOST_PRODUCTS", 1)
+    monkeypatch.setattr(run, "_MOST_PRODUCTS", 1)
     assert learn("--force") == 0
     assert not (folder / "proof.json").exists()
     out = capsys.readouterr().out
@@ -56,7 +56,7 @@ def test_no_stale_proof_stays_beside_another_graph(learned, monkeypatch, capsys)
 
 def test_what_takes_long_says_so_before(learned, monkeypatch, capsys):
     learn, _ = learned
-    monkeypatch.setattr(output, "_LONG", 1)
+    monkeypatch.setattr(run, "_LONG", 1)
     learn()
     assert "making a proof in exact arithmetic" in capsys.readouterr().err
 

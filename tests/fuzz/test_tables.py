@@ -9,7 +9,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
-from experiments.learn.output import FILES
+from experiments.learn.run import FILES
 from solvers.selection.radius import RULES
 
 GOOD_NAMES = [
@@ -146,7 +146,7 @@ BAD_OPTIONS = st.fixed_dictionaries(
 def coarse(monkeypatch):
     """Pictures of few points, pages of few graphs: that they are made is looked at."""
     monkeypatch.setattr("experiments.drawing.style._DPI", 20)
-    monkeypatch.setattr("experiments.page.path._GRIDS", ((500, 3, 3),))
+    monkeypatch.setattr("experiments.learn.path._GRIDS", ((500, 3, 3),))
 
 
 @pytest.fixture

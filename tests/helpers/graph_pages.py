@@ -4,9 +4,9 @@ import base64
 
 import numpy as np
 
-from experiments.page import path
+from experiments.learn import path
+from experiments.learn.page import GraphPage, graph_data
 from experiments.page.document import document, packed
-from experiments.page.graph import GraphPage, graph_data, graph_page
 from wdro_cvx.generators import rbf_graph, smooth_signals
 
 HOSTILE = [
@@ -34,7 +34,7 @@ def paged(points):
 
 def written(page, folder):
     target = folder / "graph.html"
-    target.write_text(graph_page(page), encoding="utf-8")
+    target.write_text(document("graph", page.title, graph_data(page), judge=True), encoding="utf-8")
     return target
 
 

@@ -87,7 +87,7 @@ def test_an_unfinished_answer_is_announced(monkeypatch):
     def interrupted(problem, tol, **options):
         return replace(solve(problem, tol, **options), status=Status.TIME_LIMIT)
 
-    monkeypatch.setattr("solvers.estimator.solve", interrupted)
+    monkeypatch.setattr("solvers.selection.fitting.solve", interrupted)
     with pytest.warns(ConvergenceWarning, match=r"relative gap of .* \(time limit\); tol is 1e-06"):
         graph = RobustGraph(0.1, ambiguity="moment").fit(signals())
     assert graph.status_ is Status.TIME_LIMIT

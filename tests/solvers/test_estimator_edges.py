@@ -1,5 +1,7 @@
 """What is told of the edges: names, certainty, stability, pictures."""
 
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -64,15 +66,15 @@ def test_pictures():
     plt.close("all")
 
 
-def test_adjacency_leaves_faint_edges_out(monkeypatch):
+def test_adjacency_leaves_faint_edges_out():
     graph = RobustGraph(0.1, eta=ETA).fit(signals())
     weights = -graph.laplacian_ * (1 - np.eye(6))
     np.testing.assert_array_equal(graph.adjacency_, weights)  # here no edge is that faint
     assert weights[weights > 0.0].min() > EDGE_THRESHOLD
     threshold = float(np.median(weights[weights > 0.0]))
-    monkeypatch.setattr("solvers.estimator.EDGE_THRESHOLD", threshold)
-    graph.fit(signals())
-    np.testing.assert_array_equal(graph.adjacency_, np.where(weights >= threshold, weights, 0.0))
+    fewer = replace(graph.graph_, threshold=threshold)
+    np.testing.assert_array_equal(fewer.adjacency, np.where(weights >= threshold, weights, 0.0))
+    assert len(fewer.edges) == np.count_nonzero(fewer.adjacency) / 2
 
 
 def test_names_of_a_data_frame_name_the_vertices():
@@ -118,7 +120,7 @@ def test_names_in_pictures_do_not_cover_each_other_and_widths_are_explained():
 def test_a_graph_without_edges_is_drawn():
     import matplotlib.pyplot as plt
 
-    graph = RobustGraph(0.3).fit(signals())
-    graph.adjacency_ = np.zeros((6, 6))
+    graph = replace(RobustGraph(0.3).fit(signals()).graph_, threshold=1e9)
     assert "0 edges" in graph.plot().get_title()
+    assert graph.isolated == tuple(range(6))
     plt.close("all")

@@ -12,10 +12,9 @@ from matplotlib.figure import Figure
 from experiments.drawing.graphs import community_colour, draw_edges, frame_map, match_labels
 from experiments.drawing.outlines import nearby_outlines
 from experiments.drawing.style import COLOURS, GREY, PAGE, label_line
-from experiments.learn.graph import prepare
 from experiments.learn.places import Places
 from experiments.studies.temperature.reading import Reading, matched_bearings, measure_edges
-from wdro_cvx import Discrete, Nominal, WassersteinBall
+from wdro_cvx import Discrete, WassersteinBall
 from wdro_cvx.validation import Array
 
 _SHOWN = ("Florida", "Georgia", "Montana")
@@ -32,9 +31,9 @@ def draw_maps(readings: Sequence[Reading]) -> Figure:
         1, len(readings), figsize=(PAGE, _map_height(readings[0].stations.places, len(readings))),
         layout="constrained", squeeze=False, sharey=True,
     )  # fmt: skip
-    first = readings[0].graph.communities
+    first = readings[0].communities
     for panel, reading in zip(axes[0], readings, strict=True):
-        _draw_map(panel, reading, match_labels(reading.graph.communities, first))
+        _draw_map(panel, reading, match_labels(reading.communities, first))
         panel.set_title(reading.title)
         panel.label_outer()
     return figure
@@ -90,7 +89,7 @@ def draw_story(reading: Reading) -> Figure:
     )
     _data(data, reading)
     _ball(ball, reading)
-    _draw_map(graph, reading, reading.graph.communities)
+    _draw_map(graph, reading, reading.communities)
     graph.set(title="3  the graph with the least worst case", xlabel="", ylabel="")
     graph.set_xticks([])
     graph.set_yticks([])
@@ -103,7 +102,7 @@ def _data(axes: Axes, reading: Reading) -> None:
     for name in _SHOWN:
         vertex = table.names.index(name)
         signal, alone = table.signals[-_MONTHS:, vertex], bool(reading.alone[vertex])
-        colour = _INK if alone else community_colour(reading.graph.communities[vertex])
+        colour = _INK if alone else community_colour(reading.communities[vertex])
         axes.plot(months, signal, "--" if alone else "-", color=colour, linewidth=1.0)
         label_line(axes, float(months[-1]), float(signal[-1]), name, colour)
     axes.set(title="1  signals", xlabel="month", ylabel="temperature (°F)", xlim=(0, 1.7 * _MONTHS))
@@ -112,8 +111,7 @@ def _data(axes: Axes, reading: Reading) -> None:
 
 def _ball(axes: Axes, reading: Reading) -> None:
     table = reading.stations.table
-    prepared = prepare(table, reading.graph.options.signals) / reading.graph.unit
-    nominal = Nominal.from_samples(prepared)
+    nominal = reading.graph.problem.nominal
     signals = nominal.samples  # centred over the vertices
     assert signals is not None
     ball = WassersteinBall(_WIDER * reading.graph.radius)

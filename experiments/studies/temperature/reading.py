@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.drawing.communities import communities
-from experiments.learn.graph import LearnedGraph, LearnOptions, learn_graph
+from experiments.learn.graph import LearnOptions, learn_graph
 from experiments.learn.places import Places
 from experiments.studies.temperature.stations import Stations
+from solvers.learned.graph import LearnedGraph
 from wdro_cvx.validation import Array
 
 Indices = NDArray[np.intp]
@@ -82,6 +83,11 @@ class Reading:
     latitude: Permutation
     bearing: Permutation
     bands: Bands
+
+    @property
+    def communities(self) -> Array:
+        """The community of every vertex."""
+        return communities(self.graph.adjacency)
 
     @property
     def alone(self) -> NDArray[np.bool_]:

@@ -64,8 +64,8 @@ def load_stations(country: str) -> Stations:
     if len(set(names)) < len(names):  # two airports share a name
         names = tuple(f"{n} {i}" for n, i in zip(names, identifiers, strict=True))
     weeks, filled = weekly_means(np.where(seen, days, np.nan))
-    note = f"{filled} weeks without an observation interpolated" if filled else ""
-    table = SignalTable(names, weeks, note=note)
+    notes = (f"{filled} weeks without an observation interpolated.",) if filled else ()
+    table = SignalTable(pd.DataFrame(weeks, columns=list(names)), notes=notes)
     return Stations(table, Places(latitude, longitude), elevation)
 
 
@@ -95,4 +95,4 @@ def load_states() -> Stations:
             raise DataError(f"{path} differs from the packaged file. Install the package again.")
     table = load_signals(TEMPERATURES, Layout(ignore=("year", "month"), missing="error"))
     places = load_places(CENTROIDS, table.names)
-    return Stations(SignalTable(table.names, table.signals[-MONTHS:]), places, None)
+    return Stations(SignalTable(table.frame[-MONTHS:]), places, None)

@@ -8,7 +8,7 @@ import pytest
 from browser import Watched
 from graph_pages import AGREE, data, paged, verified, written
 
-from experiments.page import path
+from experiments.learn import path
 from solvers import solve
 from wdro_cvx import GaussianBall, GraphProblem, KLBall, LogDegree, Nominal, WassersteinBall, judge
 from wdro_cvx.graphs.edge_list import EdgeList

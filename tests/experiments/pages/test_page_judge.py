@@ -8,8 +8,8 @@ import pytest
 from browser import Watched
 from graph_pages import AGREE, data, forged, paged, written_data
 
-from experiments.page import path
-from experiments.page.graph import graph_data
+from experiments.learn import path
+from experiments.learn.page import graph_data
 from solvers import solve
 from wdro_cvx import (
     GaussianBall,

@@ -1,7 +1,7 @@
-"""The graphs that a page can show: a grid of radii and etas around the chosen one, each judged.
+"""The graphs that the page can show: a grid of radii and etas around the chosen one, each judged.
 
-Every problem starts from the answer to its neighbour. A page has no solver, so what is not computed
-here cannot be looked at there; a limit of time may leave some of the grid out.
+Every problem starts from its neighbour's answer. The page has no solver: it shows what is computed
+here. A time limit may leave out part of the grid.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _USUAL_RADIUS = 0.3  # of the middle of the path where the chosen radius is zero
 
 @dataclass(frozen=True, eq=False)
 class PathPoint:
-    """A problem, its answer, what the judge says, and the evidence that the page is given.
+    """A problem, its answer, the judge's verdict, and the evidence for the page.
 
     ``radius`` and ``eta`` are places in the grid. ``multiplier`` only tells where to look for the
-    worst case: the page proves what it finds there. ``moment`` is there where the worst case of the
-    graph itself would not prove it optimal (hard case, p = 1).
+    worst case: the page proves what it finds there. ``moment`` is given only if the worst case of
+    the graph itself does not prove it optimal (hard case, p = 1).
     """
 
     radius: int
@@ -52,7 +52,7 @@ class PathPoint:
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """The grid, the points of it that were computed, and which of them is the chosen one."""
+    """The grid, its points that were computed, and which of them was chosen."""
 
     radii: tuple[float, ...]
     etas: tuple[float, ...]
@@ -71,13 +71,22 @@ def compute_path(
     Parameters
     ----------
     problem : GraphProblem
-        With the paper's prior; under any other the page shows the one graph.
+        Under any prior but the paper's, the page shows this one graph.
     answer : Solution
     verdict : Verdict
-        The judge's on the answer; judging a large graph twice would take as long as solving it.
+        The judge's, on the answer; judging a large graph again would take as long as solving it.
     clock : callable
-        Tells seconds; the path ends twenty of them after it begins. By default of the processor's
-        time, so that a busy machine does not shorten it.
+        Returns seconds; the path ends twenty seconds after it begins. The default is processor
+        time, which a busy machine does not shorten.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If a solve was interrupted.
     """
     radii, etas = _grid(problem)
     middle = (
@@ -94,7 +103,7 @@ def compute_path(
         step = problem.replace(eta=etas[place[1]])
         if not isinstance(problem.ambiguity, Singleton):
             step = replace(step, ambiguity=replace(problem.ambiguity, radius=radii[place[0]]))
-        # One hard point may take half of what is left; it is then missing, and others follow.
+        # A hard point may take half of the remaining time; it is then left out.
         found = solve(step, _PATH_TOLERANCE, start=last, time_limit=left / 2)
         if found.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
@@ -115,7 +124,7 @@ def _grid(problem: GraphProblem) -> tuple[tuple[float, ...], tuple[float, ...]]:
 
 
 def _radii(radius: float, count: int) -> tuple[float, ...]:
-    """Return zero and radii in geometric progression, the chosen one among them."""
+    """Return zero and a geometric progression of radii that contains the chosen one."""
     if count == 1:
         return (radius,)
     half = (count - 1) // 2
@@ -132,10 +141,10 @@ def _etas(eta: float, count: int) -> tuple[float, ...]:
 
 
 def _outwards(radius: int, eta: int, radii: int, etas: int) -> Iterator[tuple[int, int]]:
-    """Yield the places of the grid but the middle, so that what comes first matters most.
+    """Yield the places of the grid except the middle, the most important first.
 
-    The middle eta's row goes first, downwards, which is easier, and then upwards; the other rows go
-    to and fro, so that neighbours follow each other.
+    The row of the chosen eta goes first, downwards, which is easier, and then upwards. The other
+    rows alternate in direction, which keeps successive problems close to each other.
     """
     row = [*range(radius - 1, -1, -1), *range(radius + 1, radii)]
     yield from ((r, eta) for r in row)
@@ -148,7 +157,7 @@ def _outwards(radius: int, eta: int, radii: int, etas: int) -> Iterator[tuple[in
 def _judged(
     radius: int, eta: int, problem: GraphProblem, answer: Solution, known: Verdict | None = None
 ) -> PathPoint:
-    """Judge an answer with as little evidence as proves it, since the page has to carry it."""
+    """Judge an answer with the least evidence that proves it, since the page has to carry it."""
     laplacian: Any = answer.laplacian
     if sparse.issparse(laplacian) and problem.d <= SPARSE_FROM:
         laplacian = sparse.csr_array(laplacian).toarray()

@@ -1,0 +1,163 @@
+"""From the estimator's options to a problem and its answer."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+from solvers.selection.bootstrap import has_law
+from solvers.selection.radius import ChoiceWarning, check_rules
+from solvers.selection.signals import Signals
+from solvers.selection.target_degree import (
+    of_mean_degree_one,
+    solve_for_neighbours,
+    with_smaller_radius,
+)
+from solvers.solve import solve
+from wdro_cvx import (
+    AmbiguitySet,
+    EdgeBounds,
+    GraphProblem,
+    LogDegree,
+    Nominal,
+    ProblemError,
+    Solution,
+    Status,
+)
+from wdro_cvx.ambiguity import Transport, ambiguity_names, named_ambiguity
+from wdro_cvx.solution import SPARSE_FROM
+from wdro_cvx.validation import real_number
+
+PRIORS = ("frobenius", "log-degree")
+
+
+def radius_rule(radius: float | str, neighbours: float | None) -> float | str:
+    """Return the rule that ``"auto"`` stands for, or the radius as it was given."""
+    if radius == "auto":
+        return "prediction" if neighbours is None else "bootstrap"
+    return radius
+
+
+def check_options(
+    radius: float | str,
+    eta: float | str,
+    ambiguity: str | AmbiguitySet,
+    prior: str,
+    neighbours: float | None,
+) -> AmbiguitySet:
+    """Check that options of :class:`solvers.RobustGraph` fit together.
+
+    Parameters
+    ----------
+    radius, eta, ambiguity, prior, neighbours
+        As for the estimator.
+
+    Returns
+    -------
+    AmbiguitySet
+        The set; its radius does not count.
+
+    Raises
+    ------
+    ProblemError
+        If an option is not allowed, alone or with another one.
+
+    Examples
+    --------
+    >>> check_options(0.5, "auto", "moment", "frobenius", None)
+    MomentBall(radius=0.0, p=2.0, alpha=1.0)
+    """
+    rule = radius_rule(radius, neighbours)
+    for name, value in (("radius", rule), ("eta", eta)):
+        if not isinstance(value, str):
+            real_number(name, value, 0.0, strict=name == "eta")
+    check_rules(rule, eta)
+    if not (isinstance(prior, str) and prior in PRIORS):
+        raise ProblemError(f"prior must be one of {', '.join(PRIORS)}; it is {prior!r}.")
+    if prior == "log-degree" and rule in ("cv", "reliability"):
+        raise ProblemError(
+            f"radius={radius!r} compares risks that contain eta·‖L‖², and the log-degree prior has "
+            "no such term; use radius='bootstrap', 'prediction' or a number."
+        )
+    compares = isinstance(rule, str) and rule != "bootstrap"
+    if neighbours is not None and (compares or isinstance(eta, str)):
+        name, asked = ("radius", radius) if compares else ("eta", eta)
+        raise ProblemError(
+            f"neighbours chooses eta, and {name}={asked!r} compares graphs of given etas; use "
+            "radius='bootstrap' or a number, and no eta."
+        )
+    return _kind(ambiguity, radius)
+
+
+def _kind(ambiguity: str | AmbiguitySet, radius: float | str) -> AmbiguitySet:
+    kind = named_ambiguity(ambiguity) if isinstance(ambiguity, str) else ambiguity
+    if not isinstance(kind, AmbiguitySet):
+        raise ProblemError(
+            f"ambiguity must be one of {', '.join(ambiguity_names())} or a set such as "
+            f"MomentBall(0.0, p=1.0); it is {ambiguity!r}."
+        )
+    if kind.radius not in (0.0, radius):
+        raise ProblemError(
+            f"ambiguity has radius {kind.radius:g}, but radius is {radius!r}; give it as radius "
+            "alone, and the set with radius 0."
+        )
+    return kind
+
+
+def warn_if_uncovered(signals: Signals, nominal: Nominal, kind: AmbiguitySet, block: int) -> None:
+    """Warn where the bootstrap's radius is too small to cover the truth with its 95 %."""
+    structure = kind.structure(nominal) if len(signals) < signals.d else None
+    few = isinstance(structure, Transport) and structure.moves_all
+    if few and not has_law(signals, kind, block):
+        warnings.warn(
+            f"{len(signals)} signals of {signals.d} vertices: with fewer signals than vertices and "
+            f"holes, blocks or very many vertices, a {type(kind).__name__} of the bootstrap's "
+            "radius does not contain the truth with its 95 % (docs/validation.md); "
+            "ambiguity='moment' does.",
+            ChoiceWarning,
+            stacklevel=3,
+        )
+
+
+def build_problem(
+    kind: AmbiguitySet,
+    prior: str,
+    bounds: EdgeBounds | None,
+    nominal: Nominal,
+    radius: float,
+    eta: float,
+) -> GraphProblem:
+    """Return the problem of a set, a prior by name, and their sizes."""
+    ball = replace(kind, radius=radius)
+    if prior == "log-degree":
+        return GraphProblem(nominal, ball, prior=LogDegree(eta, eta, bounds))
+    return GraphProblem(nominal, ball, eta, bounds=bounds)
+
+
+def solve_stated(
+    problem: GraphProblem,
+    tol: float,
+    radius: float | str,
+    neighbours: float | None,
+    progress: bool,
+) -> tuple[GraphProblem, Solution]:
+    """Return the problem with the eta, scale and radius that it ended up with, and its answer."""
+    if neighbours is not None:
+        find = with_smaller_radius if isinstance(radius, str) else solve_for_neighbours
+        fit = find(problem, neighbours, tol)
+        before, after = problem.ambiguity.radius, fit.problem.ambiguity.radius
+        if after < before:
+            warnings.warn(
+                f"radius {before:.3g}, chosen by {radius_rule(radius, neighbours)}, leaves more "
+                f"than {float(neighbours):g} neighbours whatever eta; it was lowered to "
+                f"{after:.3g}.",
+                ChoiceWarning,
+                stacklevel=3,
+            )
+        return fit.problem, fit.solution
+    # Only large graphs take long enough to look at.
+    answer = solve(problem, tol, progress=progress and problem.d > SPARSE_FROM)
+    finished = answer.status is not Status.INTERRUPTED
+    if finished and isinstance(problem.prior, LogDegree) and problem.bounds is None:
+        return of_mean_degree_one(problem, answer, tol)
+    return problem, answer
