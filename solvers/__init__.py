@@ -5,7 +5,7 @@ import pkgutil
 from typing import TYPE_CHECKING, Any
 
 from solvers.base import Solver, register, registered
-from solvers.bracket.request import Request
+from solvers.bracket.run import Request
 from solvers.generic import CertifiedSolver
 from solvers.large import SparseSolver, price_on
 from solvers.norm import MomentNewton

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, ClassVar, TypeVar
 
-from solvers.bracket.request import Request
+from solvers.bracket.run import Request
 from solvers.bracket.threads import right_threads
 from wdro_cvx import GraphProblem, Solution
 from wdro_cvx.claims import Claim, check_claims, check_stated

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from solvers.base import Solver, registered
 from solvers.bracket.limits import Clock
-from solvers.bracket.request import Callback, Executor, Request
+from solvers.bracket.run import Callback, Executor, Request
 from solvers.bracket.threads import right_threads
 from wdro_cvx import GraphProblem, ProblemError, Solution, SolverError
 

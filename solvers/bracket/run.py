@@ -1,37 +1,64 @@
-"""One run of a solver: its clock, its display and its history."""
+"""What a solver is asked for, and one run of it: its clock, its display and its history."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import Any, Protocol
 
 from solvers.bracket.limits import Clock
-from solvers.bracket.request import Callback, Progress, Settings
+from wdro_cvx import Solution
+from wdro_cvx.validation import tolerance
 
 
-class Bar:
-    """A progress bar that counts the digits of the gap; full at ``tol``."""
+@dataclass(frozen=True)
+class Progress:
+    """The state of a run, as a callback receives it."""
 
-    def __init__(self, bar: Any, tol: float, callback: Callback | None) -> None:
-        self.bar, self.tol, self.callback = bar, tol, callback
-        self.where = ""
+    iteration: int
+    value: float
+    bound: float
+    gap: float
+    seconds: float
 
-    def __call__(self, progress: Progress) -> None:
-        """Show how far the gap has closed."""
-        closed = -math.log10(max(progress.gap, self.tol)) if progress.gap < 1.0 else 0.0
-        self.bar.n = round(min(closed, self.bar.total), 1)
-        where = f"{progress.iteration} iterations, value {progress.value:.8g}"
-        self.where = f"{where}, gap {progress.gap:.0e}"
-        self.bar.set_postfix_str(self.where)
-        if self.callback is not None:
-            self.callback(progress)
 
-    def stage(self, doing: str) -> None:
-        """Show the current activity."""
-        self.bar.set_postfix_str(f"{self.where}; {doing}" if self.where else doing)
+Callback = Callable[[Progress], None]
+
+
+class Executor(Protocol):
+    """A ``concurrent.futures`` executor or a Dask client."""
+
+    def submit(self, function: Any, /, *args: Any) -> Any:
+        """Start a call and return its future."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings that all certified solvers share, checked."""
+
+    tol: float = 1e-6
+    callback: Callback | None = None
+    progress: bool = False
+    time_limit: float = float("inf")
+
+    def __post_init__(self) -> None:
+        tolerance(self.tol)
+        Clock(self.time_limit)
+
+
+@dataclass(frozen=True)
+class Request(Settings):
+    """The arguments of :func:`solvers.solve`, which documents them."""
+
+    start: Solution | None = None
+    executor: Executor | None = None
+
+    def settings(self, solver: type[Any]) -> dict[str, Any]:
+        """Return the part of the request that a solver, a dataclass, has as settings."""
+        names = {setting.name for setting in fields(solver)}
+        return {name: value for name, value in vars(self).items() if name in names}
 
 
 @dataclass
@@ -41,45 +68,51 @@ class Run:
     ``unit`` is the unit of the solver's data, measured in the unit of the problem as given.
     """
 
-    callback: Callback | None = None
+    settings: Settings = field(default_factory=Settings)
     clock: Clock = field(default_factory=Clock)
     unit: float = 1.0
     history: list[dict[str, float]] = field(default_factory=list)
+    bar: Any = None  # of tqdm, counting the digits of the gap
+    shown: str = ""
 
     def tell(self, iteration: int, value: float, bound: float, gap: float) -> None:
-        """Pass the progress to the callback, in the unit of the problem as given."""
-        if self.callback is not None:
-            square = self.unit**2
-            row = Progress(iteration, value * square, bound * square, gap, self.clock.seconds)
-            self.callback(row)
+        """Show the progress and pass it to the callback, in the unit of the problem as given."""
+        value, bound = value * self.unit**2, bound * self.unit**2
+        if self.bar is not None:
+            closed = -math.log10(max(gap, self.settings.tol)) if gap < 1.0 else 0.0
+            self.bar.n = round(min(closed, self.bar.total), 1)
+            self.shown = f"{iteration} iterations, value {value:.8g}, gap {gap:.0e}"
+            self.bar.set_postfix_str(self.shown)
+        if self.settings.callback is not None:
+            self.settings.callback(Progress(iteration, value, bound, gap, self.clock.seconds))
 
     def report(self, iteration: int, value: float, bound: float, gap: float, **more: float) -> None:
-        """Add a row to the history, in the unit of the problem as given, and tell the callback."""
+        """Add a row to the history, in the unit of the problem as given, and tell the progress."""
         square = self.unit**2
         row = {"value": value * square, "bound": bound * square, "seconds": self.clock.seconds}
         self.history.append(row | more)
         self.tell(iteration, value, bound, gap)
+
+    def stage(self, doing: str) -> None:
+        """Show the current activity."""
+        if self.bar is not None:
+            self.bar.set_postfix_str(f"{self.shown}; {doing}" if self.shown else doing)
 
     @property
     def late(self) -> bool:
         """Whether the time limit has passed."""
         return self.clock.seconds > self.clock.limit
 
-    def stage(self, doing: str) -> None:
-        """Show the current activity, if there is a bar."""
-        if isinstance(self.callback, Bar):
-            self.callback.stage(doing)
-
 
 @contextmanager
 def running(settings: Settings, unit: float = 1.0) -> Iterator[Run]:
     """Yield a run that started now, with a progress bar if the settings ask for one."""
-    clock = Clock(settings.time_limit)
+    run = Run(settings, Clock(settings.time_limit), unit)
     if not settings.progress:
-        yield Run(settings.callback, clock, unit)
+        yield run
         return
     from tqdm import tqdm  # imported only when a bar is shown
 
-    digits = max(-math.log10(settings.tol), 1.0)
-    with tqdm(total=round(digits, 1), bar_format="{l_bar}{bar}| {postfix}", desc="gap") as bar:
-        yield Run(Bar(bar, settings.tol, settings.callback), clock, unit)
+    digits = round(max(-math.log10(settings.tol), 1.0), 1)
+    with tqdm(total=digits, bar_format="{l_bar}{bar}| {postfix}", desc="gap") as run.bar:
+        yield run

@@ -15,8 +15,7 @@ from solvers.atoms import solve_atoms
 from solvers.base import Solver, register
 from solvers.bracket.incumbent import Incumbent
 from solvers.bracket.limits import MARGIN, OutOfTime, judged
-from solvers.bracket.request import Request, Settings
-from solvers.bracket.run import running
+from solvers.bracket.run import Request, Settings, running
 from solvers.generic.bundle import bundle_ascent
 from solvers.generic.proximal import proximal_descent
 from solvers.norm.interior import solve_norm_ball
@@ -51,7 +50,7 @@ class CertifiedSolver(Settings, Solver):
     max_iterations : int
         Limit on iterations; the answer then has the status ``ITERATION_LIMIT`` and its true gap.
     callback : callable, optional
-        Called with a :class:`solvers.bracket.request.Progress` after every iteration.
+        Called with a :class:`solvers.bracket.run.Progress` after every iteration.
     progress : bool
         Show the gap as it closes, on standard error.
     time_limit : float

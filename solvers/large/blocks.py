@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.bracket.request import Executor
+from solvers.bracket.run import Executor
 
 Single = NDArray[np.float32]
 Found = NDArray[np.intp]

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.bracket.request import Executor
+from solvers.bracket.run import Executor
 from solvers.large.blocks import Single, price_block, priced_blocks
 from solvers.large.neighbours import Cell
 from solvers.large.structure import Vertices, squared_distances

@@ -9,8 +9,7 @@ import numpy as np
 from scipy.sparse import csgraph
 
 from solvers.bracket.limits import OutOfTime
-from solvers.bracket.request import Executor
-from solvers.bracket.run import Run
+from solvers.bracket.run import Executor, Run
 from solvers.large.coupled import LowRankADMM
 from solvers.large.neighbours import Cell, near_pairs, pivot_cells
 from solvers.large.pricing import crowding, paying_pairs, paying_within

@@ -13,8 +13,7 @@ from scipy import sparse
 
 from solvers.base import Solver, register
 from solvers.bracket.limits import MARGIN, judged
-from solvers.bracket.request import Executor, Request, Settings
-from solvers.bracket.run import running
+from solvers.bracket.run import Executor, Request, Settings, running
 from solvers.large.blocks import ambient_executor
 from solvers.large.moment import solve_moment_ball
 from solvers.large.rounds import Rounds
@@ -38,7 +37,7 @@ class SparseSolver(Settings, Solver):
     tol : float
         The relative gap between value and lower bound at which to stop.
     callback : callable, optional
-        Called with a :class:`solvers.bracket.request.Progress` after every round.
+        Called with a :class:`solvers.bracket.run.Progress` after every round.
     progress : bool
         Show the gap as it closes, on standard error.
     time_limit : float

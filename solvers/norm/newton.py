@@ -15,8 +15,7 @@ import numpy as np
 from solvers.base import Solver, register
 from solvers.bracket.incumbent import Incumbent
 from solvers.bracket.limits import judged
-from solvers.bracket.request import Request, Settings
-from solvers.bracket.run import running
+from solvers.bracket.run import Request, Settings, running
 from solvers.norm.ascent import ascend
 from solvers.norm.dual import MomentEvidence, share_inside
 from solvers.qp import LaplacianQP, climb, edge_gains
@@ -44,7 +43,7 @@ class MomentNewton(Settings, Solver):
     max_iterations : int
         Limit on Newton steps; the answer then has the status ``ITERATION_LIMIT`` and its true gap.
     callback : callable, optional
-        Called with a :class:`solvers.bracket.request.Progress` after every step.
+        Called with a :class:`solvers.bracket.run.Progress` after every step.
     progress : bool
         Show the gap as it closes, on standard error.
     time_limit : float

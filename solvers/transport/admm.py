@@ -45,9 +45,7 @@ def run_admm(
 class _DenseADMM(TransportADMM[Array]):
     """The iteration on full matrices."""
 
-    def __init__(
-        self, incumbent: Incumbent, form: Transport, start: Array, on_trial: bool
-    ) -> None:
+    def __init__(self, incumbent: Incumbent, form: Transport, start: Array, on_trial: bool) -> None:
         self.incumbent, self.form, self.on_trial = incumbent, form, on_trial
         self.lmi = TransportLMI.of(incumbent.problem, form, start)
         primal, dual = self.lmi.start(start)
