@@ -152,7 +152,7 @@ def test_an_eigenvalue_limit_is_no_less_than_any_eigenvalue():
         ]
         true = np.linalg.eigvalsh(np.array(matrix, dtype=float))[-1] / 2**graph.bits
         for guess in (true, true * (1 - 1e-9), true * (1 + 1e-9)):
-            hints = verify.Certificate({}, [], 0.0, 0.0, float(guess))
+            hints = verify.Evidence({}, [], 0.0, 0.0, float(guess))
             limit, gamma = verify.eigenvalue_limit(matrix, graph.bits, hints)
             assert true * (1 - 1e-14) <= limit < gamma <= true * (1 + 1e-7)
 
@@ -179,7 +179,7 @@ def test_poor_guesses_make_the_value_loose_never_wrong(factor, monkeypatch):
     monkeypatch.setattr(verify, "cholesky", lambda lower: other)
     matrix = [[3, -1, -2], [-1, 1, 0], [-2, 0, 2]]  # the largest eigenvalue is 3 + √3
     for top in (0.01, 4.7, 4.7320508, 5.0):
-        hints = verify.Certificate({}, [], 0.0, 0.0, top)
+        hints = verify.Evidence({}, [], 0.0, 0.0, top)
         limit, gamma = verify.eigenvalue_limit(matrix, 0, hints)
         assert limit > 3
         assert (limit - 3) ** 2 >= 3

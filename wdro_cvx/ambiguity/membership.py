@@ -22,7 +22,18 @@ M = TypeVar("M", bound=Moment)
 
 
 class Membership(ABC, Generic[M]):
-    """How a set with points of the form ``M`` reads, explains and measures them."""
+    """How a set with points of the form ``M`` reads, explains and measures them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import Nominal, WassersteinBall
+    >>> nominal = Nominal.from_samples(np.eye(3))
+    >>> ball = WassersteinBall(0.5)
+    >>> membership = ball.membership(nominal)
+    >>> membership.distance(membership.explain(4.0 * nominal.second_moment)) <= ball.radius
+    False
+    """
 
     @property
     @abstractmethod

@@ -41,6 +41,14 @@ class Transport:
     build_rest : callable, optional
         Returns :attr:`rest`, which has d × d entries and is made when first asked for.
     reach : float ≥ 0
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import Nominal, WassersteinBall
+    >>> transport = WassersteinBall(0.5).structure(Nominal.from_samples(np.eye(3)))
+    >>> transport.radius, transport.moves_all, transport.euclidean
+    (0.5, True, True)
     """
 
     factor: Array
@@ -137,6 +145,14 @@ class Atoms:
     radius : float
         ε, the largest divergence in the set.
     measure : Divergence
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import KLBall, Nominal
+    >>> atoms = KLBall(0.5).structure(Nominal.from_samples([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]]))
+    >>> len(atoms.signals), sorted(atoms.shares.round(2).tolist())
+    (2, [0.33, 0.67])
     """
 
     samples: Array
@@ -192,6 +208,12 @@ class Norm:
         p.
     alpha : float ≥ 1
         The multiplier is that of the radius to this power.
+
+    Examples
+    --------
+    >>> from wdro_cvx.ambiguity import Norm
+    >>> Norm(order=1.0).dual_order
+    inf
     """
 
     order: float
