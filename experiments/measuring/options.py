@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from experiments.measuring.files import RUNS, choose_output, locked, publish
+from experiments.measuring.files import RUNS
 from experiments.measuring.text import parse_number
 
 if TYPE_CHECKING:
@@ -117,13 +116,3 @@ def add_limits(parser: argparse.ArgumentParser, time_s: float | None, mib: float
         "--memory-limit", type=above, default=mib, metavar="MIB",
         help="MiB for one run and all processes it starts",
     )  # fmt: skip
-
-
-@contextlib.contextmanager
-def workspace(options: argparse.Namespace, command: str) -> Iterator[Path]:
-    """Hold the output folder; replace the reference at the end if asked to."""
-    output = choose_output(command, options.output, options.reference)
-    with locked(output):
-        yield output
-        if options.reference:
-            print(f"replaced {publish(output, command)}")
