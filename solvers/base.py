@@ -15,11 +15,26 @@ from wdro_cvx.registry import Registry
 
 
 class Solver(ABC):
-    """An algorithm with its settings; calling :meth:`solve` does not change it.
+    """The base class of solvers: an algorithm with its settings, which :meth:`solve` never changes.
 
     A subclass names the ambiguity sets that it ``claims``, by class or by what they offer, and
     writes :meth:`solve`. It is a frozen dataclass whose first field is ``tol``. Its ``solve`` runs
     on one BLAS thread where more would only wait (``solvers.bracket.threads``).
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from solvers import Solver
+    >>> from wdro_cvx import Singleton, Solution, Status
+    >>> from wdro_cvx.graphs.laplacian import complete_graph
+    >>> @dataclass(frozen=True)
+    ... class CompleteGraph(Solver):
+    ...     claims = (Singleton,)
+    ...     tol: float = 1e-6
+    ...
+    ...     def solve(self, problem):
+    ...         laplacian = complete_graph(problem.d, problem.target_trace)
+    ...         return Solution(laplacian, problem.value(laplacian), Status.INACCURATE)
     """
 
     #: The sets whose problems it solves; ``(AmbiguitySet,)`` for all of them.
@@ -64,12 +79,45 @@ _REGISTRY: Registry[Solver] = Registry(Solver)
 
 
 def register(cls: S) -> S:
-    """Class decorator: register a solver under its name."""
+    """Register a solver class under its name, as a decorator.
+
+    Parameters
+    ----------
+    cls : type
+        A subclass of :class:`Solver` that states what it ``claims``.
+
+    Returns
+    -------
+    type
+        The class.
+
+    Raises
+    ------
+    SolverError
+        If the name is taken.
+
+    Examples
+    --------
+    >>> from solvers import CertifiedSolver, register, registered
+    >>> register(CertifiedSolver) is registered()["CertifiedSolver"]  # already there
+    True
+    """
     check_stated(cls)
     _REGISTRY.add(cls)
     return cls
 
 
 def registered() -> dict[str, type[Solver]]:
-    """Return all registered solvers by name."""
+    """Return all registered solvers by name.
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> from solvers import registered
+    >>> "CertifiedSolver" in registered()
+    True
+    """
     return _REGISTRY.all()

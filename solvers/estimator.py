@@ -107,6 +107,18 @@ class RobustGraph(BaseEstimator):  # type: ignore[misc]  # untyped
         The number of vertices.
     feature_names_in_ : array (d,)
         Their names, if the columns have any.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from solvers import RobustGraph
+    >>> X = pd.DataFrame(
+    ...     [[1.0, 0.9, -1.0, -0.8], [-0.8, -1.0, 0.9, 1.1], [0.5, 0.4, -0.6, -0.5]],
+    ...     columns=["Oslo", "Bergen", "Rome", "Bari"],
+    ... )
+    >>> graph = RobustGraph(radius=0.1, eta=0.1).fit(X)
+    >>> graph.edges_[["source", "target"]].to_string(index=False, header=False).split()
+    ['Oslo', 'Bergen', 'Rome', 'Bari']
     """
 
     def __init__(

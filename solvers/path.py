@@ -16,7 +16,7 @@ def solve_path(
     etas: Iterable[float] | None = None,
     tol: float = 1e-6,
 ) -> list[Solution]:
-    """Solve a problem along a path of radii, or of etas, each from the solution before.
+    """Solve a problem for several radii or etas, each from the previous solution.
 
     Ctrl-C ends the path; the last answer then has the status ``INTERRUPTED``.
 
@@ -28,6 +28,26 @@ def solve_path(
         One of the two must be given.
     tol : float
         The relative gap of each answer.
+
+    Returns
+    -------
+    list of Solution
+        One for each radius or eta, in their order.
+
+    Raises
+    ------
+    ProblemError
+        If neither or both of ``radii`` and ``etas`` are given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import WassersteinBall, GraphProblem, Nominal
+    >>> X = np.array([[1.0, 0.9, -1.0, -0.8], [-0.8, -1.0, 0.9, 1.1], [0.5, 0.4, -0.6, -0.5]])
+    >>> problem = GraphProblem(Nominal.from_samples(X), WassersteinBall(0.2), eta=0.3)
+    >>> from solvers import solve_path
+    >>> [round(answer.value, 3) for answer in solve_path(problem, radii=[0.0, 0.1, 0.2])]
+    [2.45, 2.533, 2.656]
     """
     solutions: list[Solution] = []
     for step in _problems(problem, radii, etas):

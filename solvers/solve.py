@@ -1,4 +1,4 @@
-"""``solve``: a problem goes to the best solver for it."""
+"""``solve``: pass a problem to the best solver for it."""
 
 from __future__ import annotations
 
@@ -39,15 +39,39 @@ def solve(
     callback : callable, optional
         Called with the progress after every iteration.
     time_limit : float
-        Seconds after which to stop, looked at between steps; the answer then has the status
-        ``TIME_LIMIT`` and its true gap.
+        Seconds after which to stop. The limit is checked between steps; the answer then has the
+        status ``TIME_LIMIT`` and its true gap.
     executor : optional
-        A ``concurrent.futures`` executor or a Dask client, for graphs of many vertices; that of
-        :func:`solvers.price_on` if not given.
+        A ``concurrent.futures`` executor or a Dask client, for graphs of many vertices. The default
+        is the executor of :func:`solvers.price_on`.
+
+    Returns
+    -------
+    Solution
+        Its status is ``SOLVED`` only if the judge confirms the gap.
+
+    Raises
+    ------
+    SolverError
+        If no registered solver accepts the problem.
 
     Notes
     -----
     Up to ``solvers.bracket.threads.ONE_THREAD_UP_TO`` vertices BLAS is held to one thread.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import WassersteinBall, GraphProblem, Nominal
+    >>> X = np.array([[1.0, 0.9, -1.0, -0.8], [-0.8, -1.0, 0.9, 1.1], [0.5, 0.4, -0.6, -0.5]])
+    >>> problem = GraphProblem(Nominal.from_samples(X), WassersteinBall(0.2), eta=0.3)
+    >>> from solvers import solve
+    >>> answer = solve(problem)
+    >>> answer.status.value, answer.gap <= 1e-6
+    ('solved', True)
+    >>> answer.laplacian.round(1)[:2, :2]  # the first two vertices are joined
+    array([[ 1., -1.],
+           [-1.,  1.]])
     """
     request = Request(tol, callback, progress, time_limit, start, executor)
     clock = Clock(time_limit)

@@ -50,7 +50,14 @@ class Settings:
 
 @dataclass(frozen=True)
 class Request(Settings):
-    """The arguments of :func:`solvers.solve`, which documents them."""
+    """The arguments of :func:`solvers.solve`, which documents them.
+
+    Examples
+    --------
+    >>> from solvers import CertifiedSolver, Request
+    >>> CertifiedSolver(**Request(tol=1e-8).settings(CertifiedSolver)).tol
+    1e-08
+    """
 
     start: Solution | None = None
     executor: Executor | None = None

@@ -60,6 +60,18 @@ class CertifiedSolver(Settings, Solver):
     Notes
     -----
     Ctrl-C ends the run with the best answer so far, certified, and the status ``INTERRUPTED``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import KLBall, GraphProblem, Nominal
+    >>> X = np.array([[1.0, 0.9, -1.0, -0.8], [-0.8, -1.0, 0.9, 1.1], [0.5, 0.4, -0.6, -0.5]])
+    >>> problem = GraphProblem(Nominal.from_samples(X), KLBall(0.1), eta=0.3)
+    >>> from solvers import CertifiedSolver
+    >>> from wdro_cvx import judge
+    >>> answer = CertifiedSolver(tol=1e-8).solve(problem)
+    >>> judge(problem, answer).gap <= 1e-8
+    True
     """
 
     claims = (AmbiguitySet,)

@@ -31,14 +31,25 @@ _ambient: ContextVar[Executor | None] = ContextVar("executor", default=None)
 
 @contextmanager
 def price_on(executor: Executor | None) -> Iterator[None]:
-    """Let every solve within compute its blocks on this executor, unless it is given another.
+    """Price the blocks of all large graphs solved within this context on an executor.
 
-    For solves that others make: an estimator's, those of a rule that chooses the radius.
+    Use it for solves that other functions make, such as the estimator's.
 
     Parameters
     ----------
     executor : optional
         A ``concurrent.futures`` executor or a Dask client; None computes here.
+
+    Returns
+    -------
+    context manager
+
+    Examples
+    --------
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> from solvers import price_on
+    >>> with ThreadPoolExecutor() as executor, price_on(executor):
+    ...     pass  # RobustGraph().fit(X), solve(problem), ...
     """
     token = _ambient.set(executor)
     try:

@@ -45,6 +45,19 @@ class SparseSolver(Settings, Solver):
     executor : optional
         A ``concurrent.futures`` executor or a Dask client that computes the blocks of prices; that
         of :func:`solvers.price_on` if not given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from solvers import SparseSolver
+    >>> from wdro_cvx import GraphProblem, Nominal, WassersteinBall
+    >>> from wdro_cvx.generators import neighbour_graph, smooth_table
+    >>> rng = np.random.default_rng(0)
+    >>> X = smooth_table(neighbour_graph(300, rng), 20, rng)
+    >>> problem = GraphProblem(Nominal.from_samples(X), WassersteinBall(1.0), eta=0.3)
+    >>> answer = SparseSolver().solve(problem)
+    >>> answer.status.value, answer.edges.d
+    ('solved', 300)
     """
 
     claims = (MOVED_ROWS, Singleton, FROBENIUS_BALL)

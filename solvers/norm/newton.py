@@ -49,6 +49,17 @@ class MomentNewton(Settings, Solver):
     time_limit : float
         Seconds after which to stop, looked at between steps; the answer then has the status
         ``TIME_LIMIT`` and its true gap.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import MomentBall, GraphProblem, Nominal
+    >>> X = np.array([[1.0, 0.9, -1.0, -0.8], [-0.8, -1.0, 0.9, 1.1], [0.5, 0.4, -0.6, -0.5]])
+    >>> problem = GraphProblem(Nominal.from_samples(X), MomentBall(0.2, p=1.5), eta=0.3)
+    >>> from solvers import MomentNewton
+    >>> answer = MomentNewton().solve(problem)
+    >>> answer.status.value, answer.iterations < 20
+    ('solved', True)
     """
 
     claims = (NORM_BALL,)

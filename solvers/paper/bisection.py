@@ -28,6 +28,23 @@ def bisect_multiplier(
     radius : float > 0
     tol : float > 0
         Width of the final bracket, relative to γ.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ProblemError
+        If the Laplacian has no positive eigenvalue, or an argument is not valid.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from solvers import bisect_multiplier
+    >>> laplacian = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    >>> round(bisect_multiplier(np.eye(2), laplacian, radius=0.5), 6)  # 4 / (γ - 2)² = 0.5²
+    6.0
     """
     matrix = square_matrix("laplacian", laplacian, error=ProblemError)
     moment = square_matrix("second_moment", second_moment, matrix.shape[0], ProblemError)

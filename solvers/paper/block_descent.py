@@ -49,6 +49,17 @@ class BlockDescent(Solver):
         Limit of projected gradient steps in each of them.
     time_limit : float
         Seconds after which to stop, with the status ``TIME_LIMIT``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import GaussianBall, GraphProblem, Nominal
+    >>> X = np.array([[1.0, 0.9, -1.0, -0.8], [-0.8, -1.0, 0.9, 1.1], [0.5, 0.4, -0.6, -0.5]])
+    >>> problem = GraphProblem(Nominal.from_samples(X), GaussianBall(0.2), eta=0.3)
+    >>> from solvers import BlockDescent
+    >>> answer = BlockDescent().solve(problem)
+    >>> bool(answer.multiplier > np.linalg.eigvalsh(answer.laplacian)[-1])
+    True
     """
 
     claims = (EUCLIDEAN_TRANSPORT,)

@@ -52,6 +52,18 @@ class ProjectedGradient(Solver):
     max_iterations : int
     time_limit : float
         Seconds after which to stop, with the status ``TIME_LIMIT``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import MomentBall, GraphProblem, Nominal
+    >>> X = np.array([[1.0, 0.9, -1.0, -0.8], [-0.8, -1.0, 0.9, 1.1], [0.5, 0.4, -0.6, -0.5]])
+    >>> nominal, ball = Nominal.from_samples(X), MomentBall(0.2)
+    >>> problem = GraphProblem(nominal, ball, eta=0.3, trace_penalty=10.0)
+    >>> from solvers import ProjectedGradient
+    >>> answer = ProjectedGradient(tol=1e-8).solve(problem)
+    >>> answer.value - answer.bound <= 1e-8 * answer.value
+    True
     """
 
     claims = (AmbiguitySet,)

@@ -13,7 +13,22 @@ from wdro_cvx.validation import Array
 
 @dataclass(frozen=True)
 class LaplacianQP:
-    """``min ⟨M, L⟩ + prior(L)``: a quadratic program, but for the logarithms of some priors."""
+    """The problem ``min ⟨M, L⟩ + prior(L)``: a quadratic program, unless the prior has logarithms.
+
+    Parameters
+    ----------
+    moment : array (d, d)
+        M, symmetric.
+    prior : DegreePrior
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from solvers import LaplacianQP
+    >>> from wdro_cvx import Frobenius
+    >>> LaplacianQP(np.eye(3), Frobenius(eta=0.3, trace=3.0)).d
+    3
+    """
 
     moment: Array
     prior: DegreePrior

@@ -37,6 +37,20 @@ def solve_laplacian_qp(
     start : (nu, tau), optional
         Multipliers of a similar problem.
     tol : float
+
+    Returns
+    -------
+    QPSolution
+        The graph, its value, and the multipliers of the lower bound.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from solvers import LaplacianQP, solve_laplacian_qp
+    >>> from wdro_cvx import Frobenius
+    >>> found = solve_laplacian_qp(LaplacianQP(np.diag([0.0, 0.0, 9.0]), Frobenius(0.3, trace=3.0)))
+    >>> np.diagonal(found.laplacian).round(2)  # the third vertex is too expensive
+    array([1.5, 1.5, 0. ])
     """
     found = climb(qp, start, tol, _MAX_STEPS)
     answer = _solution(found)

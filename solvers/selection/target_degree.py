@@ -39,7 +39,7 @@ class OutOfReachError(ProblemError):
 
 @dataclass(frozen=True, eq=False)
 class NeighbourFit:
-    """The graph with about so many neighbours, and how it was found.
+    """A graph with about a given number of neighbours, and the search that found it.
 
     Attributes
     ----------
@@ -50,6 +50,17 @@ class NeighbourFit:
         The average number of neighbours of a vertex.
     trials : tuple of (strength, neighbours)
         All strengths that were tried: eta, or alpha·beta.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import WassersteinBall, GraphProblem, Nominal
+    >>> X = np.array([[1.0, 0.9, -1.0, -0.8], [-0.8, -1.0, 0.9, 1.1], [0.5, 0.4, -0.6, -0.5]])
+    >>> problem = GraphProblem(Nominal.from_samples(X), WassersteinBall(0.2), eta=0.3)
+    >>> from solvers import solve_for_neighbours
+    >>> fit = solve_for_neighbours(problem, neighbours=2)
+    >>> fit.neighbours, fit.problem.eta == fit.trials[-1][0]
+    (2.0, True)
     """
 
     problem: GraphProblem
@@ -71,9 +82,9 @@ def average_neighbours(solution: Solution) -> float:
 def solve_for_neighbours(
     problem: GraphProblem, neighbours: float, tol: float = 1e-6
 ) -> NeighbourFit:
-    """Solve a problem with the strength of its prior chosen for so many neighbours on average.
+    """Choose the strength of the prior for a given average number of neighbours, and solve.
 
-    A log-degree graph comes out with mean degree 1: alpha is set so, unless edges have bounds.
+    The mean degree of a log-degree graph is 1, unless edges have bounds: alpha is set accordingly.
 
     Parameters
     ----------
@@ -83,6 +94,25 @@ def solve_for_neighbours(
         How many neighbours a vertex should have on average.
     tol : float
         The relative gap of every graph on the way.
+
+    Returns
+    -------
+    NeighbourFit
+
+    Raises
+    ------
+    OutOfReachError
+        If no strength gives this number of neighbours.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import WassersteinBall, GraphProblem, Nominal
+    >>> X = np.array([[1.0, 0.9, -1.0, -0.8], [-0.8, -1.0, 0.9, 1.1], [0.5, 0.4, -0.6, -0.5]])
+    >>> problem = GraphProblem(Nominal.from_samples(X), WassersteinBall(0.2), eta=0.3)
+    >>> from solvers import solve_for_neighbours
+    >>> solve_for_neighbours(problem, neighbours=1).neighbours
+    1.0
     """
     target = _reachable(problem, neighbours)
     search = _Search(target, math.log(first_strength(problem, target)), 1.0 / problem.d)
