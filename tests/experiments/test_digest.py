@@ -223,3 +223,8 @@ def test_a_line_of_a_trial_makes_its_own_study_stale_and_no_other(tree, stale):
 def test_communities_are_part_of_what_is_scored_by_them(tree, stale):
     tree("experiments/drawing/communities.py", longer)
     assert set(stale()) == {"explain", "temperature"}
+
+
+def test_every_library_that_computes_is_part_of_it():
+    computing = {"numpy", "scipy", "cvxpy", "clarabel", "scs", "piqp", "scikit-learn"}
+    assert computing <= set(digest.LIBRARIES)

@@ -208,3 +208,19 @@ def test_moments_alone_cannot_be_reweighed(kind):
             use(nominal, np.eye(3))
     with pytest.raises(ProblemError, match="radius"):
         kind(-0.1)
+
+
+@given(seeds, st.integers(2, 40), radii, balls, st.sampled_from([0.3, 1.0, 4.0]))
+def test_the_ceiling_is_above_the_risk_at_every_multiplier_and_next_to_it_at_the_best(
+    seed, n, radius, kind, factor
+):
+    """The judge's value is never understated because of it."""
+    losses = np.random.default_rng(seed).exponential(size=n)
+    losses /= np.ptp(losses)
+    ball = kind(radius)
+    ratios, multiplier = ball.tilt(losses)
+    risk = np.mean(ratios * losses)
+    ceiling = ball.ceiling(losses, ratios, factor * multiplier)
+    assert ceiling >= risk - 1e-12
+    if factor == 1.0:
+        assert ceiling == pytest.approx(risk, rel=1e-8)
