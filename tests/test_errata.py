@@ -7,9 +7,9 @@ tests/experiments/test_propositions.py tries and breaks.
 import numpy as np
 import pytest
 
-from experiments.propositions import convexity, general
+from experiments.propositions import convexity
 from experiments.propositions.drawn import Drawn
-from experiments.propositions.routes import numerical_gradient
+from experiments.propositions.routes import BETA, numerical_gradient
 from formulations import (
     GaussianClosedForm,
     GaussianSDP,
@@ -18,6 +18,7 @@ from formulations import (
     RobustPremium,
 )
 from solvers import ProjectedGradient
+from solvers.paper.printed_objectives import gaussian_objective, general_objective
 from wdro_cvx import (
     GaussianBall,
     GraphProblem,
@@ -153,9 +154,10 @@ def test_printed_gradient_holds_when_l_and_theta_commute():
     nominal = Nominal.from_moments(np.zeros(6), np.linalg.inv(laplacian + np.eye(6)))
     drawn = Drawn(nominal, laplacian, 0.5, ETA)
     gamma, weights = 1.2 * drawn.top, weights_from_laplacian(laplacian)
-    printed = convexity.printed_gradient_r(drawn, gamma, weights)
+    problem = drawn.problem(GaussianBall, BETA)
+    printed = gaussian_objective(problem, gamma, as_printed=True)(weights)[1]()
     truth = numerical_gradient(
-        lambda point: convexity.fixed_gamma_objective(drawn, gamma, point), weights
+        lambda point: convexity.penalised_objective(drawn, gamma, point), weights
     )
     assert relative_error(printed, truth) < 1e-7
 
@@ -163,9 +165,10 @@ def test_printed_gradient_holds_when_l_and_theta_commute():
 @pytest.mark.parametrize("q", [2, 4])
 def test_printed_power_holds_for_odd_exponents(q):
     """Where q - 1 is odd the power of E4 keeps the sign by itself, p = 2 among them."""
-    weights = random_weights(np.random.default_rng(5), 6)
-    truth = numerical_gradient(
-        lambda point: np.linalg.norm(laplacian_from_weights(point).ravel(), q), weights
-    )
-    printed = general.printed_norm_gradient(laplacian_from_weights(weights), q)
+    rng = np.random.default_rng(5)
+    nominal = Nominal.from_samples(random_samples(rng, 30, 6))
+    weights = random_weights(rng, 6)
+    problem = GraphProblem(nominal, MomentBall(0.5, p=q / (q - 1)), ETA, trace_penalty=BETA)
+    truth = numerical_gradient(lambda point: problem.value(laplacian_from_weights(point)), weights)
+    printed = general_objective(problem, as_printed=True)(weights)[1]()
     assert relative_error(printed, truth) < 1e-7

@@ -67,12 +67,13 @@ def mean(values: pd.Series) -> Mean:
 
 
 def advantage(table: pd.DataFrame, model: str, other: str, score: str) -> Mean:
-    """Return the mean difference of two models, paired by graph.
+    """Return by how much a model is better than another, paired by graph; a small DOG is good.
 
     All settings of a trial share its graph, so they are averaged first and count as one.
     """
     wide = table.pivot_table(index="trial", columns="model", values=score)
-    return mean(wide[model] - wide[other])
+    difference = wide[model] - wide[other]
+    return mean(-difference if score == "dog" else difference)
 
 
 def outcome(holds: bool) -> str:
@@ -94,6 +95,31 @@ def against_baselines(model: str, untuned: Mean, tuned: Mean) -> str:
 def gains(table: pd.DataFrame, model: str, score: str) -> tuple[Mean, Mean]:
     """Return the advantage of a model over SAA, untuned and tuned."""
     return advantage(table, model, SAA, score), advantage(table, model, TUNED, score)
+
+
+def small_and_large(
+    source: str, chosen: pd.DataFrame, small: int, large: int, scores: Sequence[str]
+) -> list[Statement]:
+    """Check that the robust models beat SAA for small N, and by less for large N."""
+    few, many = chosen[chosen["n"] <= small], chosen[chosen["n"] >= large]
+    found = []
+    for model in (GAUSSIAN, GENERAL):
+        for score in scores:
+            untuned, tuned = gains(few, model, score)
+            found.append(Statement(
+                source,
+                f"For small N (≤ {small}) {model} is better than SAA in {score.upper()}.",
+                against_baselines(model, untuned, tuned),
+                f"{score.upper()} better by {untuned} than SAA, by {tuned} than SAA with tuned η",
+            ))  # fmt: skip
+        first, later = (advantage(part, model, SAA, scores[0]) for part in (few, many))
+        found.append(Statement(
+            source,
+            f"The advantage of {model} over SAA is smaller for large N.",
+            outcome(later.value < first.value),
+            f"{scores[0].upper()} better by {first} for N ≤ {small}, by {later} for N ≥ {large}",
+        ))  # fmt: skip
+    return found
 
 
 def chosen_scores(table: pd.DataFrame, score: str) -> dict[tuple[int, str], Mean]:
@@ -175,6 +201,14 @@ def band(axes: Axes, table: pd.DataFrame, by: str, score: str, label: str, style
     axes.fill_between(place, low, high, color=colour, alpha=0.15, linewidth=0)
 
 
+def bands(
+    axes: Axes, table: pd.DataFrame, by: str, score: str, styles: Mapping[str, int] = STYLES
+) -> None:
+    """Draw a band for every model."""
+    for model, style in styles.items():
+        band(axes, table[table["model"] == model], by, score, model, style)
+
+
 def compare_models(table: pd.DataFrame, by: str, xlabel: str, log: bool) -> Figure:
     """Draw MCC and DOG of every model against a setting, for both choices of the radius."""
     figure, axes = panels(2, rows=2)
@@ -182,10 +216,8 @@ def compare_models(table: pd.DataFrame, by: str, xlabel: str, log: bool) -> Figu
     for row, (choice, note) in enumerate(choices):
         chosen = choice(table, [by])
         for panel, score in zip(axes[2 * row : 2 * row + 2], ("mcc", "dog"), strict=True):
-            for model, style in STYLES.items():
-                band(panel, chosen[chosen["model"] == model], by, score, model, style)
-            title = f"chosen {note}"
-            panel.set(ylabel=score.upper(), title=title, xlabel=xlabel if row else "")
+            bands(panel, chosen, by, score)
+            panel.set(ylabel=score.upper(), title=f"chosen {note}", xlabel=xlabel if row else "")
             if log:
                 panel.set_xscale("log")
                 plain_ticks(panel, (10, 100, 1000))

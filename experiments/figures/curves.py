@@ -15,15 +15,16 @@ from experiments.figures.comparison import (
     REPRODUCED,
     STYLES,
     Experiment,
-    advantage,
     against_baselines,
     band,
+    bands,
     choose_by_truth,
     compare_models,
     gains,
     mean,
     outcome,
     panels,
+    small_and_large,
 )
 from experiments.figures.learning import GAUSSIAN, GENERAL, MODELS, SAA, TUNED
 from experiments.figures.trials import RADIUS_MODELS, values
@@ -32,13 +33,11 @@ from experiments.propositions.proposition import PROPOSITIONS
 from experiments.study import Statement
 
 _SIZES = values("sample-size", "n")
-_SMALL, _LARGE = 50, 500
 _RADIUS_SIZES = values("radius", "n")
 _LEVELS = values("noise", "noise")
 _LOW = 0.4  # the paper: lower than 0.5
 _TICKS = (0.1, 1, 10)
 _RELIABLE = 0.99
-_ROBUST = (GAUSSIAN, GENERAL)
 
 
 def curve_figure(table: pd.DataFrame) -> Figure:
@@ -56,34 +55,18 @@ def curve_statements(table: pd.DataFrame) -> list[Statement]:
 
 def sample_size_statements(table: pd.DataFrame) -> list[Statement]:
     """Check what the paper says of its Figure 3."""
-    say = partial(Statement, "Figure 3")
     chosen = choose_by_truth(table, ["n"])
-    small, large = chosen[chosen["n"] <= _SMALL], chosen[chosen["n"] >= _LARGE]
-    found = []
-    for model in _ROBUST:
-        for score, sign in (("mcc", 1.0), ("dog", -1.0)):
-            signed = small.assign(**{score: sign * small[score]})
-            untuned, tuned = gains(signed, model, score)
-            found.append(say(
-                f"For small N (≤ {_SMALL}) {model} is better than SAA in {score.upper()}.",
-                against_baselines(model, untuned, tuned),
-                f"{score.upper()} better by {untuned} than SAA, by {tuned} than SAA with tuned η",
-            ))  # fmt: skip
-    for model in _ROBUST:
-        few, many = (advantage(part, model, SAA, "mcc") for part in (small, large))
-        found.append(say(
-            f"The improvement of {model} over SAA is small for large N.",
-            outcome(many.value < few.value),
-            f"MCC better by {few} for N ≤ {_SMALL}, by {many} for N ≥ {_LARGE}",
-        ))  # fmt: skip
     saa = chosen[chosen["model"] == SAA]
     first, last = (mean(saa[saa["n"] == n]["mcc"]) for n in (_SIZES[0], _SIZES[-1]))
-    found.append(say(
-        "SAA improves with the number of samples.",
-        outcome(last.value - first.value > 2 * (first.error + last.error)),
-        f"MCC {first} at N = {_SIZES[0]}, {last} at N = {_SIZES[-1]}",
-    ))  # fmt: skip
-    return found
+    return [
+        *small_and_large("Figure 3", chosen, 50, 500, ("mcc", "dog")),
+        Statement(
+            "Figure 3",
+            "SAA improves with the number of samples.",
+            outcome(last.value - first.value > 2 * (first.error + last.error)),
+            f"MCC {first} at N = {_SIZES[0]}, {last} at N = {_SIZES[-1]}",
+        ),
+    ]
 
 
 def radius_figure(table: pd.DataFrame) -> Figure:
@@ -135,9 +118,7 @@ def radius_statements(table: pd.DataFrame) -> list[Statement]:
 def reliability_figure(table: pd.DataFrame) -> Figure:
     """Draw the reliability of both scenarios against the radius."""
     figure, (panel,) = panels(1)
-    for model in RADIUS_MODELS:
-        rows = table[table["model"] == model]
-        band(panel, rows, "parameter", "reliability", model, STYLES[model])
+    bands(panel, table, "parameter", "reliability", {m: STYLES[m] for m in RADIUS_MODELS})
     panel.set(xscale="log", xlabel="radius ε", ylabel="reliability", ylim=(0, 1.02))
     plain_ticks(panel, _TICKS)
     panel.legend()
@@ -182,7 +163,7 @@ def noise_statements(table: pd.DataFrame) -> list[Statement]:
 
     drop = {model: at(model, low) - at(model, _LOW) for model in MODELS}
     found = []
-    for model in _ROBUST:
+    for model in (GAUSSIAN, GENERAL):
         milder = drop[model] < 0.5 * drop[SAA]
         than_tuned = model != GENERAL and drop[model] < 0.5 * drop[TUNED]
         found.append(say(

@@ -7,8 +7,6 @@ their edges are counted.
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -19,18 +17,17 @@ from experiments.figures.comparison import (
     STYLES,
     Experiment,
     advantage,
-    against_baselines,
-    band,
+    bands,
     beside,
     choose_by_truth,
     chosen_scores,
     closeness,
-    gains,
     mean,
     outcome,
     panels,
+    small_and_large,
 )
-from experiments.figures.learning import GAUSSIAN, GENERAL, SAA, TABLE_2, TABLE_3, TUNED
+from experiments.figures.learning import GAUSSIAN, GENERAL, SAA, TABLE_2, TABLE_3
 from experiments.figures.trials import (
     BLOCKS,
     GRAPHS,
@@ -51,7 +48,6 @@ from wdro_cvx.judging.edges import EDGE_THRESHOLD
 _NEARLY = 0.005
 _NORM_SIZES = values("norm", "n")
 _SIZES = values("nmi", "n")
-_SMALL, _LARGE = 150, 500
 _PRIOR_SIZES = values("prior", "n")
 _PLAIN, _LOGS, _ROBUST_PLAIN, _ROBUST_LOGS = PRIOR_MODELS
 _PAIRS = (
@@ -109,11 +105,10 @@ def nmi_figure(table: pd.DataFrame) -> Figure:
     """Draw NMI against N, ours and the paper's."""
     figure, (panel,) = panels(1)
     chosen = choose_by_truth(table, ["n"], "nmi")
-    for model, style in STYLES.items():
-        band(panel, chosen[chosen["model"] == model], "n", "nmi", model, style)
-        if model != TUNED:
-            theirs = [TABLE_3[n, model] for n in _SIZES]
-            panel.plot(_SIZES, theirs, ":", color=COLOURS[style], linewidth=0.9)
+    bands(panel, chosen, "n", "nmi")
+    for model in (SAA, GAUSSIAN, GENERAL):
+        theirs = [TABLE_3[n, model] for n in _SIZES]
+        panel.plot(_SIZES, theirs, ":", color=COLOURS[STYLES[model]], linewidth=0.9)
     panel.set(xscale="log", xlabel="number of samples N", ylabel="NMI")
     plain_ticks(panel, (100, 200, 500, 1000))
     panel.legend()
@@ -122,24 +117,11 @@ def nmi_figure(table: pd.DataFrame) -> Figure:
 
 def nmi_statements(table: pd.DataFrame) -> list[Statement]:
     """Check what the paper says of its Table 3."""
-    say = partial(Statement, "Table 3")
     chosen = choose_by_truth(table, ["n"], "nmi")
-    small, large = chosen[chosen["n"] <= _SMALL], chosen[chosen["n"] >= _LARGE]
-    found = []
-    for model in (GAUSSIAN, GENERAL):
-        untuned, tuned = gains(small, model, "nmi")
-        found.append(say(
-            f"For small N (≤ {_SMALL}) the communities of {model} are better than SAA's.",
-            against_baselines(model, untuned, tuned),
-            f"NMI better by {untuned} than SAA, by {tuned} than SAA with tuned η",
-        ))  # fmt: skip
-    few, many = (advantage(part, GAUSSIAN, SAA, "nmi") for part in (small, large))
-    found.append(say(
-        "The advantage is less obvious for large N.",
-        outcome(many.value < few.value),
-        f"{GAUSSIAN}: {few} for N ≤ {_SMALL}, {many} for N ≥ {_LARGE}",
-    ))  # fmt: skip
-    return [*found, closeness(chosen_scores(table, "nmi"), TABLE_3, "Table 3")]
+    return [
+        *small_and_large("Table 3", chosen, 150, 500, ("nmi",)),
+        closeness(chosen_scores(table, "nmi"), TABLE_3, "Table 3"),
+    ]
 
 
 def example_figure(table: pd.DataFrame) -> Figure:
@@ -182,9 +164,8 @@ def prior_figure(table: pd.DataFrame) -> Figure:
     chosen = choose_by_truth(table, ["truth", "n"])
     figure, axes = panels(2)
     for panel, graph in zip(axes, GRAPHS, strict=True):
-        rows = chosen[chosen["truth"] == graph]
-        for style, name in enumerate(PRIOR_MODELS):
-            band(panel, rows[rows["model"] == name], "n", "mcc", name, style)
+        styles = {name: style for style, name in enumerate(PRIOR_MODELS)}
+        bands(panel, chosen[chosen["truth"] == graph], "n", "mcc", styles)
         panel.set(xscale="log", xlabel="number of samples N", ylabel="MCC", title=f"{graph} graphs")
         plain_ticks(panel, _PRIOR_SIZES)
     axes[1].legend(loc="lower right")

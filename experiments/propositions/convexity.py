@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import cvxpy as cp
 import numpy as np
+from scipy.linalg import block_diag
 
 from experiments.propositions.drawn import REGULAR, SINGULAR, Drawn, sized, with_gamma
 from experiments.propositions.gaussian import printed_objective
 from experiments.propositions.proposition import Attempt, Ruling, proposition
 from experiments.propositions.routes import (
+    BETA,
     ROUNDING,
     bend,
     conic_optimum,
@@ -16,15 +18,13 @@ from experiments.propositions.routes import (
     numerical_gradient,
     slope,
 )
-from solvers.paper.block_descent import fixed_gamma
+from solvers.paper.printed_objectives import gaussian_objective
 from wdro_cvx import GaussianBall
-from wdro_cvx.graphs.laplacian import adjoint, laplacian_from_weights, weights_from_laplacian
+from wdro_cvx.graphs.laplacian import laplacian_from_weights, weights_from_laplacian
 from wdro_cvx.validation import Array
 
 _POLE = "fourth-order differences near the pole λmax"
 _AT_GAMMA = with_gamma(REGULAR, 1.3, 3.0)
-#: The penalty of the paper's relaxation wherever one is needed.
-BETA = 2.0
 
 
 def kronecker_form(a: Array, b: Array, c: Array) -> float:
@@ -80,13 +80,10 @@ def printed_hessian(drawn: Drawn, gamma: float) -> Array:
 
 def symmetric_basis(d: int) -> Array:
     """Return an orthonormal basis, as columns, of the vectors ``(vec D, δ)`` with symmetric D."""
-    columns = []
-    for i in range(d):
-        for j in range(i + 1):
-            matrix = np.zeros((d, d))
-            matrix[i, j] = matrix[j, i] = 1.0
-            columns.append(np.append(matrix.ravel() / np.linalg.norm(matrix), 0.0))
-    return np.column_stack([*columns, np.append(np.zeros(d * d), 1.0)])
+    units = np.eye(d * d).reshape(-1, d, d)[np.tri(d, dtype=bool).ravel()]
+    matrices = (units + units.transpose(0, 2, 1)).reshape(-1, d * d)
+    matrices /= np.linalg.norm(matrices, axis=1, keepdims=True)
+    return np.asarray(block_diag(matrices.T, 1.0))
 
 
 @proposition(
@@ -147,32 +144,11 @@ def gradient_gamma(drawn: Drawn, rng: np.random.Generator) -> Attempt:
     return Attempt(worst, drawn.data)
 
 
-def fixed_gamma_objective(drawn: Drawn, gamma: float, weights: Array) -> float:
-    """Return ``r(v)`` of equation 34: fixed γ, penalised trace."""
+def penalised_objective(drawn: Drawn, gamma: float, weights: Array) -> float:
+    """Return ``g(γ, L) + β(Tr L - d)²``, which is ``r(v)`` of equation 34 and a constant."""
     laplacian = laplacian_from_weights(weights)
-    penalty = BETA * (np.trace(laplacian) - drawn.d) ** 2
-    moment = gamma**2 * np.trace(drawn.resolvent(gamma, laplacian) @ drawn.theta)
-    return float(moment + drawn.eta * np.sum(laplacian**2) + penalty)
-
-
-def printed_gradient_r(drawn: Drawn, gamma: float, weights: Array) -> Array:
-    """Return equation 35: the two inverses side by side."""
-    laplacian = laplacian_from_weights(weights)
-    inverse = drawn.resolvent(gamma, laplacian)
-    return _gradient(drawn, laplacian, gamma**2 * inverse @ inverse @ drawn.theta)
-
-
-def corrected_gradient_r(drawn: Drawn, gamma: float, weights: Array) -> Array:
-    """Return the gradient with one inverse on each side of Σₓ."""
-    laplacian = laplacian_from_weights(weights)
-    _, moment = fixed_gamma(drawn.problem(GaussianBall), laplacian, gamma)
-    return _gradient(drawn, laplacian, moment)
-
-
-def _gradient(drawn: Drawn, laplacian: Array, moment: Array) -> Array:
-    slack = np.trace(laplacian) - drawn.d
-    rest = 2 * drawn.eta * laplacian + 2 * BETA * slack * np.eye(drawn.d)
-    return adjoint(moment + rest)
+    excess = float(np.trace(laplacian)) - drawn.d
+    return printed_objective(drawn, gamma, laplacian) + BETA * excess**2
 
 
 @proposition(
@@ -182,29 +158,33 @@ def _gradient(drawn: Drawn, laplacian: Array, moment: Array) -> Array:
     dimensions=(3, 6),  # with one edge the two matrices always have the same diagonal form
 )  # fmt: skip
 def gradient_r(drawn: Drawn, rng: np.random.Generator) -> Attempt:
-    """Compare both gradients with differences of r."""
+    """Compare the gradients of the printed Algorithm 2 with differences of r."""
     gamma, weights = drawn["gamma"], weights_from_laplacian(drawn.laplacian)
-    found = numerical_gradient(lambda v: fixed_gamma_objective(drawn, gamma, v), weights)
-    printed = deviation(printed_gradient_r(drawn, gamma, weights), found)
-    corrected = deviation(corrected_gradient_r(drawn, gamma, weights), found)
+    truth = numerical_gradient(lambda v: penalised_objective(drawn, gamma, v), weights)
+    problem = drawn.problem(GaussianBall, BETA)
+    printed, corrected = (
+        deviation(gaussian_objective(problem, gamma, as_printed)(weights)[1](), truth)
+        for as_printed in (True, False)
+    )
     return Attempt(printed, drawn.data, corrected)
 
 
 def fixed_gamma_optimum(drawn: Drawn, gamma: float) -> float:
-    """Return the optimum of equation 34 by CVXPY, with the constraint ``γI ≻ L``."""
+    """Return the minimum of :func:`penalised_objective` over ``γI ≻ L`` by CVXPY."""
     d = drawn.d
     laplacian = cp.Variable((d, d), symmetric=True)
     constraints = [cp.sum(laplacian, axis=1) == 0, laplacian[~np.eye(d, dtype=bool)] <= 0]
     fraction = cp.matrix_frac(gamma * drawn.nominal.factor.T, gamma * np.eye(d) - laplacian)
     penalty = BETA * cp.square(cp.trace(laplacian) - d)
     objective = fraction + drawn.eta * cp.sum_squares(laplacian) + penalty
+    objective += gamma * (drawn.radius**2 - np.trace(drawn.theta))
     return conic_optimum(cp.Problem(cp.Minimize(objective), constraints))
 
 
 def beyond_the_pole(drawn: Drawn, gamma: float, distance: float) -> float:
-    """Return ``r(v)`` of equation 34 where λmax exceeds γ by a little, which v ≥ 0 allows."""
+    """Return the objective where λmax exceeds γ by a little, which v ≥ 0 allows."""
     scale = gamma * (1 + distance) / drawn.top
-    return fixed_gamma_objective(drawn, gamma, scale * weights_from_laplacian(drawn.laplacian))
+    return penalised_objective(drawn, gamma, scale * weights_from_laplacian(drawn.laplacian))
 
 
 @proposition(

@@ -105,15 +105,11 @@ def printed_objective(drawn: Drawn, gamma: float, laplacian: Array) -> float:
 
 def closed_form_risk(drawn: Drawn) -> float:
     """Return the infimum over γ of Theorem 1 at one Laplacian, by a scalar search."""
-    top = drawn.top
 
     def objective(logarithm: float) -> float:
-        return printed_objective(drawn, top * (1 + np.exp(logarithm)), drawn.laplacian)
+        return printed_objective(drawn, drawn.top * (1 + np.exp(logarithm)), drawn.laplacian)
 
-    grid = np.linspace(-16, 8, 200)
-    best = float(grid[int(np.argmin([objective(point) for point in grid]))])
-    around = (best - 0.2, best + 0.2)
-    found = optimize.minimize_scalar(objective, bounds=around, options={"xatol": 1e-9})
+    found = optimize.minimize_scalar(objective, bounds=(-16.0, 8.0), options={"xatol": 1e-9})
     return float(found.fun) - drawn.eta * float(np.sum(drawn.laplacian**2))
 
 

@@ -170,6 +170,11 @@ class Finding:
         refuting = [attempt for attempt in self.attempts if _defined(attempt.printed) > limit]
         return min(refuting, key=_size, default=None)
 
+    @property
+    def file(self) -> str:
+        """Where the counterexample is saved; empty if there is none."""
+        return f"counterexamples/{self.proposition.key}.npz" if self.counterexample else ""
+
 
 def tally(findings: Sequence[Finding]) -> dict[Ruling, int]:
     """Count the rulings on what the paper says.

@@ -21,6 +21,8 @@ from wdro_cvx.validation import Array
 #: Tolerances, each with what limits it.
 CONIC = (1e-6, "Clarabel's and our solver's relative gap, 1e-7 each, with room for cancellation")
 ROUNDING = (1e-12, "rounding")
+#: The trace penalty of the paper's relaxation, wherever one is needed.
+BETA = 2.0
 
 
 def deviation(found: ArrayLike, expected: ArrayLike) -> float:

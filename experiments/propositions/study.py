@@ -14,13 +14,14 @@ import pandas as pd
 from experiments.measuring.digest import Source
 from experiments.measuring.files import remove_folder
 from experiments.measuring.text import markdown_table
-from experiments.page.ledger import LedgerEntry, ledger_page
 from experiments.propositions.figures import draw_figures
+from experiments.propositions.page import ledger_page
 from experiments.propositions.proposition import PROPOSITIONS, Attempt, Finding, Proposition, tally
 from experiments.propositions.trial import PropositionTask, try_task
 from experiments.study import Report, Run, Study
 from wdro_cvx import WdroError
 
+_TITLE = "The paper's statements, tried"
 #: The paper's order: by kind, then by number.
 _ORDER = (
     "Proposition 1", "Lemma", "Theorem", "Corollary", "Proposition", "Figure", "Equation",
@@ -79,13 +80,14 @@ def answer(run: Run, options: argparse.Namespace) -> Report:
         Finding(chosen[key], attempts[key], options.dimensions)
         for key in sorted(chosen, key=_place)
     ]
+    page = ledger_page(findings, _TITLE, _summary(findings), run.command)
     remove_folder(run.output / "counterexamples")  # those of an earlier run may hold by now
     return Report(
-        "The paper's statements, tried",
+        _TITLE,
         describe(findings),
         tables={"ledger": ledger_table(findings)},
         figures={} if options.names else draw_figures(options.seed),
-        files={"ledger.html": ledger_html(findings, run.command), **counterexamples(findings)},
+        files={"ledger.html": page, **counterexamples(findings)},
         summary="\n".join(f"  {f.proposition.name:24} {f.ruling.value}" for f in findings),
         failure=" ".join(
             f"{f.proposition.name} {f.ruling.value}, but docs/propositions.md says that it "
@@ -112,7 +114,7 @@ def ledger_table(findings: Sequence[Finding]) -> pd.DataFrame:
             "erratum": p.erratum, "ours": p.ours, "worst_deviation": _text(f.worst),
             "worst_corrected": max(f.corrections, default=None), "tolerance": p.within[0],
             "reason": p.within[1], "instances": len(f.attempts), "vertices": f.vertices,
-            "ranges": p.family.ranges, "routes": p.routes, "counterexample": _file(f),
+            "ranges": p.family.ranges, "routes": p.routes, "counterexample": f.file,
         }
         for f in findings for p in (f.proposition,)
     ])  # fmt: skip
@@ -138,12 +140,6 @@ def describe(findings: Sequence[Finding]) -> list[str]:
     ]
 
 
-def ledger_html(findings: Sequence[Finding], command: str) -> str:
-    """Return the ledger as a page; ``command`` is the one that made it."""
-    title, notes = "The paper's statements, tried", [f"Made by {command}."]
-    return ledger_page([_entry(f) for f in findings], title, _summary(findings), notes)
-
-
 def counterexamples(findings: Sequence[Finding]) -> dict[str, bytes]:
     """Return the smallest counterexample to every refuted proposition, by file name."""
     files = {}
@@ -153,7 +149,7 @@ def counterexamples(findings: Sequence[Finding]) -> dict[str, bytes]:
             arrays: dict[str, Any] = {name: np.asarray(v) for name, v in example.data.items()}
             buffer = io.BytesIO()
             np.savez(buffer, **arrays, printed_deviation=example.printed)
-            files[_file(finding)] = buffer.getvalue()
+            files[finding.file] = buffer.getvalue()
     return files
 
 
@@ -168,28 +164,12 @@ def _summary(findings: Sequence[Finding]) -> str:
 
 
 def _row(finding: Finding) -> list[object]:
-    p, corrected, file = finding.proposition, finding.corrections, _file(finding)
+    p, corrected, file = finding.proposition, finding.corrections, finding.file
     return [
         p.name, p.says, p.finds, f"**{finding.ruling.value}**", _text(finding.worst),
         _text(float(np.max(corrected))) if corrected else "", f"{p.within[0]:.0e}", p.erratum,
         f"[npz]({file})" if file else "",
     ]  # fmt: skip
-
-
-def _entry(finding: Finding) -> LedgerEntry:
-    p, example = finding.proposition, finding.counterexample
-    return LedgerEntry(
-        p.name, p.says, p.finds, finding.ruling.value, p.routes,
-        f"{finding.vertices} vertices, {p.family.ranges}", p.within[1], p.within[0], p.refuted,
-        [attempt.printed for attempt in finding.attempts], finding.corrections, p.erratum, p.ours,
-        None if example is None else example.data, _file(finding),
-    )  # fmt: skip
-
-
-def _file(finding: Finding) -> str:
-    """Return where the counterexample is, nothing if there is none."""
-    key = finding.proposition.key
-    return "" if finding.counterexample is None else f"counterexamples/{key}.npz"
 
 
 def _text(deviation: float) -> str:

@@ -143,7 +143,7 @@ class PrintedDescent(Solver):
         gamma, status = np.nan, Status.ITERATION_LIMIT
         history: list[dict[str, float]] = []
         for _ in range(self.max_iterations):
-            gamma = self._bisect(problem, laplacian)
+            gamma = self.bisect(problem, laplacian)
             objective = gaussian_objective(problem, gamma, self.as_printed)
             inner = plain_descent(objective, weights, self.tol, self.max_inner_iterations, clock)
             weights, previous = inner.weights, laplacian
@@ -173,8 +173,25 @@ class PrintedDescent(Solver):
             history=history,
         )
 
-    def _bisect(self, problem: GraphProblem, laplacian: Array) -> float:
-        """Run Algorithm 1."""
+    def bisect(self, problem: GraphProblem, laplacian: Array) -> float:
+        """Run Algorithm 1: return γ for a fixed L.
+
+        Parameters
+        ----------
+        problem : GraphProblem
+            With a ``GaussianBall`` or a ``WassersteinBall``.
+        laplacian : array (d, d)
+
+        Returns
+        -------
+        float
+            The middle of the last bracket.
+
+        Raises
+        ------
+        SolverError
+            If the bracket does not contain γ.
+        """
         moment, radius = problem.nominal.second_moment, problem.ambiguity.radius
 
         def slope(gamma: float) -> float:

@@ -133,9 +133,10 @@ def _vector_norm(weights: Array, degree: Array, q: float, as_printed: bool) -> E
     total = _power_sum(diagonal, q) + 2.0 * _power_sum(entries, q)
 
     def gradient() -> Array:
-        powers = diagonal ** (q - 1.0)
+        exponent = round(q - 1.0, 12)  # for p = 4/3 it is 3, but for rounding
+        powers = diagonal**exponent
         with np.errstate(invalid="ignore"):  # printed: a negative number to a fractional power
-            negated = -((-entries) ** (q - 1.0)) if as_printed else entries ** (q - 1.0)
+            negated = -((-entries) ** exponent) if as_printed else entries**exponent
         return np.asarray(
             total ** (1.0 / q - 1.0) * (powers[heads] + powers[tails] + 2.0 * negated)
         )

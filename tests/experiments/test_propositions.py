@@ -24,7 +24,8 @@ from experiments.propositions.proposition import (
     proposition,
     tally,
 )
-from wdro_cvx import MomentBall, WdroError
+from solvers import PrintedGradient
+from wdro_cvx import WdroError
 from wdro_cvx.metrics import edge_correlation
 from wdro_cvx.moments.distribution import uniform
 
@@ -81,12 +82,15 @@ def value_scaled(module, name, factor=1.001):
     return module, name, Changed
 
 
-def printed_norm_instead(drawn, q):
-    return general.printed_norm_gradient(drawn.laplacian, q)
+def uncorrected(module, name):
+    """Replace corrected gradients by printed ones."""
+    original = getattr(module, name)
+    return module, name, lambda *problem: original(*problem[:-1], True)
 
 
-def certified_for_largest_degree(drawn):
-    return algorithms.certified(drawn.problem(MomentBall, convexity.BETA, p=1.0))
+class UncorrectedGradient(PrintedGradient):
+    def __init__(self, **options):
+        super().__init__(**options | {"as_printed": True})
 
 
 def tilted(drawn, gamma, laplacian, original=gaussian.printed_objective):
@@ -123,10 +127,10 @@ BREAKS = {
     "lemma-3": (swapped(convexity, "kronecker_deviation", lambda a, b: 0.0), H),
     "theorem-2": (scaled(convexity, "printed_hessian"), F),
     "gradient-gamma": (swapped(convexity, "printed_slope", lambda drawn, gamma: (0.0, 0.0)), F),
-    "gradient-r": (swapped(convexity, "corrected_gradient_r", convexity.printed_gradient_r), F),
+    "gradient-r": (uncorrected(convexity, "gaussian_objective"), F),
     "proposition-2": (scaled(gaussian, "certified", 1.001), F),
     "gamma-curve": (swapped(convexity, "printed_objective", tilted), F),
-    "algorithm-2": (swapped(algorithms, "corrected_gradient_r", convexity.printed_gradient_r), F),
+    "algorithm-2": (swapped(algorithms, "PrintedGradient", UncorrectedGradient), F),
     "algorithm-3": (scaled(algorithms, "block_descent", 1.001), F),
     "algorithm-3-hard-case": (swapped(algorithms, "block_descent", algorithms.certified), H),
     "algorithm-4": (scaled(algorithms, "by_cvxpy", 1.001), F),
@@ -135,11 +139,11 @@ BREAKS = {
     "theorem-2-few-samples": (scaled(convexity, "printed_hessian"), F),
     "proposition-2-larger": (scaled(gaussian, "by_cvxpy", 1.1), F),
     "proposition-3-larger": (scaled(general, "by_cvxpy", 1.1), F),
-    "algorithm-1": (scaled(algorithms, "printed_bisection"), F),
-    "one-bracket": (swapped(algorithms, "_BRACKET", (0.0, np.inf)), H),
+    "algorithm-1": (scaled(algorithms, "printed_gamma"), F),
+    "one-bracket": (swapped(algorithms, "_BRACKET", (1e-9, 1e9)), H),
     "no-root": (swapped(algorithms, "printed_slope", lambda drawn, gamma: (0.0, 0.0)), H),
     "dropped-domain": (swapped(convexity, "beyond_the_pole", lambda *arguments: np.inf), H),
-    "kink": (swapped(algorithms, "largest_degree_descent", certified_for_largest_degree), H),
+    "kink": (swapped(algorithms, "gradient_descent", algorithms.certified), H),
     "misprinted-score": (swapped(errata, "printed_score", edge_correlation), H),
     "mean-term": (scaled(Drawn, "resolvent"), F),
     "index-of-adjoint": (scaled(errata, "adjoint"), F),
@@ -157,7 +161,7 @@ BREAKS = {
     "proposition-3": (scaled(general, "by_cvxpy"), F),
     "infinite-exponent": (value_scaled(general, "solve"), F),
     "on-the-sample-average-path": (swapped(general, "solve", with_other_eta), F),
-    "gradient-m": (swapped(general, "corrected_norm_gradient", printed_norm_instead), F),
+    "gradient-m": (uncorrected(general, "general_objective"), F),
     "worst-samples": (swapped(Drawn, "worst", wider), F),
     "worst-gaussian": (swapped(Drawn, "worst", wider), F),
     "adversary-never-wins": (scaled(gaussian, "adversary"), F),

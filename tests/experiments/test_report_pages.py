@@ -8,9 +8,9 @@ import pytest
 from browser import Watched, started_browser
 
 from experiments.page.comparison import comparison_data, comparison_page
-from experiments.page.ledger import LedgerEntry, ledger_page
-from experiments.propositions.proposition import PROPOSITIONS, Attempt, Finding
-from experiments.propositions.study import ledger_html
+from experiments.propositions.page import ledger_page
+from experiments.propositions.proposition import Attempt, Finding
+from experiments.propositions.trial import PROPOSITIONS
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
@@ -123,24 +123,29 @@ def test_the_runs_sort_and_a_link_brings_back_the_view(browser, report):
 # --- The ledger ----------------------------------------------------------------------------------
 
 
-def entries():
-    common = {"routes": "two ways", "ranges": "d 2–5", "reason": "rounding", "tolerance": 1e-8,
-              "refuted": 1e-6}  # fmt: skip
-    return [
-        LedgerEntry("Lemma 1", "Holds.", "", "holds", printed=[1e-10, 0.0], corrected=[], **common),
-        LedgerEntry(
-            "Lemma 2", "printed", HOSTILE, "holds as corrected", printed=[np.nan, 1e-2],
-            corrected=[1e-12, 1e-9], counterexample={HOSTILE: [[1.5, 2.5]]},
-            file="counterexamples/lemma-2.npz", erratum="E3", **common,
-        ),
-        LedgerEntry("Premium", "(nothing)", "It is one.", "holds", printed=[0.0], corrected=[],
-                    ours=True, **common),
+def finding(key, says, finds, *attempts, **more):
+    limits = {"within": (1e-8, "rounding"), "refuted": 1e-6, "erratum": "", "ours": False}
+    name = key.replace("-", " ").capitalize()
+    tried = replace(
+        PROPOSITIONS["lemma-1"], key=key, name=name, says=says, finds=finds, **limits | more
+    )
+    return Finding(tried, attempts)
+
+
+def ledger():
+    hostile = {HOSTILE: [[1.5, 2.5]]}
+    findings = [
+        finding("lemma-1", "Holds.", "", Attempt(1e-10, {}), Attempt(0.0, {})),
+        finding("lemma-2", "printed", HOSTILE, Attempt(np.nan, hostile, 1e-12),
+                Attempt(1e-2, hostile, 1e-9), erratum="E3"),
+        finding("premium", "(nothing)", "It is one.", Attempt(0.0, {}), ours=True),
     ]  # fmt: skip
+    return ledger_page(findings, "tried", "1 × holds", "wdro propositions")
 
 
 def test_the_ledger_shows_every_trial_and_opens_every_claim(browser, tmp_path):
     path = tmp_path / "ledger.html"
-    path.write_text(ledger_page(entries(), "tried", "1 × holds"), encoding="utf-8")
+    path.write_text(ledger(), encoding="utf-8")
     watched = Watched(browser, path)
     page = watched.page
     titles = page.eval_on_selector_all("#chart title", "all => all.map((e) => e.textContent)")
@@ -170,7 +175,7 @@ def test_the_ledger_shows_every_trial_and_opens_every_claim(browser, tmp_path):
 
 def test_a_row_of_the_picture_opens_its_claim(browser, tmp_path):
     path = tmp_path / "ledger.html"
-    path.write_text(ledger_page(entries(), "tried", "1 × holds"), encoding="utf-8")
+    path.write_text(ledger(), encoding="utf-8")
     watched = Watched(browser, path)
     box = watched.page.locator("#chart [aria-label=dot]").first.locator("path, circle").first
     box.click(force=True)
@@ -180,9 +185,9 @@ def test_a_row_of_the_picture_opens_its_claim(browser, tmp_path):
 
 
 def test_findings_become_entries_with_their_counterexample():
-    tried = replace(PROPOSITIONS["lemma-1"], key="lemma-9", within=(1e-8, ""), refuted=1e-6)
-    attempts = [Attempt(0.5, {"A": np.eye(2)}), Attempt(0.4, {"A": np.eye(3)})]
-    text = ledger_html([Finding(tried, attempts, (20,))], "wdro propositions --seed 7")
+    attempts = Attempt(0.5, {"A": np.eye(2)}), Attempt(0.4, {"A": np.eye(3)})
+    found = replace(finding("lemma-9", "", "", *attempts), dimensions=(20,))
+    text = ledger_page([found], "tried", "", "wdro propositions --seed 7")
     assert "counterexamples/lemma-9.npz" in text
     assert '"verdict":"fails"' in text
     assert "--seed 7" in text
