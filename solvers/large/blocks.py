@@ -1,8 +1,8 @@
 """Blocks of pairs, priced here or by an executor: a cluster that loses workers loses no block.
 
-Every worker is sent all columns, of which a block names two strips; so a worker that is lost costs
-the blocks that it had in hand, which go to others. What the cluster cannot give back at all is
-computed here. Which pairs are kept is decided later, in double precision, by who asked.
+Every worker receives all columns; a block names two strips of them. If a worker is lost, its
+blocks go to other workers, and what the cluster never returns is computed locally. The caller
+decides in double precision which pairs to keep.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ class ProjectedGradient(Solver):
 
     @classmethod
     def check_claim(cls, problem: GraphProblem) -> None:
-        """Accept every set, of which it needs the worst case alone, but not every prior."""
+        """Accept every ambiguity set with the paper's prior."""
         frobenius_of(problem.prior, "ProjectedGradient")
         check_step(problem)
 

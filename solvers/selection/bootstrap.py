@@ -1,25 +1,26 @@
-"""A radius from the data alone: how far second moments of tables like this are from their law's.
+"""The bootstrap radius: the distance between a sample's second moment and the true one.
 
-The set that has this radius contains the true second moment with the given confidence, as far as
-resampling tells (docs/validation.md has a simulation of it). After Cisneros-Velarde, Petersen and
-Oh (AISTATS 2020), who choose the radius of a robust graphical lasso so; here the distance is that
-of whatever set is used.
+A set with this radius contains the true second moment with the given confidence, as far as
+resampling can tell; docs/validation.md reports a coverage simulation. The rule follows
+Cisneros-Velarde, Petersen and Oh (AISTATS 2020), who choose the radius of a robust graphical lasso
+this way. Here the distance is the one of the ambiguity set in use.
 
-A resample is half of the rows counted twice. Rows drawn with replacement are drawn several times,
-and with many vertices that alone makes a resample far: ``(count - 1)²`` has mean 1 and variance 3,
-and the squared distance varies with it, while no row of the sample is there twice.
+A resample counts half of the rows twice and the other half not at all. Drawing rows with
+replacement would overestimate the distance when there are many vertices: a row drawn several times
+adds ``(count - 1)²``, which has mean 1 and variance 3.
 
-How far halves are from their table is no more than a yardstick of how far the table is from the
-truth: with many vertices it is too long, and for sets that move signals far too short where signals
-are fewer than vertices, since no half has mass in directions that no signal has. So the yardstick
-is gauged where the truth is known, on tables drawn of a law that the data may come from
-(:mod:`solvers.selection.likely_law`): the radius is the yardstick of the data times the quantile,
-over those tables, of the distance to the law in their own yardsticks (prepivoting, Beran,
-Biometrika 1987). An error of the law is in both and nearly cancels.
+The distance between half-samples and their table estimates the distance between the table and the
+truth only up to a factor. It is too large with many vertices. For transport sets with fewer signals
+than vertices it is far too small, because a half-sample has no mass in directions that the sample
+lacks. Therefore the factor is calibrated where the truth is known, on tables drawn from a model of
+the data (:mod:`solvers.selection.likely_law`). The radius is the half-sample distance of the data
+times a quantile, over the simulated tables, of the ratio between the distance to the model and the
+table's own half-sample distance (prepivoting, Beran, Biometrika 1987). Errors of the model affect
+both distances and nearly cancel.
 
-Runs of rows, rows with holes, very many signals or vertices, and sets that have no distance to the
-law have the quantile of the halves itself, each made as large as the sample. It is asked as well
-where tails are heavy, which a law sees poorly, the larger radius being taken.
+The half-sample quantile is used without calibration for runs of rows, tables with holes, very many
+signals or vertices, and sets without a distance to the model. With heavy tails, which the model
+represents poorly, both quantiles are computed and the larger one is the radius.
 """
 
 from __future__ import annotations
@@ -37,16 +38,16 @@ from wdro_cvx.moments.holes import moment_of, nearest_moment, pair_squares
 from wdro_cvx.validation import Array, whole_number
 
 Seed = int | np.random.RandomState | np.random.Generator | None
-#: The share of tables whose set contains the truth.
+#: The share of tables for which the set should contain the truth.
 CONFIDENCE = 0.95
-#: With 199 the 190th is the quantile exactly: of 200 places between them the truth has one.
+#: With 199 resamples, the 190th smallest distance is exactly the 95 % quantile.
 RESAMPLES = 199
-#: Which of the sorted distances the radius is.
+#: The rank of the radius among the sorted distances.
 PLACE = int(np.ceil(CONFIDENCE * (RESAMPLES + 1)))
-_DENSE = 5000  # matrices of more vertices are not made
-_LAW_VERTICES = 500  # of more a law takes minutes: every distance to it is a decomposition
-_MANY = 10  # signals for every vertex; then halves are right, and a law's tables are large
-# Halves of how many columns are compared for a yardstick. With many vertices all are about as far.
+_DENSE = 5000  # the most vertices for which d × d arrays are formed
+_LAW_VERTICES = 500  # with more, calibration takes minutes: each distance is a decomposition
+_MANY = 10  # signals per vertex; with more, half-samples need no calibration
+# Half-samples times vertices for one mean distance; with many vertices, distances hardly vary.
 _COLUMNS = 160
 
 
@@ -58,7 +59,7 @@ def bootstrap_radius(
     seed: Seed = 0,
     progress: bool = False,
 ) -> float:
-    """Return the 95 % quantile of the set's distance between tables like this one and their law.
+    """Return the 95 % quantile of the distance between a table like this one and its true moment.
 
     Parameters
     ----------
@@ -66,11 +67,20 @@ def bootstrap_radius(
     ambiguity : AmbiguitySet
         The kind of set; its radius does not matter.
     block : int
-        Rows are drawn in runs of this length: signals that follow each other in time are alike, and
-        drawn one by one they would seem to tell more than they do.
+        Rows are drawn in runs of this length. Use more than 1 for time series: successive signals
+        are alike, and drawing them one by one would underestimate the distance.
     seed : int or generator
     progress : bool
         Show how many tables were drawn, on standard error.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    DataError
+        If there is only one signal.
     """
     if len(signals) < 2:
         raise DataError("1 sample cannot be resampled; give the radius as a number.")
@@ -86,7 +96,7 @@ def bootstrap_radius(
 
 
 def checked_block(block: int, n: int) -> int:
-    """Return the length of runs, or say that ``n`` signals have no two of them."""
+    """Return the length of runs; raise ProblemError if it exceeds half of the ``n`` signals."""
     block = whole_number("block", block, 1)
     if block > max(n // 2, 1):
         raise ProblemError(
@@ -97,9 +107,9 @@ def checked_block(block: int, n: int) -> int:
 
 
 def has_law(signals: Signals, ambiguity: AmbiguitySet, block: int = 1) -> bool:
-    """Say whether the radius is gauged on tables drawn of a law, rather than that of halves alone.
+    """Say whether the half-sample distance is calibrated on simulated tables.
 
-    Runs and rows with holes are no independent rows of a law.
+    Runs of rows and rows with holes are not independent draws from a model.
     """
     n, d = len(signals), signals.d
     small = d <= _LAW_VERTICES and n <= _MANY * d
@@ -109,48 +119,45 @@ def has_law(signals: Signals, ambiguity: AmbiguitySet, block: int = 1) -> bool:
 def resampled_distances(
     signals: Signals, ambiguity: AmbiguitySet, block: int = 1, seed: Seed = 0
 ) -> list[Iterator[float]]:
-    """Return one or two ways to find how far a table is, as if all were like this one.
-
-    The truth is in the set if it is near enough by one of them.
-    """
+    """Return one or two streams of distances; the radius is the larger of their quantiles."""
     rng = generator(seed)
     law = None
     if has_law(signals, ambiguity, block):
         law = likely_law(signals.centred, signals.shares, rng, RESAMPLES)
-    ways = [] if law is None else [_gauged(signals, ambiguity, law, rng)]
+    ways = [] if law is None else [_calibrated(signals, ambiguity, law, rng)]
     if law is None or law.heavy:
         weights = draw_halves(len(signals), block, rng)
         ways.append(_distances(*_centred(signals, ambiguity), ambiguity, weights))
     return ways
 
 
-def _gauged(
+def _calibrated(
     signals: Signals, ambiguity: AmbiguitySet, law: LikelyLaw, rng: np.random.Generator
 ) -> Iterator[float]:
-    """Yield how far the law is from its tables in yardsticks of the table, in that of the signals.
+    """Yield law-to-sample distances, rescaled by each simulated table's half-sample distance.
 
-    Both yardsticks have equally many halves: then the quantile is exact if the law is.
+    Data and simulated tables use equally many halves, so the quantile is exact if the law is.
     """
 
-    def yardstick(rows: Array) -> float:
+    def half_sample_distance(rows: Array) -> float:
         nominal, resampled = _from_rows(rows, law.shares, ambiguity)
         weights = draw_halves(len(rows), 1, rng, max(2, _COLUMNS // signals.d))
         return float(np.mean([ambiguity.distance(nominal, resampled(line)) for line in weights]))
 
-    own = yardstick(signals.centred)
+    own = half_sample_distance(signals.centred)
     for _ in range(RESAMPLES):
         table = law.draw(rng)
         distance = ambiguity.distance(_nominal(table, law.shares), law.covariance)
-        unit = yardstick(table)
+        unit = half_sample_distance(table)
         yield own * distance / unit if unit > 0.0 else np.inf
 
 
 def draw_halves(n: int, block: int, rng: np.random.Generator, resamples: int = RESAMPLES) -> Array:
-    """Return how much every row counts: half of them 2 and half 0, one line per resample.
+    """Return row weights, half of them 2 and half 0, one line per resample.
 
-    Runs of rows have one weight; they begin anywhere, and the last may be shorter. Of an odd number
-    fewer than half count more. The weights have mean 1 and variance 1, so that the variance of a
-    resampled mean is the unbiased estimate of its variance.
+    The rows of a run share one weight. Runs start at a random row; the last may be shorter. For an
+    odd number of runs the weights are adjusted so that their mean and variance are still 1: the
+    variance of a resampled mean is then the unbiased estimate of its variance.
     """
     runs = -(-n // block)
     share = (runs // 2) / runs
@@ -164,7 +171,7 @@ def draw_halves(n: int, block: int, rng: np.random.Generator, resamples: int = R
 def draw_counts(
     n: int, block: int, rng: np.random.Generator, resamples: int = RESAMPLES
 ) -> NDArray[np.int64]:
-    """Return how often every row is drawn, one line per resample; runs go on at the beginning."""
+    """Return how often each row is drawn, one line per resample; runs wrap around the end."""
     runs = -(-n // block)
     starts = rng.integers(n, size=(resamples, runs))
     drawn = (starts[:, :, np.newaxis] + np.arange(block)).reshape(resamples, -1)[:, :n] % n
@@ -180,8 +187,7 @@ def _distances(
     size = float(np.trace(nominal.second_moment))
     for line in weights:
         moment = resampled(line)
-        # A sample with a small moment is far from the truth, and its resamples are near to it; what
-        # is alike in both is the distance relative to the moment of which it is measured.
+        # Distances scale with the moment that they are measured from, so compare relative ones.
         drawn = float(np.trace(moment))
         if drawn <= 0.0:
             yield 0.0 if size == 0.0 else np.inf
@@ -191,17 +197,17 @@ def _distances(
 
 
 def _centred(signals: Signals, ambiguity: AmbiguitySet) -> tuple[Nominal, Resample]:
-    """Return the distribution without levels, which no Laplacian sees, and its resamples."""
+    """Return the row-centred distribution and a function that resamples its moment."""
     if not signals.complete:
         return _with_holes(signals)
     return _from_rows(signals.centred, signals.shares, ambiguity)
 
 
 def _from_rows(rows: Array, shares: Array, ambiguity: AmbiguitySet) -> tuple[Nominal, Resample]:
-    """Return the distribution of rows and its resamples.
+    """Return the distribution of rows and a function that resamples its moment.
 
-    Where the set's distance does not change with the axes, fewer rows than vertices are taken to
-    as many axes: then nothing has the size of the graph.
+    If the set's distance is rotation invariant and there are fewer rows than vertices, the rows are
+    expressed in an orthonormal basis of their span, so that nothing is d × d.
     """
     n, d = rows.shape
     structure = ambiguity.structure(_nominal(rows, shares)) if n < d else None
@@ -233,7 +239,7 @@ def _with_holes(signals: Signals) -> tuple[Nominal, Resample]:
 
     def resampled(weights: Array) -> Array:
         pairs = pair_squares(signals.table, weights * signals.shares)
-        # A pair that was not drawn together has nothing new to say.
+        # Pairs without common rows in the resample keep their original value.
         rows, _ = nearest_moment(moment_of(np.where(pairs.weight > 0.0, pairs.squares, whole)))
         return np.asarray(rows.T @ rows)
 
@@ -241,7 +247,7 @@ def _with_holes(signals: Signals) -> tuple[Nominal, Resample]:
 
 
 def generator(seed: Seed) -> np.random.Generator:
-    """Return a generator; scikit-learn's users may give one of the older kind."""
+    """Return a NumPy generator; a ``RandomState``, as scikit-learn accepts it, is converted."""
     if isinstance(seed, np.random.RandomState):
         seed = int(seed.randint(2**31))
     try:

@@ -1,11 +1,11 @@
-"""A law that a table of signals may come from: its covariance has mass in all directions.
+"""A model that the signals may come from, with variance in all directions.
 
-Resampled rows show nothing of the directions that no row has, and with more vertices than signals
-that is most of the truth. Here new tables are drawn instead, with a covariance that is that of the
-sample moved towards a multiple of the identity (Ledoit and Wolf, J. Multivariate Anal. 2004). Their
-intensity has the least squared error, and eigenvalues that are too much alike; how far a table is
-from its truth depends on the eigenvalues, so they are then raised to the power at which the trace
-of the square is the unbiased estimate of it.
+Resampled rows contain nothing of the directions that the sample lacks, and with more vertices than
+signals these are most of the truth. This module therefore draws new tables from a shrunk covariance
+(Ledoit and Wolf, J. Multivariate Anal. 2004). Their shrinkage intensity minimises the squared
+error, which leaves the eigenvalues too much alike. Since the distance between a table and its truth
+depends on the spread of the eigenvalues, they are raised to the power at which the trace of the
+squared covariance equals its unbiased estimate.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from scipy import linalg, optimize
 
 from wdro_cvx.validation import Array
 
-_LEAST = 1e-9  # of the largest eigenvalue: logarithms need more than zero
+_LEAST = 1e-9  # times the largest eigenvalue, so that logarithms are finite
 _STEEPEST = 64.0
-# A larger radius for every fifth Gaussian table costs little; heavy tails of few signals are often
-# not seen at a stricter level.
+# The level of the test for heavy tails. A false alarm only enlarges the radius a little; with few
+# signals a stricter level would miss many heavy tails.
 _RARE = 0.2
 
 
 @dataclass(frozen=True, eq=False)
 class LikelyLaw:
-    """Where signals may come from.
+    """A Gaussian scale mixture fitted to the signals.
 
     Attributes
     ----------
     axes : array (d - 1, d)
-        A root of the covariance, ``axesᵀ·axes``; it has no level.
+        A root of the covariance ``axesᵀ·axes``, with rows that sum to zero.
     shares : array (N,)
-        How much every signal of a table counts.
+        The weight of each signal.
     factors : array (N,)
-        The squared sizes of the table's signals relative to Gaussian ones, with mean about one.
+        Squared norms of the signals relative to those of Gaussian ones; their mean is about 1.
     heavy : bool
-        Whether the signals differ more in size than those of four of five Gaussian tables.
+        Whether the norms vary more than in 80 % of Gaussian tables.
     """
 
     axes: Array
@@ -48,11 +48,11 @@ class LikelyLaw:
 
     @cached_property
     def covariance(self) -> Array:
-        """The second moment of the law."""
+        """The second moment of the model."""
         return self.axes.T @ self.axes
 
     def draw(self, rng: np.random.Generator) -> Array:
-        """Return a table: Gaussian signals; where tails are heavy, each times the factor of one."""
+        """Draw a table of Gaussian signals, scaled by resampled factors if tails are heavy."""
         table = rng.standard_normal((len(self.shares), len(self.axes))) @ self.axes
         if self.heavy:
             table *= np.sqrt(rng.choice(self.factors, size=(len(table), 1)))

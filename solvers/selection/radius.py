@@ -1,6 +1,6 @@
-"""Choosing radius and eta without the truth: by resampling, or by signals that were held out.
+"""Choose radius and eta from the data alone, by resampling or by held-out signals.
 
-The paper takes the radius with the largest MCC, for which one must know the true graph.
+The paper takes the radius with the largest MCC, which requires the true graph.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _HOPELESS = 1.3
 
 @dataclass(frozen=True)
 class HeldOut:
-    """What a candidate is worth on signals that it has not seen, a mean over the folds.
+    """The scores of a candidate on held-out signals, averaged over the folds.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ BuildBoth = Callable[[Nominal, float, float], GraphProblem]
 
 
 class ChoiceWarning(UserWarning):
-    """A choice to look at: the best candidate is the first or last, or its promise is not kept."""
+    """The choice is at the edge of the grid, or coverage is not guaranteed."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def held_out(
     folds: int = _FOLDS,
     tol: float = 1e-6,
 ) -> Iterator[HeldOut]:
-    """Cross-validate one candidate after the other, each from the answers of the one before.
+    """Cross-validate candidates in order, each warm-started from the one before.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def choose(
     seed: Seed = 0,
     progress: bool = False,
 ) -> Choice:
-    """Choose what is not given as a number; no rule needs a true graph.
+    """Choose radius and eta by rules wherever they are not numbers.
 
     Parameters
     ----------
@@ -279,10 +279,7 @@ def _plain(ambiguity: AmbiguitySet) -> BuildBoth:
 
 
 def _warn_at_ends(name: str, chosen: float, candidates: Sequence[float]) -> None:
-    """Say so where the best of several candidates is the first or the last.
-
-    Zero is no end: there is nothing beyond it.
-    """
+    """Warn if the best of several candidates is the first or the last; zero is no edge."""
     if len(candidates) > 1 and chosen != 0.0 and chosen in (candidates[0], candidates[-1]):
         end = "smallest" if chosen == candidates[0] else "largest"
         warnings.warn(
