@@ -1,10 +1,7 @@
-"""A problem of finite atoms as the interior point sees it, in units in which it has order d.
+"""A problem of finite atoms as a saddle problem, in units in which it has order d.
 
-    min_w max_q  qᵀZw + 2β‖w‖² + Σ φ(deg),   Z_ke = (x_ki - x_kj)²,   f(q) ≤ ε,   lower ≤ w ≤ upper
-
-Edges that bounds leave no choice are constants. The trace is ``1ᵀw + softness·τ = total`` with the
-multiplier τ; ``softness`` is 0 where it is fixed, ``1/8s`` where s penalises it, and so large that
-nothing is left of τ where it is free.
+The atoms charge ``Z_ke = (x_ki - x_kj)²`` for an edge e = (i, j). Edges whose bounds leave no
+choice are constants.
 """
 
 from __future__ import annotations
@@ -17,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from solvers.qp.bordered import EdgeCosts
+from solvers.qp.saddle import SaddlePoint
+from solvers.qp.saddle_model import EdgeCosts, SaddleModel
 from wdro_cvx import GraphProblem
 from wdro_cvx.ambiguity import Atoms
 from wdro_cvx.graphs.laplacian import edge_index, incidence, weights_from_laplacian
@@ -27,6 +25,7 @@ from wdro_cvx.validation import Array
 _STORED = 2**24  # numbers in Z that are kept; beyond that they are computed anew, tile by tile
 _TILE = 2**22
 _FREE = 1e10
+_BISECTIONS = 40  # for the start, which needs few digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,53 +68,6 @@ class Differences(EdgeCosts):
             yield atoms, edges, self._tile(atoms, edges) if stored is None else stored[place]
 
 
-@dataclass(frozen=True, eq=False)
-class SaddleModel:
-    """The data of the interior point.
-
-    Unknown is by how much each ``free`` edge exceeds its lower bound, at most ``width``, in units
-    of ``scale``; multipliers of weights are in units of ``price``. ``lower`` are the lower bounds
-    of all edges, in the unit of the problem; what they contribute are the constants ``losses`` and
-    ``degrees``, and it is subtracted from ``total``.
-    """
-
-    atoms: Atoms
-    prior: DegreePrior
-    total: float
-    softness: float
-    spread: Differences
-    incidence: sparse.csr_array
-    free: NDArray[np.intp]
-    width: Array
-    lower: Array
-    losses: Array
-    degrees: Array
-    scale: float
-    price: float
-
-    def weights(self, excess: Array) -> Array:
-        """Return the weights of all edges, in the unit of the problem."""
-        weights = self.lower.copy()
-        weights[self.free] += excess * self.scale
-        return weights
-
-    def multipliers(self, excess: Array, tau: float) -> tuple[Array, float]:
-        """Return the multipliers ν and τ of degrees and trace, in the unit of the problem."""
-        slopes = self.prior.slope(self.degrees + self.incidence @ excess)
-        return slopes * self.price, tau * self.price
-
-    def pull(self, excess: Array, probabilities: Array) -> Array:
-        """Return the gradient of the saddle function in the free weights."""
-        degrees = self.degrees + self.incidence @ excess
-        weights = excess + self.lower[self.free] / self.scale
-        pull = self.spread.costs(probabilities) + 4.0 * self.prior.beta * weights
-        return np.asarray(pull + self.spread.ends(self.prior.slope(degrees)))
-
-    def risks(self, excess: Array) -> Array:
-        """Return its gradient in the probabilities: the losses of the atoms."""
-        return np.asarray(self.losses + self.spread.losses(excess))
-
-
 def build_model(problem: GraphProblem, atoms: Atoms, laplacian: Array, value: float) -> SaddleModel:
     """Normalise a problem by a Laplacian near its optimum and the value there."""
     d = problem.d
@@ -137,7 +89,7 @@ def build_model(problem: GraphProblem, atoms: Atoms, laplacian: Array, value: fl
     ends, fixed = incidence(d), lower / scale
     count = len(signals)
     return SaddleModel(
-        atoms=atoms,
+        ball=atoms,
         prior=prior,
         total=0.0 if rule.free else (rule.target / 2 - float(lower.sum())) / scale,
         softness=softness,
@@ -151,3 +103,38 @@ def build_model(problem: GraphProblem, atoms: Atoms, laplacian: Array, value: fl
         scale=scale,
         price=unit / scale,
     )
+
+
+def starting_point(model: SaddleModel) -> SaddlePoint | None:
+    """Return the nominal probabilities and central weights, None where there is no choice.
+
+    Equal weights would do for signals of equal size. Among heavy tails they have risks, and so
+    residuals, that leave no step of any length.
+    """
+    width, q = model.width, model.ball.shares
+    d, slack = model.degrees.size, model.ball.radius
+    goal = model.total if model.softness == 0.0 else max(model.total, d / 2)
+    room_enough = model.softness > 0.0 or 0.0 < goal < float(width.sum())
+    if q.size == 1 or width.size == 0 or slack == 0.0 or not room_enough:
+        return None
+    kappa = d / (width.size + q.size)
+    x, tau = _central_weights(model.spread.costs(q), width, goal, kappa)
+    room = (width - x)[np.isfinite(width)]
+    return SaddlePoint(
+        x, kappa / x, room, kappa / room, q, kappa / q, slack, kappa / slack,
+        tau=tau, theta=float(q @ model.risks(x)),
+    )  # fmt: skip
+
+
+def _central_weights(costs: Array, width: Array, goal: float, kappa: float) -> tuple[Array, float]:
+    """Return ``x = κ/(costs - τ)``, at most half the width, with τ such that they sum to ``goal``.
+
+    The halves may not suffice for the goal; they are positive, which is all that a start needs.
+    """
+    cheapest = float(costs.min())
+    low, high = 1e-3 * kappa / goal, kappa * costs.size / goal + float(np.ptp(costs))
+    for _ in range(_BISECTIONS):
+        middle = float(np.sqrt(low * high))
+        x = np.minimum(kappa / (costs - cheapest + middle), width / 2)
+        low, high = (middle, high) if float(x.sum()) > goal else (low, middle)
+    return x, cheapest - middle

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from solvers.atoms.interior_point import SaddlePoint, advance, starting_point
-from solvers.atoms.model import SaddleModel, build_model
+from solvers.atoms.model import build_model, starting_point
 from solvers.bracket.incumbent import Incumbent
+from solvers.qp.saddle import SaddlePoint, advance
+from solvers.qp.saddle_model import SaddleModel
 from wdro_cvx.ambiguity import Atoms
 from wdro_cvx.graphs.laplacian import laplacian_from_weights
 from wdro_cvx.validation import Array
@@ -41,7 +42,7 @@ def solve_atoms(incumbent: Incumbent, max_iterations: int) -> None:
         left = point.complementarity / problem.d
         ended = following is None or left <= _ROUNDING or steps_left == 0
         if ended or left <= _NEAR * incumbent.tol:
-            _offer(incumbent, model, point)
+            _offer(incumbent, problem.structure, model, point)
         incumbent.record()
         if ended or incumbent.solved:
             return
@@ -59,14 +60,14 @@ def _next(model: SaddleModel, point: SaddlePoint) -> SaddlePoint | None:
     return moved if usable else None
 
 
-def _offer(incumbent: Incumbent, model: SaddleModel, point: SaddlePoint) -> None:
+def _offer(incumbent: Incumbent, atoms: Atoms, model: SaddleModel, point: SaddlePoint) -> None:
     """Offer the weights, the probabilities and the graph that is best against these."""
     problem = incumbent.problem
     graph = laplacian_from_weights(model.weights(point.x))
     incumbent.evaluate(problem.prior.repaired(graph))
-    probabilities = pulled_inside(model.atoms, point.q)
+    probabilities = pulled_inside(atoms, point.q)
     start = model.multipliers(point.x, point.tau)
-    answer = incumbent.bound_by(model.atoms.moment(probabilities), start)
+    answer = incumbent.bound_by(atoms.moment(probabilities), start)
     incumbent.evaluate(answer.laplacian)
 
 

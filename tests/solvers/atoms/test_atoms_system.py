@@ -10,8 +10,9 @@ from instances import seeds
 from reweighing import balls, model_of, random_problem
 
 from solvers.atoms import model as model_module
-from solvers.atoms.interior_point import advance, residual, starting_point
-from solvers.atoms.system import SaddleCurvature, SaddleVector, newton_solver
+from solvers.atoms.model import starting_point
+from solvers.qp.saddle import advance, residual
+from solvers.qp.saddle_system import SaddleCurvature, SaddleVector, newton_solver
 from wdro_cvx import KLBall
 from wdro_cvx.graphs.laplacian import laplacian_from_weights
 
@@ -24,7 +25,7 @@ def dense_matrix(model, at):
     e, q, (lam, tau, theta) = slice(0, m), slice(m, m + k), range(m + k, m + k + 3)
     matrix[e, e] = np.diag(at.edges) + a.T @ np.diag(at.vertices) @ a
     matrix[e, q], matrix[e, tau] = z.T, -1.0
-    matrix[q, e], matrix[q, q] = -z, np.diag(at.atoms)
+    matrix[q, e], matrix[q, q] = -z, np.diag(at.cases)
     matrix[q, lam], matrix[q, theta] = at.slope, 1.0
     matrix[lam, q], matrix[lam, lam] = at.slope, -at.slack
     matrix[tau, e], matrix[tau, tau] = -1.0, -at.softness
@@ -34,18 +35,18 @@ def dense_matrix(model, at):
 
 def flat(vector):
     rest = [vector.budget, vector.total, vector.mass]
-    return np.concatenate([vector.edges, vector.atoms, rest])
+    return np.concatenate([vector.edges, vector.cases, rest])
 
 
 @given(seeds, st.integers(3, 6), st.integers(2, 40), st.sampled_from([0.0, 0.3]), st.booleans())
 def test_both_eliminations_solve_the_whole_system(seed, d, n, softness, bounded):
     rng = np.random.default_rng(seed)
     model = model_of(random_problem(seed, KLBall(0.5), d, n, bounded))
-    m, k = model.free.size, model.atoms.shares.size
+    m, k = model.free.size, model.ball.shares.size
     at = SaddleCurvature(
         edges=rng.exponential(size=m) + 0.1,
         vertices=rng.exponential(size=d) + 0.1,
-        atoms=rng.exponential(size=k) + 0.1,
+        cases=rng.exponential(size=k) + 0.1,
         slope=rng.standard_normal(k),
         slack=float(rng.exponential()),
         softness=softness,
@@ -96,7 +97,7 @@ def test_pull_and_risks_are_the_gradient_of_the_saddle_function(seed, kind, boun
 
     def smoothness(excess):
         laplacian = laplacian_from_weights(model.weights(excess))
-        return float(np.vdot(model.atoms.moment(q).second_moment, laplacian)) / unit
+        return float(np.vdot(model.ball.moment(q).second_moment, laplacian)) / unit
 
     def value(excess):
         laplacian = laplacian_from_weights(model.weights(excess))

@@ -1,14 +1,14 @@
-"""A primal-dual interior point in edge weights and probabilities, for sets with finite atoms.
+"""A primal-dual interior point in edge weights and shares of cases.
 
-The saddle point of ``qᵀZw + 2β‖w‖² + Σ φ(deg)`` over the weights and the probabilities of the
-signals with ``f(q) ≤ ε`` (solvers/atoms/model.py) has the conditions, with w = lower + x,
+The saddle point of ``qᵀZw + 2β‖w‖² + Σ φ(deg)`` over the weights and the shares with ``f(q) ≤ ε``
+(saddle_model.py) has the conditions, with w = lower + x,
 
     Zᵀq + 4βw + Aᵀφ′(Aw) - τ - z + v = 0    xz = yv = κ    x + y = width    1ᵀw + softness·τ = total
     -Zw + λf′(q) - r + θ = 0                qr = λs = κ    f(q) + s = ε     1ᵀq = 1
 
 followed to κ = 0 with Mehrotra's predictor and corrector (SIAM J. Optim. 1992). The slack s is a
 variable of its own: kept equal to ε - f(q) it jams at the curved boundary of the ball. Kinks of the
-risk, at which gradients fail, do not matter here: the probabilities are unknowns of their own.
+risk, at which gradients fail, do not matter here: the shares are unknowns of their own.
 """
 
 from __future__ import annotations
@@ -18,12 +18,11 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.atoms.model import SaddleModel
-from solvers.atoms.system import SaddleCurvature, SaddleVector, Solve, newton_solver
+from solvers.qp.saddle_model import SaddleModel
+from solvers.qp.saddle_system import SaddleCurvature, SaddleVector, Solve, newton_solver
 from wdro_cvx.validation import Array
 
 _BOUNDARY = 0.99  # of the way to the boundary
-_BISECTIONS = 40  # for the start, of which nobody asks many digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,41 +63,6 @@ class SaddlePoint:
         return SaddlePoint(*(getattr(self, name) + length * getattr(step, name) for name in names))
 
 
-def starting_point(model: SaddleModel) -> SaddlePoint | None:
-    """Return the nominal probabilities and central weights, None where there is no choice.
-
-    Equal weights would do for signals of equal size. Among heavy tails they have risks, and so
-    residuals, that leave no step of any length.
-    """
-    width, q = model.width, model.atoms.shares
-    d, slack = model.degrees.size, model.atoms.radius
-    goal = model.total if model.softness == 0.0 else max(model.total, d / 2)
-    room_enough = model.softness > 0.0 or 0.0 < goal < float(width.sum())
-    if q.size == 1 or width.size == 0 or slack == 0.0 or not room_enough:
-        return None
-    kappa = d / (width.size + q.size)
-    x, tau = _central_weights(model.spread.costs(q), width, goal, kappa)
-    room = (width - x)[np.isfinite(width)]
-    return SaddlePoint(
-        x, kappa / x, room, kappa / room, q, kappa / q, slack, kappa / slack,
-        tau=tau, theta=float(q @ model.risks(x)),
-    )  # fmt: skip
-
-
-def _central_weights(costs: Array, width: Array, goal: float, kappa: float) -> tuple[Array, float]:
-    """Return ``x = κ/(costs - τ)``, at most half the width, with τ such that they sum to ``goal``.
-
-    The halves may not suffice for the goal; they are positive, which is all that a start needs.
-    """
-    cheapest = float(costs.min())
-    low, high = 1e-3 * kappa / goal, kappa * costs.size / goal + float(np.ptp(costs))
-    for _ in range(_BISECTIONS):
-        middle = float(np.sqrt(low * high))
-        x = np.minimum(kappa / (costs - cheapest + middle), width / 2)
-        low, high = (middle, high) if float(x.sum()) > goal else (low, middle)
-    return x, cheapest - middle
-
-
 def advance(model: SaddleModel, point: SaddlePoint) -> tuple[SaddlePoint, float]:
     """Take one of Mehrotra's steps; return where it leads and its length."""
     capped = np.isfinite(model.width)
@@ -119,13 +83,13 @@ def advance(model: SaddleModel, point: SaddlePoint) -> tuple[SaddlePoint, float]
 
 def residual(model: SaddleModel, point: SaddlePoint) -> SaddleVector:
     """Return by how much each of the equations is missed."""
-    atoms, x, q = model.atoms, point.x, point.q
+    ball, x, q = model.ball, point.x, point.q
     edges = model.pull(x, q) - point.tau - point.z
     edges[np.isfinite(model.width)] += point.cap
     return SaddleVector(
         edges=edges,
-        atoms=point.multiplier * atoms.slope(q) - model.risks(x) - point.r + point.theta,
-        budget=atoms.divergence(q) + point.slack - atoms.radius,
+        cases=point.multiplier * ball.slope(q) - model.risks(x) - point.r + point.theta,
+        budget=ball.divergence(q) + point.slack - ball.radius,
         total=float(x.sum()) + model.softness * point.tau - model.total,
         mass=float(q.sum()) - 1.0,
     )
@@ -140,8 +104,8 @@ def _curvature(
     return SaddleCurvature(
         edges=edges,
         vertices=prior.bend(model.degrees + model.incidence @ point.x),
-        atoms=point.multiplier * model.atoms.bend(q) + point.r / q,
-        slope=model.atoms.slope(q),
+        cases=point.multiplier * model.ball.bend(q) + point.r / q,
+        slope=model.ball.slope(q),
         slack=point.slack / point.multiplier,
         softness=model.softness,
     )
@@ -158,7 +122,7 @@ def _direction(
     found = solve(
         SaddleVector(
             edges=edges,
-            atoms=for_q / point.q - miss.atoms,
+            cases=for_q / point.q - miss.cases,
             budget=-miss.budget - float(for_slack[0]) / point.multiplier,
             total=miss.total,
             mass=-miss.mass,
@@ -170,8 +134,8 @@ def _direction(
         z=(for_x - point.z * found.edges) / point.x,
         room=room,
         cap=(for_room - point.cap * room) / point.room,
-        q=found.atoms,
-        r=(for_q - point.r * found.atoms) / point.q,
+        q=found.cases,
+        r=(for_q - point.r * found.cases) / point.q,
         slack=(float(for_slack[0]) - point.slack * found.budget) / point.multiplier,
         multiplier=found.budget,
         tau=found.total,

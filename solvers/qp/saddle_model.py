@@ -1,0 +1,143 @@
+"""A saddle problem in edge weights and shares of cases.
+
+    min_w max_q  qᵀZw + 2β‖w‖² + Σ φ(deg),    f(q) ≤ ε,    lower ≤ w ≤ upper
+
+The cases are the atoms of a set (solvers/atoms) or worst cases found so far (minimax.py). The trace
+is ``1ᵀw + softness·τ = total`` with the multiplier τ; ``softness`` is 0 where the trace is fixed
+and so large that nothing is left of τ where it is free.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from wdro_cvx.priors import DegreePrior
+from wdro_cvx.validation import Array
+
+
+class EdgeCosts(ABC):
+    """The matrix Z of what each of ``count`` cases charges for every edge, in tiles."""
+
+    heads: NDArray[np.intp]
+    tails: NDArray[np.intp]
+    tall: bool = False  # whether it has more rows than columns
+
+    @property
+    @abstractmethod
+    def count(self) -> int:
+        """The number of cases."""
+
+    @abstractmethod
+    def tiles(self) -> Iterator[tuple[slice, slice, Array]]:
+        """Yield ranges of cases and edges with their part of Z."""
+
+    def ends(self, values: Array) -> Array:
+        """Return ``Aᵀu``: the sum of the values at the two ends of every edge."""
+        return np.asarray(values[self.heads] + values[self.tails])
+
+    def losses(self, weights: Array) -> Array:
+        """Return ``Zw``."""
+        found = np.zeros(self.count)
+        for cases, edges, tile in self.tiles():
+            found[cases] += tile @ weights[edges]
+        return found
+
+    def costs(self, shares: Array) -> Array:
+        """Return ``Zᵀq``."""
+        found = np.zeros(self.heads.size)
+        for cases, edges, tile in self.tiles():
+            found[edges] += shares[cases] @ tile
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class CostTable(EdgeCosts):
+    """A matrix Z that is stored whole."""
+
+    table: Array
+    heads: NDArray[np.intp]
+    tails: NDArray[np.intp]
+
+    @property
+    def count(self) -> int:
+        """The number of cases."""
+        return len(self.table)
+
+    def tiles(self) -> Iterator[tuple[slice, slice, Array]]:
+        """Yield the whole matrix."""
+        yield slice(None), slice(None), self.table
+
+
+class ShareBall(Protocol):
+    """The shares q with ``f(q) ≤ radius``."""
+
+    @property
+    def shares(self) -> Array:
+        """The centre."""
+
+    @property
+    def radius(self) -> float:
+        """The largest divergence."""
+
+    def divergence(self, shares: Array, /) -> float:
+        """Return ``f(q)``."""
+
+    def slope(self, shares: Array, /) -> Array:
+        """Return ``f′(q)``."""
+
+    def bend(self, shares: Array, /) -> Array:
+        """Return ``f″(q)``."""
+
+
+@dataclass(frozen=True, eq=False)
+class SaddleModel:
+    """The data of the interior point.
+
+    Unknown is by how much each ``free`` edge exceeds its lower bound, at most ``width``, in units
+    of ``scale``; multipliers of weights are in units of ``price``. ``lower`` are the lower bounds
+    of all edges, in the unit of the problem; what they contribute are the constants ``losses`` and
+    ``degrees``, and it is subtracted from ``total``.
+    """
+
+    ball: ShareBall
+    prior: DegreePrior
+    total: float
+    softness: float
+    spread: EdgeCosts
+    incidence: sparse.csr_array
+    free: NDArray[np.intp]
+    width: Array
+    lower: Array
+    losses: Array
+    degrees: Array
+    scale: float
+    price: float
+
+    def weights(self, excess: Array) -> Array:
+        """Return the weights of all edges, in the unit of the problem."""
+        weights = self.lower.copy()
+        weights[self.free] += excess * self.scale
+        return weights
+
+    def multipliers(self, excess: Array, tau: float) -> tuple[Array, float]:
+        """Return the multipliers ν and τ of degrees and trace, in the unit of the problem."""
+        slopes = self.prior.slope(self.degrees + self.incidence @ excess)
+        return slopes * self.price, tau * self.price
+
+    def pull(self, excess: Array, probabilities: Array) -> Array:
+        """Return the gradient of the saddle function in the free weights."""
+        degrees = self.degrees + self.incidence @ excess
+        weights = excess + self.lower[self.free] / self.scale
+        pull = self.spread.costs(probabilities) + 4.0 * self.prior.beta * weights
+        return np.asarray(pull + self.spread.ends(self.prior.slope(degrees)))
+
+    def risks(self, excess: Array) -> Array:
+        """Return its gradient in the probabilities: the losses of the cases."""
+        return np.asarray(self.losses + self.spread.losses(excess))
