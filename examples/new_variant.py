@@ -31,7 +31,7 @@ from wdro_cvx import (
 @register_ambiguity
 @dataclass(frozen=True)
 class NuclearBall(AmbiguitySet):
-    """``{Θ + Δ : ‖Δ‖_* ≤ ε}``; the worst Δ is ε times a top eigenvector of L, both ways."""
+    """``{Θ + Δ : ‖Δ‖_* ≤ ε}``; the worst Δ is εvvᵀ with a top eigenvector v of L."""
 
     radius_degree: ClassVar[int] = 2  # a radius of second moments grows like the data squared
 
