@@ -3,8 +3,8 @@ Communities
 ===========
 
 Graphs are learned from eighty noisy signals that are smooth over a block model with three
-communities. Louvain's method finds the communities of the learned graphs. NMI measures how well they
-agree with the true ones (1 is perfect).
+communities. Louvain's method finds the communities of the learned graphs. NMI measures how well
+they agree with the true ones (1 is perfect).
 """
 
 import matplotlib.pyplot as plt

@@ -33,8 +33,8 @@ fits = {
 }
 
 # %%
-# Hollow vertices have no edge. Both graphs have about as many edges, but only one prior isolates the
-# worst sensors. The sorted degrees show the same.
+# Hollow vertices have no edge. Both graphs have about as many edges, but only one prior isolates
+# the worst sensors. The sorted degrees show the same.
 
 figure, panels = plt.subplots(1, 3, figsize=(PAGE, 2.4), layout="constrained")
 for axes, (name, fit) in zip(panels, fits.items(), strict=False):

@@ -3,8 +3,8 @@ A first graph
 =============
 
 Two graphs are learned from sixty noisy signals on a graph of twenty vertices: one that trusts the
-data (radius 0) and one that is robust. Each is certified to be optimal for its own problem. Which of
-them is nearer to the true graph depends on the data.
+data (radius 0) and one that is robust. Each is certified to be optimal for its own problem. Which
+of them is nearer to the true graph depends on the data.
 """
 
 import matplotlib.pyplot as plt

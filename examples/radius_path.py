@@ -25,8 +25,8 @@ answers = solve_path(problem, radii)
 print("largest certified gap", max(answer.gap for answer in answers))
 
 # %%
-# At some radius the wrong edges are weakest relative to the right ones. Finding this radius requires
-# the true graph; :doc:`choose_radius` shows rules that do not need it.
+# At some radius the wrong edges are weakest relative to the right ones. Only the true graph shows
+# which radius this is. :doc:`choose_radius` has rules that choose one without the true graph.
 
 pairs = np.triu_indices(problem.d, 1)
 weights = np.array([-answer.laplacian[pairs] for answer in answers])
