@@ -16,7 +16,7 @@ KILLS ?= 100
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-setup: $(READY)  ## make the virtual environment (the other targets do it by themselves)
+setup: $(READY)  ## create the virtual environment (the other targets do so if needed)
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -29,50 +29,50 @@ $(READY): pyproject.toml constraints.txt
 test: $(READY)  ## run the test suite
 	$(BIN)/python -m pytest -n 2
 
-test-all: $(READY)  ## run the test suite with the tests that take long
+test-all: $(READY)  ## run the whole test suite, with every combination and slow tests
 	$(BIN)/python -m pytest -n 2 -m "slow or not slow" --hypothesis-profile full
 
 fuzz: $(READY)  ## try many random tables, command lines and calls (EXAMPLES=3000 of each)
 	FUZZ_EXAMPLES=$(EXAMPLES) OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/fuzz -n 2 \
 	  --hypothesis-show-statistics
 
-faults: $(READY)  ## kill runs at random moments and look at what is left (KILLS=100)
+faults: $(READY)  ## kill runs at random moments and examine what is left (KILLS=100)
 	$(BIN)/python tests/faults/kill_campaign.py --kills $(KILLS)
 
-mutants: $(READY)  ## plant known faults one by one, and see that make test would notice each
+mutants: $(READY)  ## plant known faults one by one and check that the tests notice each
 	$(BIN)/python tests/mutants/plant.py
 
 compare: $(READY)  ## cross-check and time every formulation and solver (PRESET=quick or paper)
 	$(BIN)/wdro compare --preset $(PRESET)
 
-propositions: $(READY)  ## try every statement of the paper
+propositions: $(READY)  ## test every statement of the paper
 	$(BIN)/wdro propositions
 
-figures: $(READY)  ## run the paper's experiments again (PRESET=quick or paper)
+figures: $(READY)  ## repeat the paper's experiments (PRESET=quick or paper)
 	$(BIN)/wdro figures --preset $(PRESET)
 
-explain: $(READY)  ## search what the paper leaves open, and check its sentences (SEARCH=4 GRAPHS=8)
+explain: $(READY)  ## search the settings that the paper leaves open, and test its statements (SEARCH=4 GRAPHS=8)
 	$(BIN)/wdro study explain --search $(SEARCH) --graphs $(GRAPHS)
 
-shift: $(READY)  ## does robustness pay? tune all models alike, then shift the distribution
+shift: $(READY)  ## does robustness pay? tune all models alike, then shift the data (SEARCH=4 GRAPHS=8)
 	$(BIN)/wdro study shift --tuned $(SEARCH) --graphs $(GRAPHS)
 
-temperature: $(READY)  ## learn graphs of weather stations and draw their maps
+temperature: $(READY)  ## learn graphs of weather stations and draw maps
 	$(BIN)/wdro study temperature
 
 bench: $(READY)  ## time the certified solver against the strongest opponents
 	$(BIN)/wdro bench
 
-robustness: $(READY)  ## solve a grid of extreme problems and judge every answer
+robustness: $(READY)  ## solve extreme problems and judge every answer (wdro stress)
 	$(BIN)/wdro stress
 
-validate: $(READY)  ## learn graphs that are known, by us and by others
+validate: $(READY)  ## learn known graphs with our methods and with others
 	$(BIN)/wdro study validate
 
-wheel-test: $(READY)  ## build the wheel, install it alone elsewhere, and use it there
+wheel-test: $(READY)  ## build the wheel, install it in a new environment, and use it there
 	$(BIN)/python tests/wheel/try_wheel.py
 
-stale: $(READY)  ## list the committed results that the present code would no longer make
+stale: $(READY)  ## list the committed results whose code has changed since
 	@$(BIN)/python -m experiments.measuring.provenance
 
 docs: $(READY)  ## build the documentation site, with its gallery, in build/site

@@ -3,9 +3,8 @@ A certificate closes
 ====================
 
 Every solver keeps two numbers: the value of its best graph, and a bound that no graph can beat.
-The optimum is between them, whatever one thinks of the solver; when they meet it is done. Here in
-the hard case, fewer signals than vertices and a large radius, where the risk has a kink at the
-optimum.
+The optimum lies between them. The solver stops when they meet. This example is a hard case, with
+fewer signals than vertices and a large radius. The risk then has a kink at the optimum.
 """
 
 import matplotlib.pyplot as plt
@@ -29,8 +28,8 @@ print(f"bound from the graph alone        {alone.bound:.6f}  (gap {alone.gap:.0e
 print(f"bound with the solver's certificate {proved.bound:.6f}  (gap {proved.gap:.0e})")
 
 # %%
-# The certificate is a second moment. It counts because it is in the ball, which can be checked. A
-# forged one does not count, however good its bound would be.
+# The certificate is a second moment. The judge checks that it lies in the ball. It rejects a forged
+# certificate, however good its bound would be.
 
 distance = problem.ambiguity.distance(problem.nominal, answer.certificate.second_moment)
 print(f"its distance from the data {distance:.6f}, the radius {problem.ambiguity.radius:g}")
@@ -38,7 +37,7 @@ forged = type(answer.certificate)(10 * answer.certificate.second_moment)
 print(judge(problem, answer.laplacian, forged).notes)
 
 # %%
-# The same problem with a moderate radius is smooth, and takes a few steps.
+# With a moderate radius the same problem is smooth and takes only a few steps.
 
 easy_progress = []
 easy = GraphProblem(problem.nominal, WassersteinBall(radius=1.0), eta=0.1)

@@ -2,9 +2,9 @@
 Which edges are certain
 =======================
 
-A gap between value and bound leaves room for other graphs, but not for all: it brackets the
-weight of every edge of the optimal graph. As the gap closes, edges are decided, present or
-absent, long before the last digit of the value is known.
+The gap between value and bound restricts the optimal graph: it gives an interval for the weight of
+every edge. As the gap closes, edges are proved to be present or absent, long before the last digit
+of the value is known.
 """
 
 import matplotlib.pyplot as plt
@@ -20,8 +20,7 @@ signals = smooth_signals(rbf_graph(16, rng), n=40, rng=rng, noise=0.1)
 problem = GraphProblem(Nominal.from_samples(signals), WassersteinBall(0.5), eta=0.3)
 
 # %%
-# Each vertical line is the bracket of one edge; the dot is its weight in the graph that was
-# found.
+# Each vertical line is the interval of one edge. The dot is its weight in the graph that was found.
 
 tolerances = (1e-2, 1e-4, 1e-8)
 figure, panels = plt.subplots(1, 3, figsize=(PAGE, 2.6), layout="constrained", sharey=True)

@@ -2,10 +2,10 @@
 Choosing a radius
 =================
 
-Nobody tells the radius. Two rules need no truth: the radius at which neighbours predict each
-other best on signals that were not learned from, and the one whose ball contains the true second
-moment for about 95 of 100 tables, by resampling. Here they choose from thirty months of
-temperatures in 48 states, and the thirty months after them tell how well that was.
+Two rules choose a radius without knowing the true graph. The first takes the radius at which
+neighbours predict each other best on held-out signals. The second takes the radius whose ball
+should contain the true second moment for about 95 of 100 tables; it uses resampling. Here both
+choose from thirty months of temperatures in 48 states. The next thirty months test the choice.
 """
 
 import matplotlib.pyplot as plt
@@ -23,9 +23,9 @@ chosen = {rule: RobustGraph(radius=rule, eta=0.03).fit(before).radius_ for rule 
 print({rule: round(radius, 3) for rule, radius in chosen.items()})
 
 # %%
-# Left: how well a state is predicted by its neighbours in the months after (1 is perfect). Right:
-# how many edges there are. The radius is in units of the signals' size. At the jump Florida,
-# which is like no other state, gets its first edge.
+# Left: how well its neighbours predict a state in the following months (1 is perfect). Right: the
+# number of edges. The radius is in units of the signals' size. At the jump Florida, which resembles
+# no other state, gets its first edge.
 
 radii = np.geomspace(0.01, 3.0, 18)
 graphs = [RobustGraph(radius=float(radius), eta=0.03).fit(before) for radius in radii]

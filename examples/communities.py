@@ -2,9 +2,9 @@
 Communities
 ===========
 
-A block model of three communities, seen through eighty smooth signals with noise. Louvain's
-method finds the communities of the learned graphs; NMI says how well they agree with the true
-ones (1 is all).
+Graphs are learned from eighty noisy signals that are smooth over a block model with three
+communities. Louvain's method finds the communities of the learned graphs. NMI measures how well
+they agree with the true ones (1 is perfect).
 """
 
 import matplotlib.pyplot as plt
@@ -31,8 +31,8 @@ models = {
 }
 
 # %%
-# Places are those of the true graph; a colour means the same community in all four. Hollow
-# vertices have no edge.
+# All four pictures use the layout of the true graph, and a colour means the same community in each.
+# Hollow vertices have no edge.
 
 true_adjacency = np.diag(np.diagonal(truth)) - truth
 places = spread_out(true_adjacency)

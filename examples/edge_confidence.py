@@ -2,9 +2,9 @@
 Would another sample say the same?
 ==================================
 
-A certificate is about arithmetic: this graph is the best for these signals. How much it depends
-on which signals were observed is another question, and ``stability`` answers it: in how many
-refits to resampled signals does an edge appear? It is not the probability that the edge is true.
+A certificate proves that a graph is optimal for these signals. It does not say how much the graph
+depends on which signals were observed. ``stability`` does: it is the share of refits to resampled
+signals in which an edge appears. It is not the probability that the edge is true.
 """
 
 import matplotlib.pyplot as plt
@@ -23,7 +23,7 @@ graph = RobustGraph(radius=0.3, eta=0.1).fit(signals)
 shares = graph.stability(signals, resamples=60)
 
 # %%
-# Strong edges come back in every refit; of the weak ones some do and some do not.
+# Strong edges appear in every refit. Weak edges appear in some.
 
 pairs = np.triu_indices(18, 1)
 ends = np.column_stack(pairs)

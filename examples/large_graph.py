@@ -2,9 +2,9 @@
 Three thousand vertices
 =======================
 
-Four and a half million pairs, and a certificate that speaks for each of them: the solver works on
-a list of candidate edges and prices all others exactly. No array of this run has as many entries
-as there are pairs.
+The graph has four and a half million pairs of vertices, and the certificate covers all of them. The
+solver works on a list of candidate edges and prices all others exactly. No array of this run has as
+many entries as there are pairs.
 """
 
 import matplotlib.pyplot as plt
@@ -26,8 +26,8 @@ edges = answer.edges
 print(f"{edges.weights.size} edges of {3000 * 2999 // 2} pairs, judged gap {verdict.gap:.0e}")
 
 # %%
-# The learned graph was told no place, yet its edges are short. To the right, how the weights fall
-# with the distance.
+# The solver did not know the places of the vertices, but the learned edges are short. Right: how
+# weights fall with distance.
 
 ends = np.stack([places[edges.heads], places[edges.tails]], axis=1)
 lengths = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)

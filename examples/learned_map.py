@@ -2,9 +2,9 @@
 Temperatures on a map
 =====================
 
-Five years of monthly means in 48 states (NOAA nClimDiv, which comes with the package), and the
-graph that is best against the worst case around them. Edges run along latitudes; colours are
-communities of the learned graph, which was told no place.
+The data are five years of monthly means in 48 states (NOAA nClimDiv, included in the package). The
+graph is optimal against the worst case around them. Edges run along latitudes, although the solver
+did not know the places. Colours are communities of the learned graph.
 """
 
 import matplotlib.pyplot as plt
@@ -26,7 +26,7 @@ print(f"radius {graph.radius_:.3f}, {len(graph.edges_)} edges, certified gap {gr
 print(graph.edges_.head(5).round(3).to_string(index=False))
 
 # %%
-# Hollow vertices have no edge: no other state is like them.
+# Hollow vertices have no edge: no other state resembles them.
 
 places = np.column_stack([states.places.longitude, states.places.latitude])
 figure, axes = plt.subplots(figsize=(PAGE, 4.0), layout="constrained")

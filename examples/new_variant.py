@@ -2,9 +2,9 @@
 A set of your own
 =================
 
-Second moments within ε in the nuclear norm: a new ambiguity set in one file, with a conic program
-beside it. The set brings the certified solver and the judge; the program is a second route, and
-both agree, also where the risk has a kink.
+This file defines a new ambiguity set, second moments within ε in the nuclear norm, and a conic
+program for it. The certified solver and the judge work with the set alone. The program is a second
+route. Both agree, also where the risk has a kink.
 """
 
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ from wdro_cvx import (
 @register_ambiguity
 @dataclass(frozen=True)
 class NuclearBall(AmbiguitySet):
-    """``{Θ + Δ : ‖Δ‖_* ≤ ε}``; the worst Δ is ε times a top eigenvector of L, both ways."""
+    """``{Θ + Δ : ‖Δ‖_* ≤ ε}``; the worst Δ is εvvᵀ with a top eigenvector v of L."""
 
     radius_degree: ClassVar[int] = 2  # a radius of second moments grows like the data squared
 

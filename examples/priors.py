@@ -3,8 +3,8 @@ Two priors, two kinds of degrees
 ================================
 
 The paper's prior, :math:`\eta\|L\|_F^2`, gives weight to vertices whose signals are similar
-and may leave others alone. The log-degree prior of Kalofolias keeps every vertex connected. Both
-at about four neighbours per vertex, on the same data, in the same ball.
+and may isolate others. The log-degree prior of Kalofolias keeps every vertex connected. Both graphs
+have about four neighbours per vertex and are learned from the same data with the same ball.
 """
 
 import matplotlib.pyplot as plt
@@ -16,7 +16,7 @@ from experiments.drawing.style import BLUE, PAGE, VERMILION
 from solvers import solve_for_neighbours
 from wdro_cvx import GraphProblem, LogDegree, Nominal, WassersteinBall
 
-# Signals that vary smoothly over random places; sensors are from good to bad.
+# Signals vary smoothly over random places. The sensors range from good to bad.
 rng = np.random.default_rng(7)
 places = rng.random((40, 2))
 waves = rng.standard_normal((30, 3, 2)) * 4
@@ -33,8 +33,8 @@ fits = {
 }
 
 # %%
-# Hollow vertices have no edge. With as many edges in all, one prior leaves the worst sensors alone
-# and the other does not; the degrees, sorted, say the same.
+# Hollow vertices have no edge. Both graphs have about as many edges, but only one prior isolates
+# the worst sensors. The sorted degrees show the same.
 
 figure, panels = plt.subplots(1, 3, figsize=(PAGE, 2.4), layout="constrained")
 for axes, (name, fit) in zip(panels, fits.items(), strict=False):

@@ -2,9 +2,9 @@
 A first graph
 =============
 
-Sixty noisy signals on a graph of twenty vertices. Which edges were there? Trusting the data
-(radius 0) and distrusting them a little give different graphs; each is certified to be the best
-of its kind. Which of them is nearer to the truth depends on the data.
+Two graphs are learned from sixty noisy signals on a graph of twenty vertices: one that trusts the
+data (radius 0) and one that is robust. Each is certified to be optimal for its own problem. Which
+of them is nearer to the true graph depends on the data.
 """
 
 import matplotlib.pyplot as plt
@@ -34,7 +34,7 @@ for radius in (0.0, 0.5, "cv"):
         learned[f"radius {radius:g}: MCC {score:.2f}"] = graph.laplacian_
 
 # %%
-# Edges that are there in truth are blue, others vermilion.
+# Edges of the true graph are blue, others vermilion.
 
 pairs = np.triu_indices(20, 1)
 ends = np.column_stack(pairs)

@@ -2,9 +2,8 @@
 Along the radius
 ================
 
-The more the data are distrusted, the more evenly weight is spread. Here are all edges of one
-problem along the radius, each graph solved from the one before and certified; edges that are
-there in truth are blue.
+A larger radius spreads the weight more evenly. The picture shows all edges of one problem along the
+radius. Each graph is solved from the previous one and certified. Edges of the true graph are blue.
 """
 
 import matplotlib.pyplot as plt
@@ -26,8 +25,8 @@ answers = solve_path(problem, radii)
 print("largest certified gap", max(answer.gap for answer in answers))
 
 # %%
-# Somewhere on the way the wrong edges are weakest beside the right ones. That place is not known
-# without the truth; :doc:`choose_radius` shows rules that do without.
+# At some radius the wrong edges are weakest relative to the right ones. Only the true graph shows
+# which radius this is. :doc:`choose_radius` has rules that choose one without the true graph.
 
 pairs = np.triu_indices(problem.d, 1)
 weights = np.array([-answer.laplacian[pairs] for answer in answers])

@@ -2,9 +2,9 @@
 What the adversary does
 =======================
 
-A set says what may be wrong with the data, and its worst case does it. Signals on three vertices
-are points of a plane once their level is taken off, which no graph sees. Ellipses are lines of
-equal smoothness over the path 1 – 2 – 3: the rougher a signal, the further out it is.
+An ambiguity set says what may be wrong with the data. Its worst case is drawn here for signals on
+three vertices. No graph sees the level of a signal, so each signal is a point in a plane. Ellipses
+are lines of equal smoothness over the path 1 – 2 – 3: rougher signals are further out.
 """
 
 import matplotlib.pyplot as plt
@@ -59,8 +59,8 @@ def smoothness_lines(axes):
 
 # %%
 # Transport moves every signal to :math:`\gamma(\gamma I - L)^{-1}x`, outwards and along the rough
-# direction. Divergences leave the signals where they are and count the rough ones more. Two error
-# bars shift mean and covariance apart.
+# direction. Divergences do not move signals but give rough ones more weight. Error bars change mean
+# and covariance separately.
 
 figure, panels = plt.subplots(
     2, 3, figsize=(PAGE, 4.4), layout="constrained", sharex=True, sharey=True
