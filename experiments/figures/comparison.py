@@ -1,4 +1,4 @@
-"""How candidates are chosen, what their means show, and how an experiment is drawn."""
+"""What all experiments share: choice of candidates, statistics, statements and plots."""
 
 from __future__ import annotations
 
@@ -161,19 +161,9 @@ def closeness(scores: Mapping[tuple[int, str], Mean], paper: Printed, name: str)
 
 @dataclass(frozen=True)
 class Experiment:
-    """What the table of an experiment is shown as.
+    """How an experiment's table is drawn, checked against the paper, captioned and printed.
 
-    Attributes
-    ----------
-    title : str
-    figure : callable
-        Draws the table.
-    statements : callable
-        Checks the paper's sentences against the table.
-    caption : str
-        What the figure shows and what to see in it; ``{trials}`` stands for their number.
-    tables : callable, optional
-        Returns Markdown tables for the report.
+    ``{trials}`` in the caption stands for their number. ``tables`` returns Markdown.
     """
 
     title: str

@@ -209,8 +209,8 @@ SAMPLE_SIZE = Experiment(
     sample_size_statements,
     "MCC and DOG against N (d = 20, σ = 0.1, {trials} graphs; bands are one standard error). "
     "Top: candidates chosen by the truth, for MCC, one for all graphs. Bottom: by the risk on "
-    "held-out signals, for each graph. The general scenario is SAA with another η, and follows SAA "
-    "with tuned η.",
+    "held-out signals, for each graph. The general scenario is SAA with another η; its curve "
+    "follows SAA with tuned η.",
 )
 RADIUS = Experiment(
     "Figure 4: radius", radius_figure, radius_statements,
@@ -222,8 +222,8 @@ RELIABILITY = Experiment(
     "Figure 5: reliability", reliability_figure, reliability_statements,
     "Share of unseen signals whose own risk is below the worst-case value, along the radius "
     "(d = 20, N = 50, {trials} graphs; bands are one standard error). The two radii measure "
-    "different distances. Reliability starts above one third, not at 0, where the ball is almost a "
-    "point.",
+    "different distances. For the smallest radii, almost a point, reliability is above one third, "
+    "not 0.",
 )  # fmt: skip
 NOISE = Experiment(
     "Figure 6: noise",
@@ -231,6 +231,6 @@ NOISE = Experiment(
     noise_statements,
     "MCC and DOG against the noise (d = 20, N = 100, {trials} graphs; bands are one standard "
     "error). Top: candidates chosen by the truth, for MCC. Bottom: by the risk on held-out "
-    "signals. Noise hurts SAA at a fixed η most; SAA with tuned η suffers no more than the robust "
-    "models.",
+    "signals. Noise hurts SAA at a fixed η most; with a tuned η, SAA suffers no more than the "
+    "robust models.",
 )

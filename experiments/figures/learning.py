@@ -1,10 +1,10 @@
 """The models that the experiments compare, and how they are scored.
 
-The paper takes the radius with the largest MCC from a candidate set, which it does not give, and
-MCC needs the true graph. Here the candidates are stated, and one radius is chosen for all trials of
-a setting. Beside it stands a choice that needs no true graph: for each trial, the radius with the
-smallest risk on held-out signals. The baseline, sample average, is taken at the same eta, and with
-an eta that is tuned in the same two ways.
+The paper takes the radius with the largest MCC from a set of candidates that it does not give. Here
+the candidates are stated, and one radius is chosen for all trials of a setting. MCC needs the true
+graph. A second choice does not: for each trial, the radius with the smallest risk on held-out
+signals. The baseline, the sample average (SAA), has the same eta, or an eta tuned in these two
+ways.
 """
 
 from __future__ import annotations
@@ -78,23 +78,10 @@ def learn(
     held_out: bool = True,
     score: Callable[[Array], Record] | None = None,
 ) -> list[Record]:
-    """Learn a graph with every model and candidate, and score it.
+    """Learn a graph with every model and candidate, and return one record of scores for each.
 
-    Parameters
-    ----------
-    samples, truth : array
-    models : mapping
-    tests : array, optional
-        Unseen signals, for the reliability.
-    held_out : bool
-        Whether to cross-validate the risk, for a choice that needs no true graph.
-    score : callable, optional
-        Further scores of a learned graph.
-
-    Returns
-    -------
-    list of records
-        One for each model and candidate.
+    The reliability is that on ``tests``, unseen signals. ``held_out`` adds a cross-validated risk,
+    for a choice that needs no true graph, and ``score`` adds further scores.
     """
     records = []
     for name, model in models.items():

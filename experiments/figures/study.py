@@ -25,13 +25,7 @@ EXPERIMENTS: dict[str, Experiment] = {
 
 
 def chosen_experiments(names: Sequence[str]) -> dict[str, Experiment]:
-    """Return experiments by name, each once; all if none is named.
-
-    Raises
-    ------
-    WdroError
-        If there is no experiment with a name.
-    """
+    """Return experiments by name, all if none is named; refuse unknown names."""
     for name in names:
         if name not in EXPERIMENTS:
             known = ", ".join(EXPERIMENTS)
@@ -77,12 +71,12 @@ def _table(run: Run, name: str, trials: int, seed: int) -> pd.DataFrame:
 
 def _introduction(trials: int) -> list[str]:
     return [
-        f"Means ± one standard error over {trials} trials; a difference counts from two standard "
-        f"errors on. η = {ETA:g} unless it is tuned. Candidates: ε in {_list(GAUSSIAN_RADII)} "
-        f"(Gaussian), ε in {_list(GENERAL_RADII)} (general, p = 2), η in {_list(ETAS)} (tuned "
-        "SAA). As in the paper, the candidate with the largest MCC (Table 3: NMI) is taken, one "
-        "for all trials of a setting; the figures also show a choice that needs no true graph. All "
-        "settings of a trial share its graph, which is the unit of every error.",
+        f"Means ± one standard error over {trials} trials; a difference counts if it exceeds two "
+        f"standard errors. η = {ETA:g} unless it is tuned. Candidates: ε in "
+        f"{_list(GAUSSIAN_RADII)} (Gaussian), ε in {_list(GENERAL_RADII)} (general, p = 2), "
+        f"η in {_list(ETAS)} (tuned SAA). As in the paper, the candidate with the largest MCC "
+        "(Table 3: NMI) is taken, one for all trials of a setting; the figures also show a choice "
+        "that needs no true graph. All settings of a trial share its graph; errors are over graphs.",
         "## What is reproduced at these settings",
         "The paper does not give its own settings. `wdro study explain` searches for settings that "
         "explain what is not reproduced here.",

@@ -189,12 +189,12 @@ def prior_tables(table: pd.DataFrame) -> str:
             differences.append([graph, f"{first} − {second}", *ahead])
     sizes = [f"N = {n}" for n in _PRIOR_SIZES]
     return "\n\n".join([
-        f"MCC, d = {D} (RBF) and {30} (three blocks). Strengths (η, or α = β) range "
+        f"MCC, d = {D} (RBF) and 30 (three blocks). Strengths (η, or α = β) range "
         f"from {STRENGTHS[0]:g} to {STRENGTHS[-1]:g} ({len(STRENGTHS)} values), radii from "
         f"{PRIOR_RADII[0]:g} to {PRIOR_RADII[-1]:g} ({len(PRIOR_RADII)} values). The pair with the "
         "largest mean MCC is taken.",
         markdown_table(["graph", "model", *sizes, "strength and radius taken"], scores),
-        "Differences, paired by trial. A difference counts from two standard errors on.",
+        "Differences, paired by trial. A difference counts if it exceeds two standard errors.",
         markdown_table(["graph", "difference", *sizes], differences),
     ])  # fmt: skip
 
@@ -215,8 +215,8 @@ NMI = Experiment(
 )  # fmt: skip
 COMMUNITIES = Experiment(
     "Figure 1: communities under uncertainty", example_figure, example_statements,
-    "A block model of three communities (d = 45) and what is learned of it from N = 50 noisy "
-    "signals: the number of communities that Louvain's method finds, and their NMI with the "
+    "A block model of three communities (d = 45), and graphs learned from N = 50 noisy signals. "
+    "Titles give the number of communities that Louvain's method finds and their NMI with the "
     "planted ones. Colours are matched between panels, grey beyond the seventh; hollow vertices "
     "have no edge.",
 )  # fmt: skip

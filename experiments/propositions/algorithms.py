@@ -44,7 +44,7 @@ def printed_gamma(drawn: Drawn, b: float, a: float) -> float:
 
 @proposition(
     "Algorithm 1", "Bisection on [λmax + b, aλmax], a and b given, finds γ.",
-    "It does, given a and b that bracket the root.", _ANY_RADIUS, _BISECTION,
+    "It does if a and b bracket the root.", _ANY_RADIUS, _BISECTION,
 )  # fmt: skip
 def algorithm_1(drawn: Drawn, rng: np.random.Generator) -> Attempt:
     """Compare the printed bisection, started around the root, with the secular equation."""
@@ -55,8 +55,8 @@ def algorithm_1(drawn: Drawn, rng: np.random.Generator) -> Attempt:
 
 @proposition(
     "Algorithm 1, one bracket", "(a and b are inputs; the paper does not say how to choose them)",
-    "No pair serves all radii: with a = 10, b = 0.1 the root lies outside for small and for large "
-    "radii, and the printed loop never ends. A bracket that is widened first always contains it.",
+    "No pair works for all radii. With a = 10 and b = 0.1 the bracket misses the root if the "
+    "radius is very small or large, and the printed loop never ends. Ours first finds a bracket.",
     _ANY_RADIUS, _BISECTION, known=Ruling.CORRECTED, erratum="E6", ours=True,
 )  # fmt: skip
 def one_bracket(drawn: Drawn, rng: np.random.Generator) -> Attempt:
@@ -78,10 +78,10 @@ def _without_top(rng: np.random.Generator, d: int) -> Drawn:
 
 
 @proposition(
-    "Algorithm 1, hard case", "γ* lies between λmax and infinity, so that g_γ has a root there.",
+    "Algorithm 1, hard case", "g_γ has a root between λmax and infinity, which is γ*.",
     "If the data have no mass on the top eigenvector and the radius is large, g_γ is positive for "
     "all γ > λmax: there is no root, and γ* = λmax.",
-    Family("N d+2–3d, no mass on the top eigenvector, ε 1.5 times what the rest can use",
+    Family("N d+2–3d, no mass on the top eigenvector, ε 1.5 times the largest with a root",
            _without_top),
     (1e-6, "rounding"), known=Ruling.FAILS, dimensions=(3, 6), erratum="E6",
 )  # fmt: skip
@@ -94,8 +94,8 @@ def no_root(drawn: Drawn, rng: np.random.Generator) -> Attempt:
 
 @proposition(
     "Algorithm 2", "Projected gradient with ∇r finds L for fixed γ.",
-    "It does with the corrected ∇r, started below γ.", with_gamma(REGULAR, 1.2, 2.0), CONIC,
-    known=Ruling.CORRECTED, dimensions=(3, 6), erratum="E3",
+    "It does with the corrected ∇r, if λmax < γ at the start.",
+    with_gamma(REGULAR, 1.2, 2.0), CONIC, known=Ruling.CORRECTED, dimensions=(3, 6), erratum="E3",
 )  # fmt: skip
 def algorithm_2(drawn: Drawn, rng: np.random.Generator) -> Attempt:
     """Compare the printed algorithm, with either gradient, with CVXPY."""
@@ -117,7 +117,7 @@ def block_descent(problem: GraphProblem) -> float:
 
 @proposition(
     "Algorithm 3", "Block descent on (γ, L) converges to the optimum.",
-    "It does if the data have full rank.", REGULAR, CONIC,
+    "It does with the corrected ∇r, if the data have full rank.", REGULAR, CONIC,
 )  # fmt: skip
 def algorithm_3(drawn: Drawn, rng: np.random.Generator) -> Attempt:
     """Compare the printed algorithm, with the corrected gradient, with CVXPY."""
@@ -128,7 +128,7 @@ def algorithm_3(drawn: Drawn, rng: np.random.Generator) -> Attempt:
 @proposition(
     "Algorithm 3, hard case",
     "The minimum lies in the open domain γ > λmax, and the iterates converge to it.",
-    "With few samples and a large radius it lies on γ = λmax, and block descent stalls above it.",
+    "With few samples and a large radius it lies on γ = λmax, and the descent stalls above it.",
     with_radius(FEWEST, 1.0, 5.0), CONIC, known=Ruling.FAILS, dimensions=(3, 6), erratum="E15",
 )  # fmt: skip
 def algorithm_3_hard_case(drawn: Drawn, rng: np.random.Generator) -> Attempt:
@@ -155,7 +155,7 @@ def algorithm_4(drawn: Drawn, rng: np.random.Generator) -> Attempt:
 
 
 @proposition(
-    "Algorithm 4, p = 1", "Any p ≥ 1; convergence is guaranteed since the problem is convex.",
+    "Algorithm 4, p = 1", "Algorithm 4 converges for any p ≥ 1, since the problem is convex.",
     "For p = 1 the norm is the largest degree, which has a kink where two degrees are equal. The "
     "descent stalls there, several percent above the optimum if the radius is large.",
     with_radius(signals("2d", lambda rng, d: 2 * d), 0.1, 10.0),
@@ -172,13 +172,13 @@ def kink(drawn: Drawn, rng: np.random.Generator) -> Attempt:
 
 @proposition(
     "Penalty", "(nothing: the paper calls the penalty a relaxation)",
-    "2β(d - Tr L)Tr L = R(L) + 2η‖L‖² at its optimum, so the trace is short by O(1/β).",
+    "At its optimum 2β(d - Tr L)Tr L = R(L) + 2η‖L‖²: Tr L falls short of d by O(1/β).",
     also(REGULAR, "β 1–30", "beta", lambda rng, _: log_uniform(rng, 1.0, 30.0)),
-    (1e-3, "a gap of 1e-10 leaves 1e-5 in the trace, which the left side multiplies by 2βd"),
+    (1e-3, "a gap of 1e-10 leaves an error of 1e-5 in the trace, multiplied by 2βd"),
     erratum="E7", ours=True,
 )  # fmt: skip
 def penalty_bias(drawn: Drawn, rng: np.random.Generator) -> Attempt:
-    """Compute both sides for the certified solver's graph: stationarity along the ray through L."""
+    """Compare both sides, the condition that scaling L gains nothing, at the solver's graph."""
     problem = drawn.problem(GaussianBall if rng.random() < 0.5 else MomentBall, drawn["beta"])
     laplacian = solve(problem, tol=1e-10).laplacian
     trace = float(np.trace(laplacian))

@@ -55,7 +55,7 @@ def kronecker_deviation(a: Array, b: Array) -> float:
 
 @proposition(
     "Lemma 3", "(A ⊗ B)⁻¹ = A⁻¹ ⊗ B⁻¹ for A, B in S₊.",
-    "For A, B in S₊₊; in S₊ there may be no inverse.",
+    "It holds for A, B in S₊₊. Matrices in S₊ may have no inverse.",
     sized("rank 1–d"), (1e-8, "rounding times the condition number"),
     known=Ruling.CORRECTED, dimensions=(2, 5), erratum="E8",
 )  # fmt: skip
@@ -87,18 +87,18 @@ def symmetric_basis(d: int) -> Array:
 
 
 @proposition(
-    "Theorem 2, N < d", "The same; the proof supposes Σₓ ≻ 0.", "It holds for singular Σₓ too.",
+    "Theorem 2, N < d", "The same; the proof assumes Σₓ ≻ 0.", "It holds for singular Σₓ too.",
     with_gamma(SINGULAR, 1.3, 3.0), (1e-5, _POLE), dimensions=(3, 6), key="theorem-2-few-samples",
 )  # fmt: skip
 @proposition(
     "Theorem 2",
     "g(γ, L) is jointly convex; its Hessian is the printed one, which is positive definite.",
-    "Both hold along symmetric matrices.", _AT_GAMMA, (1e-5, _POLE),
+    "Both hold for symmetric changes of L.", _AT_GAMMA, (1e-5, _POLE),
 )  # fmt: skip
 def theorem_2(drawn: Drawn, rng: np.random.Generator) -> Attempt:
-    """Compare the printed Hessian with differences of g, and look at its eigenvalues.
+    """Compare the printed Hessian with differences of g along a random symmetric matrix.
 
-    Both are taken along symmetric matrices, the differences along a random one.
+    Its eigenvalues on symmetric matrices must not be negative.
     """
     gamma, basis = drawn["gamma"], symmetric_basis(drawn.d)
     hessian = basis.T @ printed_hessian(drawn, gamma) @ basis
@@ -155,7 +155,7 @@ def penalised_objective(drawn: Drawn, gamma: float, weights: Array) -> float:
     "Equation 35", "∇r has γ²𝒯*((γI - 𝒯v)⁻²Σₓ).",
     "It has γ²𝒯*((γI - 𝒯v)⁻¹Σₓ(γI - 𝒯v)⁻¹). The printed product is right only if L and Σₓ commute.",
     _AT_GAMMA, (1e-6, _POLE), known=Ruling.CORRECTED, erratum="E3",
-    dimensions=(3, 6),  # with one edge the two matrices always have the same diagonal form
+    dimensions=(3, 6),  # with one edge both formulas agree
 )  # fmt: skip
 def gradient_r(drawn: Drawn, rng: np.random.Generator) -> Attempt:
     """Compare the gradients of the printed Algorithm 2 with differences of r."""
@@ -197,7 +197,7 @@ def beyond_the_pole(drawn: Drawn, gamma: float, distance: float) -> float:
 def dropped_domain(drawn: Drawn, rng: np.random.Generator) -> Attempt:
     """Measure how far the printed objective falls below the constrained optimum by CVXPY.
 
-    Printed: a little beyond the pole. Corrected: within the domain.
+    Printed: just beyond the pole. Corrected: at points of the domain.
     """
     gamma = drawn["gamma"]
     optimum = fixed_gamma_optimum(drawn, gamma)
@@ -213,9 +213,9 @@ def dropped_domain(drawn: Drawn, rng: np.random.Generator) -> Attempt:
     (1e-4, "g differs from the line by Tr(L²Θ)/γ, relative to γε²; the pole is 1e6 away"),
 )  # fmt: skip
 def gamma_curve(drawn: Drawn, rng: np.random.Generator) -> Attempt:
-    """Compare g with its pole and its asymptote, and look at second differences on a grid.
+    """Compare g with its pole, at λmax(1 + 1e-6), and with its asymptote, at 1e6·λmax.
 
-    The pole is compared at λmax(1 + 1e-6), and the line γε² + ⟨Θ, L⟩ + η‖L‖² at 1e6·λmax.
+    The asymptote is γε² + ⟨Θ, L⟩ + η‖L‖². Second differences on a grid must not be negative.
     """
     top, theta = drawn.top, drawn.theta
 

@@ -79,15 +79,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Family(Generic[T]):
-    """Random instances of one kind.
-
-    Attributes
-    ----------
-    ranges : str
-        What they are drawn from, for the ledger.
-    draw : callable
-        Given a generator and a number of vertices, returns an instance.
-    """
+    """Random instances of one kind: the ranges they are drawn from, in words, and how."""
 
     ranges: str
     draw: Callable[[np.random.Generator, int], T]

@@ -1,4 +1,4 @@
-"""What no lemma or algorithm is about: misprints, metrics, a step of a proof, other solvers."""
+"""Statements outside lemmas and algorithms: misprints, metrics, a proof, other solvers."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def mean_term(drawn: Drawn, rng: np.random.Generator) -> Attempt:
 
 @proposition(
     "Equation 72", "𝒯*V has V_ii - V_ij - V_ji + V_jj at k = i - j + (j - 1)(2p - j)/2.",
-    "At k = i - j + (j - 1)(2d - j)/2: p is the norm. With 2d the numbering of edges is that of 𝒯.",
+    "At k = i - j + (j - 1)(2d - j)/2: p is a norm's exponent. 2d gives the numbering of 𝒯.",
     sized("normal entries"), ROUNDING,
     known=Ruling.CORRECTED, dimensions=(4, 8), erratum="E8",
 )  # fmt: skip
@@ -90,9 +90,9 @@ def index_of_adjoint(d: int, rng: np.random.Generator) -> Attempt:
 
 @proposition(
     "Section III-C", "The common method to calculate eigenvalues is Cholesky decomposition.",
-    "A Cholesky factor tells whether γ exceeds λmax, but not what λmax is. Lanczos does, as the "
-    "paper says.",
-    REGULAR, (1e-3, "a pivot may come near by chance"),
+    "A Cholesky factor tells whether γ exceeds λmax, but not what λmax is. Lanczos' method finds "
+    "λmax, as the paper says.",
+    REGULAR, (1e-3, "a pivot may be close to λmax by chance"),
     known=Ruling.CORRECTED, refuted=0.01, dimensions=(3, 6), erratum="E8",
 )  # fmt: skip
 def cholesky_eigenvalues(drawn: Drawn, rng: np.random.Generator) -> Attempt:
@@ -116,7 +116,7 @@ def is_definite(matrix: Array) -> bool:
 
 
 def covariance_gain(drawn: Drawn, gamma: float, covariance: Array) -> float:
-    """Return what a covariance adds to h(γ, L) of Lemma 1."""
+    """Return the terms of h(γ, L) of Lemma 1 that a covariance enters."""
     root = symmetric_root(drawn.nominal.covariance)
     overlap = symmetric_root(root @ covariance @ root)
     shifted = drawn.laplacian - gamma * np.eye(drawn.d)
@@ -140,8 +140,8 @@ def own_maximiser(drawn: Drawn, gamma: float) -> Array:
 
 @proposition(
     "Theorem 1, its proof", "The substitution with Σₙ^-½ finds the supremum over Σ.",
-    "For N ≤ d there is no Σₙ^-½. A limit attains the supremum all the same, and the theorem "
-    "holds.",
+    "For N ≤ d there is no Σₙ^-½. The limit of the proof's covariances from full rank attains the "
+    "supremum, and the theorem holds.",
     with_gamma(SINGULAR_COVARIANCE, 1.2, 2.0), (1e-6, "roots of singular matrices"),
     known=Ruling.CORRECTED, dimensions=(3, 6), erratum="E9",
 )  # fmt: skip
@@ -159,8 +159,8 @@ def proof_of_theorem_1(drawn: Drawn, rng: np.random.Generator) -> Attempt:
 @proposition(
     "Reliability",
     "Reliability is the probability that the uncertainty set contains the true distribution.",
-    "It is a share of single signals, whose risks scatter around their mean. A ball of radius 0 "
-    "around the true distribution certainly contains it, and has a reliability of 0.5 to 0.7.",
+    "It is the share of single signals with a risk below the worst case, and these risks scatter. "
+    "A ball of radius 0 around the true distribution contains it, but its reliability is 0.5–0.7.",
     sized("true moments, η 0.3, 4000 test signals"), (0.05, "4000 test signals"),
     known=Ruling.FAILS, refuted=0.2, dimensions=(10, 20), erratum="E13",
 )  # fmt: skip
@@ -188,7 +188,7 @@ def judged_seconds(
     "First-order conic solvers",
     "(semidefinite forms are impractical: interior-point methods, the most common, run out of "
     "memory beyond 150 vertices)",
-    "They do, but SCS on the premium form takes a fraction of Clarabel's time on Proposition 2.",
+    "Those do, but SCS on the premium form takes a fraction of Clarabel's time on Proposition 2.",
     signals("100", lambda rng, d: 100), (0.5, "timings on a shared machine"),
     refuted=1.0, dimensions=(18, 22), most=10, erratum="E10", ours=True,
 )  # fmt: skip

@@ -66,10 +66,9 @@ def dual_function(drawn: Drawn, gamma: float) -> float:
     REGULAR, CONIC,
 )  # fmt: skip
 def lemma_1(drawn: Drawn, rng: np.random.Generator) -> Attempt:
-    """Compare the risk with the dual function.
+    """Compare the risk, a primal SDP over joint moments, with the dual function at the best γ.
 
-    The risk is a primal SDP over joint moments, and the risk of one Gaussian at distance ε. The
-    dual function is an SDP at the best γ, and at two others where it must not be smaller.
+    One Gaussian must attain the risk, and at two other γ the dual function must not be smaller.
     """
     worst, risk = drawn.worst(GaussianBall), worst_moment_risk(drawn)
     attained = float(np.vdot(worst.distribution.second_moment, drawn.laplacian))
@@ -119,10 +118,9 @@ def closed_form_risk(drawn: Drawn) -> float:
     "It is, also for fewer samples than vertices.", ANY, CONIC,
 )  # fmt: skip
 def theorem_1(drawn: Drawn, rng: np.random.Generator) -> Attempt:
-    """Compare risks at one L, and optima.
+    """Compare the printed function at one L, minimised over γ by search, with a primal SDP.
 
-    At one L: the printed function, minimised over γ by search, and a primal SDP. At the optimum:
-    CVXPY on the closed form, and the certified solver.
+    Compare its optimum over L, by CVXPY, with the certified solver.
     """
     problem = drawn.problem(GaussianBall)
     optimum = by_cvxpy(GaussianClosedForm, problem)
@@ -175,7 +173,7 @@ def worst_samples(drawn: Drawn, rng: np.random.Generator) -> Attempt:
     (1e-6, "roots of matrices lose digits if ε is small against the signals"), ours=True,
 )  # fmt: skip
 def worst_gaussian(drawn: Drawn, rng: np.random.Generator) -> Attempt:
-    """Compare distance and risk in the same way, with points that have both moments."""
+    """Compare its distance, by POT between points with its moments, with ε, and its risk."""
     nominal, worst = drawn.nominal, drawn.worst(GaussianBall)
     moved = worst.distribution
     assert isinstance(moved, Gaussian)
@@ -214,7 +212,7 @@ def adversary(drawn: Drawn, rng: np.random.Generator) -> float:
 
 @proposition(
     "Adversary", "(nothing)",
-    "The best that gradient ascent over the ball finds is the worst case, and never more.",
+    "Gradient ascent over the ball reaches the worst-case risk and never exceeds it.",
     REGULAR, (1e-6, "the ascent's linear convergence in 5000 steps"), ours=True,
 )  # fmt: skip
 def adversary_never_wins(drawn: Drawn, rng: np.random.Generator) -> Attempt:

@@ -53,10 +53,7 @@ def signal_dual(drawn: Drawn) -> float:
     "It is, for α = p = 2.", ANY, CONIC,
 )  # fmt: skip
 def lemma_4(drawn: Drawn, rng: np.random.Generator) -> Attempt:
-    """Compare the dual, an SDP at fixed L, with a distribution that attains it.
-
-    That distribution is the transported samples; POT's plan finds that their distance is ε.
-    """
+    """Compare the dual, an SDP at fixed L, with the risk of moved samples, within ε by POT."""
     moved = drawn.worst(WassersteinBall).distribution
     assert isinstance(moved, Discrete)
     distance = transport_distance(uniform(drawn.samples), moved)
@@ -135,15 +132,14 @@ def order_dual(problem: GraphProblem) -> float:
 
 @proposition(
     "Theorem 3", "The general scenario is SAA plus ε‖vec L‖_q.",
-    "That is the ball of matrices, for all p and α. Signals (Proposition 3) have another value.",
+    "It is for a ball of matrices, for all p and α. For signals (Proposition 3) the value differs.",
     with_choice(_EXPONENTS, "α", "alpha", (1.0, 1.5, 2.0, 3.0)), (2e-6, CONIC[1]),
     known=Ruling.CORRECTED, erratum="E1",
 )  # fmt: skip
 def theorem_3(drawn: Drawn, rng: np.random.Generator) -> Attempt:
-    """Compare optima.
+    """Compare optima. Printed: Theorem 3 with Proposition 3, for α = p = 2, by CVXPY.
 
-    Printed: that of Theorem 3 and that of Proposition 3, for α = p = 2. Corrected: the theorem's
-    dual with a power cone, by CVXPY, and our solver.
+    Corrected: the theorem's dual with a power cone, by CVXPY, with the certified solver.
     """
     regularised = by_cvxpy(GeneralRegularized, drawn.problem(MomentBall, p=2.0, alpha=2.0))
     printed = deviation(regularised, by_cvxpy(GeneralSDP, drawn.problem(WassersteinBall)))
@@ -207,7 +203,7 @@ def proposition_3_larger(drawn: Drawn, rng: np.random.Generator) -> Attempt:
 
 
 @proposition(
-    "Scenarios", "(two scenarios, one Gaussian and one without assumption)",
+    "Scenarios", "(two scenarios: Gaussian signals, and signals of any distribution)",
     "For α = p = 2 Theorem 1, Proposition 2 and Proposition 3 have the same value.", ANY, CONIC,
     erratum="E2", ours=True,
 )  # fmt: skip
@@ -235,7 +231,7 @@ def infinite_exponent(drawn: Drawn, rng: np.random.Generator) -> Attempt:
 
 
 @proposition(
-    "p = 2", "(nothing)", "The moment ball with p = 2 has the graph of SAA with η' = η + ε/2‖L‖.",
+    "p = 2", "(nothing)", "The moment ball with p = 2 has the graph of SAA with η' = η + ε/(2‖L‖).",
     ANY, CONIC, ours=True,
 )  # fmt: skip
 def on_the_sample_average_path(drawn: Drawn, rng: np.random.Generator) -> Attempt:

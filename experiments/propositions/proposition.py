@@ -33,14 +33,9 @@ class Ruling(Enum):
 class Attempt:
     """What one random instance says about a proposition.
 
-    Attributes
-    ----------
-    printed : float
-        The relative deviation of the printed statement from the truth; NaN if it is undefined.
-    data : mapping
-        The instance, so that a counterexample can be inspected.
-    corrected : float, optional
-        The relative deviation of our correction.
+    ``printed`` and ``corrected`` are relative deviations from the truth, of the printed statement
+    and of our correction; NaN where an expression has no value. ``data`` is the instance, so that a
+    counterexample can be inspected.
     """
 
     printed: float
@@ -50,48 +45,31 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Proposition:
-    """A statement of the paper, or one of ours, that can be tried.
-
-    Attributes
-    ----------
-    key, name : str
-    says, finds : str
-        What the paper says, and what we find. The ruling is on the former unless it is ``ours``.
-    family : Family
-        The instances that it is tried on.
-    within : (float, str)
-        The largest deviation of a statement that holds, and what limits the accuracy.
-    check : callable
-        Given an instance and a generator, returns an attempt.
-    routes : str
-        What is compared by which routes: the docstring of ``check``.
-    refuted : float
-        A deviation that the accuracy of the routes cannot explain.
-    known : Ruling
-        What docs/propositions.md reports; a run that finds something else fails.
-    dimensions : (int, int)
-        The smallest and the largest number of vertices.
-    most : int
-        How many instances are enough, for checks that take seconds.
-    erratum : str
-        The entry of docs/paper.md that it shows. Propositions with the same entry count once.
-    ours : bool
-        Whether the paper states nothing of the kind, so that the ruling is on our finding.
-    """
+    """A statement of the paper, or one of ours, that can be tried."""
 
     key: str
     name: str
+    #: What the paper says, and what we find. The ruling is on the former unless it is ``ours``.
     says: str
     finds: str
+    #: The instances that it is tried on.
     family: Family[Any]
+    #: The largest deviation of a statement that holds, and what limits the accuracy.
     within: tuple[float, str]
     check: Check[Any]
+    #: What is compared, and how both sides are computed: the docstring of ``check``.
     routes: str
+    #: A deviation that inaccurate computations cannot explain.
     refuted: float
+    #: What docs/propositions.md reports; a run that finds something else fails.
     known: Ruling = Ruling.HOLDS
+    #: The smallest and the largest number of vertices.
     dimensions: tuple[int, int] = (2, 6)
+    #: How many instances are enough, for checks that take seconds.
     most: int = 100_000
+    #: The entry of docs/paper.md that it shows. Propositions with the same entry count once.
     erratum: str = ""
+    #: Whether the paper states nothing of the kind.
     ours: bool = False
 
     def attempt(self, seed: int, index: int, dimensions: Sequence[int] = ()) -> Attempt:

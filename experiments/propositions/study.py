@@ -29,12 +29,13 @@ _ORDER = (
     "Sandwich", "p =", "First-order",
 )  # fmt: skip
 _EXPLAINED = (
-    "*Worst* is the largest relative deviation of what the paper says, *corrected* that of what we "
-    "find instead. A statement holds if no instance deviates by more than the tolerance. It fails, "
-    "or holds as corrected, if two or more deviate beyond doubt: by 100 times the tolerance unless "
-    "the statement has its own limit. The counterexample is the smallest such instance; load it "
-    "with `numpy.load`. *undefined* means that the printed expression has no value. The errata are "
-    "those of docs/paper.md."
+    "*Worst* is the largest relative deviation of what the paper says, and *corrected* that of "
+    "what we find instead. A statement holds if no instance deviates by more than the tolerance. "
+    "It is refuted if two or more deviate beyond doubt: by 100 times the tolerance, unless the "
+    "statement has its own limit. It then fails, or holds as corrected. The counterexample is the "
+    "smallest such instance; load it with `numpy.load`. *Undefined* means that the printed "
+    "expression has no value or the printed algorithm never ends. Errata are listed in "
+    "docs/paper.md."
 )
 _UNSAID = (
     "Here the verdict is on our finding. *Holds as corrected* means that what one might read into "
@@ -43,13 +44,7 @@ _UNSAID = (
 
 
 def chosen_propositions(names: Sequence[str]) -> dict[str, Proposition]:
-    """Return propositions by name or its beginning ("Proposition 2"); all if none is named.
-
-    Raises
-    ------
-    WdroError
-        If there is no proposition with a name.
-    """
+    """Return propositions by name or its beginning, all if none is named; refuse unknown names."""
     found = {} if names else dict(PROPOSITIONS)
     for name in names:
         word = name.strip().casefold() or "\0"  # an empty name begins nothing
