@@ -76,7 +76,7 @@ def _introduction(trials: int) -> list[str]:
         f"{_list(GAUSSIAN_RADII)} (Gaussian), ε in {_list(GENERAL_RADII)} (general, p = 2), "
         f"η in {_list(ETAS)} (tuned SAA). As in the paper, the candidate with the largest MCC "
         "(Table 3: NMI) is taken, one for all trials of a setting; the figures also show a choice "
-        "that needs no true graph. All settings of a trial share its graph; errors are over graphs.",
+        "that needs no true graph. All settings of a trial share a graph; errors are over graphs.",
         "## What is reproduced at these settings",
         "The paper does not give its own settings. `wdro study explain` searches for settings that "
         "explain what is not reproduced here.",
