@@ -133,10 +133,9 @@ def _vector_norm(weights: Array, degree: Array, q: float, as_printed: bool) -> E
     total = _power_sum(diagonal, q) + 2.0 * _power_sum(entries, q)
 
     def gradient() -> Array:
-        exponent = round(q - 1.0, 12)  # for p = 4/3 it is 3, but for rounding
-        powers = diagonal**exponent
+        powers = diagonal ** (q - 1.0)
         with np.errstate(invalid="ignore"):  # printed: a negative number to a fractional power
-            negated = -((-entries) ** exponent) if as_printed else entries**exponent
+            negated = -((-entries) ** (q - 1.0)) if as_printed else entries ** (q - 1.0)
         return np.asarray(
             total ** (1.0 / q - 1.0) * (powers[heads] + powers[tails] + 2.0 * negated)
         )
