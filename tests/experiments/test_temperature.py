@@ -179,10 +179,9 @@ def test_station_data(country, d):
 
 def shortened(stations, kept):
     table = stations.table
-    names = tuple(table.names[vertex] for vertex in kept)
     places = Places(stations.places.latitude[kept], stations.places.longitude[kept])
     height = None if stations.elevation is None else stations.elevation[kept]
-    return type(stations)(type(table)(names, table.signals[:, kept]), places, height)
+    return type(stations)(type(table)(table.frame.iloc[:, kept]), places, height)
 
 
 def test_command_reports_one_map(tmp_path, monkeypatch, unpainted):
