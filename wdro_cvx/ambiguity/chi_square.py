@@ -23,15 +23,25 @@ _TINY = 1e-300
 @register_ambiguity
 @dataclass(frozen=True)
 class ChiSquareBall(ReweightingBall):
-    """All reweighings ``q`` of the samples with ``Σ (N q_i - 1)² / N ≤ radius``.
+    """All reweightings ``q`` of the samples with ``Σ (N q_i - 1)² / N ≤ radius``.
 
-    Use it like :class:`KLBall`, where a graph should not only be smooth on average but evenly so.
-    It gives up good samples sooner; its hard limit is the radius ``N - 1``.
+    For small radii the risk is the mean smoothness plus ``√radius`` standard deviations, so the
+    learned graph is smooth evenly and not only on average. Compared with :class:`KLBall`, samples
+    reach weight zero at smaller radii. At the radius ``N - 1`` the worst sample has all weight.
 
     Parameters
     ----------
     radius : float ≥ 0
-        The squared relative standard deviation of the weights, without a unit.
+        The squared relative standard deviation of the weights; dimensionless.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import ChiSquareBall, Nominal
+    >>> edge = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    >>> nominal = Nominal.from_samples([[0.0, 1.0], [0.0, 2.0]])  # smoothness 1 and 4
+    >>> print(round(ChiSquareBall(0.25).worst_case(nominal, edge).risk, 6))  # 2.5 + 0.5 · 1.5
+    3.25
     """
 
     def tilt(self, losses: Array) -> tuple[Array, float]:

@@ -27,16 +27,25 @@ _LARGEST_SCORE = 300.0  # even the square of its exponential is a number
 @register_ambiguity
 @dataclass(frozen=True)
 class KLBall(ReweightingBall):
-    """All reweighings ``q`` of the samples with ``KL(q ‖ uniform) ≤ radius``.
+    """All reweightings ``q`` of the samples with ``KL(q ‖ uniform) ≤ radius``.
 
-    Use it where signals are measured well but some kinds of them are over- or underrepresented,
-    and rare kinds should count: no sample is ever given up altogether below the hard limit, the
-    radius ``log N`` at which all weight is on the worst sample.
+    Use it if the signals are accurate but some kinds are over- or underrepresented. Every sample
+    keeps a positive weight up to the radius ``log N``, where the worst sample has all weight.
 
     Parameters
     ----------
     radius : float ≥ 0
-        In nats, without a unit. A divergence of ``log(1/α)`` allows all weight on a share α.
+        In nats, dimensionless. ``log(1/α)`` allows all weight on a fraction α of the samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import KLBall, Nominal
+    >>> edge = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    >>> nominal = Nominal.from_samples([[0.0, 1.0], [0.0, 2.0], [0.0, 3.0]])
+    >>> worst = KLBall(0.2).worst_case(nominal, edge)
+    >>> print(worst.distribution.weights.round(3))
+    [0.132 0.237 0.631]
     """
 
     def tilt(self, losses: Array) -> tuple[Array, float]:

@@ -1,8 +1,8 @@
-"""The Mahalanobis ball: transport is cheaper where the sensors are worse.
+"""The Mahalanobis ball: transport costs less at vertices with noisier sensors.
 
 The ground cost is ``‖S⁻¹(x - y)‖₂`` with a scale per vertex, ``S = diag(s)``. In the coordinates
-``S⁻¹x`` this is the Euclidean ball, with ``SLS`` for the Laplacian, so its oracle is the Gelbrich
-one (Blanchet, Kang and Murthy, J. Appl. Probab. 2019, for Wasserstein balls of such costs).
+``S⁻¹x`` this is the Euclidean ball with the Laplacian ``SLS``, so the worst case is the Gelbrich
+one (Blanchet, Kang and Murthy, J. Appl. Probab. 2019, treat Wasserstein balls of such costs).
 """
 
 from __future__ import annotations
@@ -30,15 +30,31 @@ _LARGEST = 1e30
 class MahalanobisBall(TransportBall):
     """All distributions within type-2 transport distance ``radius``, with a scale per vertex.
 
-    Use it where some sensors are noisier than others. From moments alone the distributions are
-    Gaussians, as in :class:`GaussianBall`.
+    Use it if some sensors are noisier than others. Without samples the distributions are Gaussians,
+    as in :class:`GaussianBall`.
 
     Parameters
     ----------
     radius : float ≥ 0
     scales : sequence of d floats > 0
-        The standard deviation of the noise at every vertex. It may be relative, since only
-        ``radius·scales`` counts; with all scales 1 the set is the Wasserstein ball.
+        The standard deviation of the noise at every vertex. Only ``radius·scales`` matters, so they
+        may be relative. With all scales 1 the set is the Wasserstein ball.
+
+    Raises
+    ------
+    ProblemError
+        If a scale is not positive, or the scales are too far apart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import MahalanobisBall, Nominal
+    >>> edge = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    >>> nominal = Nominal.from_samples([[1.0, -1.0], [-1.0, 1.0]])
+    >>> worst = MahalanobisBall(0.5, scales=(1.0, 0.1)).worst_case(nominal, edge)
+    >>> print(worst.distribution.points.round(1))  # the noisier vertex 0 moves
+    [[ 1.5 -1. ]
+     [-1.5  1. ]]
     """
 
     scales: tuple[float, ...]
@@ -58,11 +74,11 @@ class MahalanobisBall(TransportBall):
 
     @classmethod
     def example(cls, radius: float, d: int) -> Self:
-        """Return a ball whose sensors have noise from one half to three halves."""
+        """Return a ball with noise scales from 0.5 to 1.5."""
         return cls(radius, scales=tuple(np.linspace(0.5, 1.5, d)))
 
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
-        """Return the Gelbrich worst case in the coordinates of the sensors, taken back."""
+        """Return the Gelbrich worst case of the rescaled problem in the original coordinates."""
         scales = self.scales_of(nominal)
         congruent = laplacian * np.outer(scales, scales)
         worst = worst_transport(nominal.factor / scales, congruent, self.radius)
