@@ -1,7 +1,7 @@
-"""Checks for authors of ambiguity sets: that ``worst_case`` keeps its promises.
+"""Checks for authors of ambiguity sets.
 
-Everything that the solvers and the judge rely on follows from a few properties of a support
-function; each is tried on random data and Laplacians, and reported by name.
+Solvers and the judge rely on a few properties of ``worst_case``, those of a support function. Each
+is tested on random data and Laplacians and reported by name.
 """
 
 from __future__ import annotations
@@ -56,17 +56,30 @@ _Check = Callable[[_Case], float | None]
 def check_ambiguity(
     ambiguity: AmbiguitySet, nominal: Nominal | None = None, instances: int = 5, seed: int = 0
 ) -> CheckReport:
-    """Check that a set's worst case is one.
+    """Check that ``worst_case`` and ``distance`` of a set are consistent.
 
     Parameters
     ----------
     ambiguity : AmbiguitySet
         With a positive radius.
     nominal : Nominal, optional
-        Data to try it on; random signals of six vertices if not given.
+        The data for the checks; random signals on six vertices by default.
     instances : int
-        How many pairs of Laplacians.
+        The number of pairs of Laplacians.
     seed : int
+        The seed of the random data.
+
+    Returns
+    -------
+    CheckReport
+        One line per property; print it.
+
+    Examples
+    --------
+    >>> from wdro_cvx import PairBall, check_ambiguity
+    >>> report = check_ambiguity(PairBall(0.5), instances=2)
+    >>> report.passed
+    True
     """
     rng = np.random.default_rng(seed)
     cases = []
@@ -78,7 +91,7 @@ def check_ambiguity(
 
 
 def _try(name: str, check: _Check, cases: list[_Case]) -> CheckResult:
-    """Run one check; it returns by how much a property is missed, relative, None without it."""
+    """Run one check, which returns a relative error, or None if it does not apply."""
     try:
         found = [check(case) for case in cases]
     except WdroError as error:
