@@ -1,7 +1,7 @@
-"""``python -m wdro_cvx`` is the ``wdro`` command, whatever folders the working directory has.
+"""Run the ``wdro`` command with ``python -m wdro_cvx``.
 
-Python puts that directory first on its path, where a folder ``solvers`` or ``experiments`` of the
-user's would take the place of ours.
+Python puts the working directory first on its path. A folder ``solvers`` or ``experiments`` there
+would hide the installed package, so the entry is replaced.
 """
 
 import sys

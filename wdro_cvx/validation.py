@@ -1,4 +1,4 @@
-"""Checks on what users pass in, made before any work starts."""
+"""Checks of user input, made before any work starts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TIGHTEST = 1e-13
 def finite_array(
     name: str, value: ArrayLike, ndim: int, error: type[WdroError] = DataError
 ) -> Array:
-    """Return ``value`` as a new float array with ``ndim`` axes, or say what is wrong with it."""
+    """Return ``value`` as a new float array with ``ndim`` axes, or raise ``error``."""
     if np.ma.is_masked(value):
         count = int(np.sum(getattr(value, "mask", 0)))
         raise error(f"{name} has {count} masked values; drop or impute them first.")
@@ -54,7 +54,7 @@ def finite_array(
 
 
 def ordinary_size(name: str, array: Array, degree: int = 1) -> None:
-    """Raise DataError for data whose squares are no numbers; ``degree`` 2 is for moments."""
+    """Raise DataError for data whose squares over- or underflow; use ``degree`` 2 for moments."""
     size = float(np.abs(array).max())
     low, high = SMALLEST**degree, LARGEST**degree
     if size > high or 0.0 < size < low:
@@ -97,7 +97,7 @@ def covariance_matrix(name: str, value: ArrayLike, size: int) -> Array:
 
 
 def positive_scales(values: ArrayLike, place: Callable[[int], str], remedy: str) -> Array:
-    """Return positive numbers within 20 digits of each other; ``place`` names one by its index."""
+    """Return positive numbers within 20 digits of each other; ``place`` names an entry in errors."""
     scales = finite_array("scales", values, 1, ProblemError)
     if scales.min() <= 0.0:
         least = int(scales.argmin())
@@ -125,7 +125,7 @@ def real_number(
 ) -> float:
     """Return ``value`` as a float if it is a number at or (``strict``) above ``minimum``.
 
-    A ``sized`` number has the unit of the data or of their squares, and so limits of its size.
+    A ``sized`` number has the unit of the data or of their squares, so its size is limited.
     """
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise ProblemError(f"{name} must be a number; it is {value!r}.")
@@ -150,7 +150,7 @@ def real_number(
 
 
 def tolerance(value: Any) -> float:
-    """Return a relative gap to stop at: one that can be proved, and that says something."""
+    """Return a relative gap between 1e-13, the smallest that can be proved, and 1."""
     number = real_number("tol", value, 0.0, strict=True)
     if not _TIGHTEST <= number <= 1.0:
         raise ProblemError(

@@ -1,4 +1,4 @@
-"""Ambiguity sets: each is one function, the worst-case second moment for a given Laplacian."""
+"""Ambiguity sets; each implements the worst-case second moment for a given Laplacian."""
 
 import importlib
 import pkgutil

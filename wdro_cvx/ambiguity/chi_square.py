@@ -1,10 +1,9 @@
-"""The chi-square ball: mean plus standard deviation of the samples' smoothness, without new data.
+"""The chi-square ball: mean plus standard deviation of the samples' smoothness.
 
     R(L) = sup {Σ q_i l_i : Σ (N q_i - 1)² / N ≤ ε}
 
-Where no weight reaches zero this is ``mean l + √(ε·Var l)``: robustness as a penalty on the
-variance (Namkoong and Duchi, NeurIPS 2017; Duchi and Namkoong, JMLR 2019). The normalisation is
-that of Pearson's divergence, twice theirs.
+If no weight reaches zero, this is ``mean l + √(ε·Var l)``, a penalty on the variance (Namkoong and
+Duchi, NeurIPS 2017; Duchi and Namkoong, JMLR 2019). The divergence is Pearson's, twice theirs.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ class ChiSquareBall(ReweightingBall):
     """
 
     def tilt(self, losses: Array) -> tuple[Array, float]:
-        """Find how many samples keep weight; theirs is linear in the loss."""
+        """Return the worst ratios: zero for the smallest losses, linear in the others."""
         order = np.argsort(-losses, kind="stable")
         deficits = losses[order[0]] - losses[order]
 
@@ -81,10 +80,7 @@ class ChiSquareBall(ReweightingBall):
         return ratios, 0.5 / slope
 
     def ceiling(self, losses: Array, ratios: Array, multiplier: float) -> float:
-        """Return ``θ + λε + λ·mean φ*((l - θ)/λ)``, which is at least the risk for all λ and θ.
-
-        ``φ*(s) = s + s²/4`` from -2 on, and -1 below.
-        """
+        """Return ``θ + λε + λ·mean φ*((l - θ)/λ)``, an upper bound of the risk for all λ and θ."""
         top = float(losses.max())
         if multiplier <= 0.0:
             return top

@@ -1,4 +1,4 @@
-"""The Kullback-Leibler ball: the samples are right, how often each occurs is not.
+"""The Kullback-Leibler ball: the samples are accurate, their frequencies are not.
 
     R(L) = sup {Σ q_i l_i : Σ q_i log(N q_i) ≤ ε} = inf_{t > 0} εt + t log mean exp(l_i / t)
 
@@ -49,7 +49,7 @@ class KLBall(ReweightingBall):
     """
 
     def tilt(self, losses: Array) -> tuple[Array, float]:
-        """Find the sharpness at which the tilt has the divergence ``radius``."""
+        """Return the exponential tilt with divergence ``radius``."""
         spread = float(np.ptp(losses))
         deficits = (losses.max() - losses) / spread
         worst = deficits == 0.0
@@ -97,12 +97,12 @@ class KLBall(ReweightingBall):
         return np.asarray(1.0 / ratios)
 
     def link(self, scores: Array) -> tuple[Array, Array]:
-        """Return ``exp(s)`` twice: it is its own derivative."""
+        """Return ``exp(s)`` and its derivative ``exp(s)``."""
         ratios = np.exp(np.minimum(scores, _LARGEST_SCORE))
         return ratios, ratios
 
 
 def _tilted(deficits: Array, sharpness: float) -> Array:
-    """Return the ratios ``∝ exp(-sharpness·deficits)``, with all digits of their logarithms."""
+    """Return the ratios ``∝ exp(-sharpness·deficits)`` with accurate logarithms."""
     scores = -sharpness * deficits
     return np.asarray(np.exp(scores - np.log1p(np.mean(np.expm1(scores)))))

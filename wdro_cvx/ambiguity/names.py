@@ -1,4 +1,4 @@
-"""Short names of the registered sets, for the estimator and the command line alike."""
+"""Short names of the registered sets, for the estimator and the command line."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Find weights of the samples that have a given second moment.
 
-Up to d(d+1)/2 samples in general position have at most one answer. More have many; the one of
-least divergence has ratios ``link(Vy)``, with ``V`` an orthonormal basis of what the moment sees of
-them, and ``y`` is found by Newton's method on the dual, whose size is that of the basis.
+Up to d(d+1)/2 samples in general position have at most one solution; more samples have many. The
+solution of least divergence has the ratios ``link(Vy)``, where ``V`` is an orthonormal basis of the
+row space of the moment map. Newton's method on the dual finds ``y``.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _ROUNDS = 10  # of corrections; each may find that another sample has no weight
 
 @dataclass(frozen=True, eq=False)
 class _Frame:
-    """The linear map from ratios to their mean and second moment, through its singular vectors.
+    """The linear map from ratios to their mean and second moment, in its singular vectors.
 
-    ``basis`` has orthonormal columns; ``coordinates`` maps (1, moment) to ``basisᵀρ``, of which
-    each counts in the moment in proportion to ``spectrum``.
+    ``basis`` has orthonormal columns. ``coordinates`` maps (1, moment) to ``basisᵀρ``; each
+    coordinate enters the moment in proportion to ``spectrum``.
     """
 
     rows: Array
@@ -45,12 +45,12 @@ class _Frame:
     coordinates: Array
 
     def seen(self, total: float, moment: Array) -> Array:
-        """Return what ``basisᵀρ`` is for ratios of this mean and second moment."""
+        """Return ``basisᵀρ`` for ratios with this mean and second moment."""
         entries = moment[np.triu_indices(self.sizes.size)]
         return np.asarray(self.coordinates @ np.concatenate([[total], entries]))
 
     def polished(self, moment: Array, ratios: Array) -> Array:
-        """Correct the moment in proportion to the ratios, so that zero stays zero."""
+        """Correct the moment by changes in proportion to the ratios, so that zeros stay zero."""
         for done in range(_ROUNDS):
             roots = np.sqrt(np.maximum(ratios, 0.0))
             weighed = self.rows * roots[:, np.newaxis]
@@ -82,10 +82,9 @@ def _frame(nominal: Nominal) -> _Frame:
 
 
 def density_ratios(nominal: Nominal, second_moment: Array, link: Link) -> Iterator[Array]:
-    """Yield candidates for ratios with this second moment, the least divergence first.
+    """Yield candidates for ratios with this second moment, the least divergent first.
 
-    Whether they have it is for the caller to check: there may be none, and a matrix that is no
-    moment at all may lead anywhere.
+    The caller must check them: there may be no such ratios, or the matrix may be no moment at all.
     """
     frame = _frame(nominal)
     moment = second_moment / np.outer(frame.sizes, frame.sizes)

@@ -1,7 +1,7 @@
-"""Bounds on a list of possible edges; all other pairs are absent, and nothing is stored for them.
+"""Bounds on a list of possible edges; all other pairs are absent and take no memory.
 
-What a road network or a list of nearest neighbours says of a graph of many vertices. Up to
-``MOST_VERTICES`` vertices it serves wherever bounds on all pairs do.
+They suit large graphs such as road networks or nearest neighbours. Up to ``MOST_VERTICES`` vertices
+they also work wherever bounds on all pairs do.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ Vertices = NDArray[np.int32]
 
 
 class ListedBounds(EdgeBounds):
-    """Bounds of the weights of some pairs, the only ones that may be edges.
+    """Bounds of the weights of the listed pairs; only these may be edges.
 
     Attributes
     ----------
     heads, tails : arrays (k,)
-        The pairs, each once and sorted, its smaller vertex first.
+        The pairs, sorted and without repetition, each with its smaller vertex first.
     least, most : arrays (k,)
         The bounds of their weights.
     """
@@ -67,17 +67,17 @@ class ListedBounds(EdgeBounds):
         return self._everywhere(self.most)
 
     def most_degrees(self) -> Array:
-        """Return the largest degree that every vertex may have."""
+        """Return the largest possible degree of every vertex."""
         ends = self.heads, self.tails
         first, second = (np.bincount(end, self.most, self.d) for end in ends)
         return np.asarray(first + second, float)
 
     def check_total(self, total: float) -> None:
-        """Raise ProblemError unless weights that sum to ``total`` exist."""
+        """Raise ProblemError if no weights within the bounds sum to ``total``."""
         self._check_sums(self.least, self.most, total)
 
     def _everywhere(self, values: Array) -> Array:
-        """Return values of the listed pairs among zeros for all others."""
+        """Return an array over all pairs with the values of the listed ones, else zero."""
         if self.d > MOST_VERTICES:
             raise ProblemError(
                 f"bounds on all pairs of {self.d} vertices are too many numbers; what asks for "
@@ -98,7 +98,7 @@ class ListedBounds(EdgeBounds):
 def list_bounds(
     names: Sequence[Hashable], pairs: Any, lower: ArrayLike, upper: ArrayLike
 ) -> ListedBounds:
-    """Return the bounds of a list of pairs of these vertices, given in any order."""
+    """Return the bounds for a list of pairs of vertices, given in any order."""
     d = len(names)
     ends = _ends(names, pairs)
     sides = [_values("lower", lower, len(ends)), _values("upper", upper, len(ends))]

@@ -1,7 +1,7 @@
-"""What the judge asks of a back end, and the rules that both of them follow.
+"""The interface of the judge's back ends, and the rules that both share.
 
-A back end works in the problem's unit, in which nothing is large or small. It repairs the matrix
-when it is made; then it is asked for the value, for moments of the set and for their bounds.
+A back end works in the problem's unit, in which no number is very large or small. It repairs the
+matrix on construction. Then it computes the value, moments of the set and their bounds.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ M = TypeVar("M")
 
 @dataclass(frozen=True, eq=False)
 class Candidate(Generic[M]):
-    """A moment of the set in a back end's own form, and the share that is left of the offer."""
+    """A moment of the set in the back end's form, and the share of the offer that is left."""
 
     moment: M
     share: float
@@ -52,9 +52,9 @@ class Bound:
     ----------
     value : float
     edges : callable
-        Returns the brackets of the edges that it proves with a given excess.
+        Returns the edge brackets that it proves with a given excess.
     certificate : callable
-        Returns the moment and the multipliers that gave it, in the unit of the data.
+        Returns its moment and multipliers, in the unit of the data.
     """
 
     value: float
@@ -63,16 +63,16 @@ class Bound:
 
 
 class Court(ABC, Generic[M]):
-    """A back end.
+    """A back end of the judge.
 
     Attributes
     ----------
     prior : DegreePrior
         In the problem's unit.
     degrees : array (d,)
-        Those of the repaired graph.
+        The degrees of the repaired graph.
     residuals : Residuals
-        How far the matrix was from feasible.
+        The infeasibility of the given matrix.
     repair : float
         The distance to the repaired graph, in the Frobenius norm.
     """
@@ -87,15 +87,15 @@ class Court(ABC, Generic[M]):
 
     @abstractmethod
     def offered(self, moment: Moment) -> Candidate[M] | None:
-        """Return a certificate's moment, pulled into the set; None for a kind that is not taken."""
+        """Return a certificate's moment, pulled into the set; None if its kind is not supported."""
 
     @abstractmethod
     def value(self, offered: Candidate[M] | None) -> tuple[float, float]:
-        """Return the objective, rounded upwards, and how far the set contradicts itself."""
+        """Return the objective, rounded upwards, and the inconsistency of the set's worst case."""
 
     @abstractmethod
     def own(self) -> Candidate[M]:
-        """Return the worst case of the repaired graph, pulled into the set; after the value."""
+        """Return the repaired graph's worst case, pulled into the set; call ``value`` first."""
 
     @abstractmethod
     def bounds(self, moment: M, multipliers: list[Array], value: float) -> Iterator[Bound]:
@@ -139,7 +139,7 @@ def pulled_inside(problem: GraphProblem, moment: Moment) -> Candidate[Moment]:
 
 
 def out_of_range(moment: Moment, unit: float) -> bool:
-    """Say whether a moment is larger than any of a set could be, and than squares of it may be."""
+    """Say whether a moment is too large to be in any set, or its squares would overflow."""
     limits = _RANGE * unit, (_RANGE * unit) ** 2
     return any(
         piece is not None and not float(np.abs(piece).max()) <= limit
@@ -148,12 +148,12 @@ def out_of_range(moment: Moment, unit: float) -> bool:
 
 
 def multipliers_in_range(nu: Array, unit: float) -> bool:
-    """Say whether the products of multipliers are numbers."""
+    """Say whether products of the multipliers stay in range."""
     return float(np.abs(nu).max()) <= (_RANGE * unit) ** 2
 
 
 def own_multipliers(prior: DegreePrior, degrees: Array) -> Array:
-    """Return the slopes at the degrees; an isolated vertex's would be infinite under logarithms."""
+    """Return φ' at the degrees, with a positive minimum degree for isolated vertices."""
     least = _ISOLATED * float(degrees.mean())
     if prior.alpha > 0.0 and least == 0.0:  # an empty graph has no mean to take a share of
         least = 1.0
@@ -161,9 +161,9 @@ def own_multipliers(prior: DegreePrior, degrees: Array) -> Array:
 
 
 def safe_cost(prior: DegreePrior, weights: Array, degrees: Array, rounding: float) -> float:
-    """Return what a graph costs by itself, rounded upwards.
+    """Return the prior's value at a graph, rounded upwards.
 
-    ``rounding`` is the relative error of the degrees and of sums of them.
+    ``rounding`` is the relative error of the degrees and of their sums.
     """
     cost = prior.value(weights, degrees)
     size, total, penalty = abs(cost), float(degrees.sum()), prior.trace.penalty

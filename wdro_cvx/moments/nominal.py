@@ -220,8 +220,8 @@ class Nominal:
     def accumulation(self) -> float:
         """A bound of the relative rounding error of sums over vertices and samples.
 
-        For the second moment it is relative to ``√(Θ_ii Θ_jj)``, entry by entry. For the factor it is
-        relative to the length of each column.
+        For the second moment it is relative to ``√(Θ_ii Θ_jj)``, entry by entry. For the factor it
+        is relative to the length of each column.
         """
         return (self.d + 16 + roundings(self.count, self.d)) * _EPS
 

@@ -111,7 +111,7 @@ def _attains(case: _Case) -> float:
 
 
 def _inside(case: _Case) -> float:
-    """See that the matrix alone, as the set explains it to the judge, is in the set."""
+    """Check that the worst-case matrix, as the set explains it to the judge, is in the set."""
     worst = case.ambiguity.worst_case(case.nominal, case.laplacian)
     membership = case.ambiguity.membership(case.nominal)
     distance = membership.distance(membership.explain(worst.second_moment))
@@ -119,7 +119,7 @@ def _inside(case: _Case) -> float:
 
 
 def _proves_itself(case: _Case) -> float:
-    """See that what the worst case shows of itself agrees with its matrix, and is in the set."""
+    """Check that the worst case's moment agrees with its matrix and is in the set."""
     worst = case.ambiguity.worst_case(case.nominal, case.laplacian)
     proved = case.ambiguity.membership(case.nominal).distance(worst.moment)
     differ = float(np.abs(worst.moment.second_moment - worst.second_moment).max())
@@ -130,9 +130,9 @@ def _proves_itself(case: _Case) -> float:
 
 
 def _overstates(case: _Case) -> float:
-    """See that a moment whose risk exceeds the worst case, and so is outside, is said to be.
+    """Check that a moment with a larger risk than the worst case is outside the set.
 
-    The data are also tried with vertices in very different units, where roots lose digits.
+    The data are also tried with vertices in very different units, where matrix roots lose digits.
     """
     missed = 0.0
     units = np.geomspace(1e-5, 1e5, case.nominal.d)
@@ -157,7 +157,7 @@ def _holds_nominal(case: _Case) -> float:
 
 
 def _supports(case: _Case) -> float:
-    """No point of the set does worse than the worst case."""
+    """Check that no other point of the set has a larger risk than the worst case."""
     elsewhere = case.ambiguity.worst_case(case.nominal, case.other).second_moment
     excess = float(np.vdot(elsewhere, case.laplacian)) - case.risk(case.laplacian)
     return max(excess, 0.0) / case.size
@@ -174,7 +174,7 @@ def _homogeneous(case: _Case) -> float:
 
 
 def _gradient(case: _Case) -> float:
-    """One-sided differences bracket the slope of a convex function, smooth or not."""
+    """Check that one-sided differences bracket the slope, which holds even if R is not smooth."""
     direction = case.other - case.laplacian
     moment = case.ambiguity.worst_case(case.nominal, case.laplacian).second_moment
     slope = float(np.vdot(moment, direction))
@@ -201,7 +201,7 @@ def _unit(case: _Case) -> float:
 
 
 def _structure(case: _Case) -> float | None:
-    """See that the risk is that of the structure, where the set has one."""
+    """Check that the structure, if there is one, has the same risk."""
     structure, risk = case.ambiguity.structure(case.nominal), case.risk(case.laplacian)
     if structure is None:
         return None
@@ -218,7 +218,7 @@ def _structure(case: _Case) -> float | None:
 
 
 def _derivatives(case: _Case) -> float | None:
-    """Where the structure is atoms: f′ and f″ belong to f."""
+    """Check that slope and bend are the derivatives of the divergence of atoms."""
     atoms = case.ambiguity.structure(case.nominal)
     if not isinstance(atoms, Atoms):
         return None
@@ -241,7 +241,7 @@ def _losses(atoms: Atoms, case: _Case) -> Array:
 
 
 def _tilted(atoms: Atoms, case: _Case, *, within: bool = False) -> Array:
-    """Return probabilities that favour large losses, within the radius if asked for."""
+    """Return probabilities that favour large losses, optionally within the radius."""
     losses = _losses(atoms, case)
     tilt = losses - float(atoms.shares @ losses)
     if not tilt.any():
@@ -255,7 +255,7 @@ def _tilted(atoms: Atoms, case: _Case, *, within: bool = False) -> Array:
 
 
 def _finite(case: _Case) -> float | None:
-    """Where the distance is said to be finite: it is, and depends on the second moment alone."""
+    """Check that a distance declared finite is finite and depends on the second moment alone."""
     if not case.ambiguity.finite_distance:
         return None
     moment = case.other @ case.other

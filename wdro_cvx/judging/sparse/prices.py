@@ -1,9 +1,9 @@
-"""The judge's prices at scale: every pair that may pay, found among all of them.
+"""The pairs with a positive price, found among all pairs.
 
-A pair pays where ``‖g_i - g_j‖² + ν_i + ν_j < τ``, that is where ``g_i·g_j > h_i + h_j`` with
-``h = (‖g‖² + ν - τ/2)/2``. Products in single precision decide which pairs are worth double
-precision: with u the unit of rounding, their error is at most ``(r + 8)u(‖g‖² + |h|)`` of the one
-vertex plus that of the other, and h is lowered by it.
+A pair has a positive price if ``‖g_i - g_j‖² + ν_i + ν_j < τ``, that is, if ``g_i·g_j > h_i + h_j``
+with ``h = (‖g‖² + ν - τ/2)/2``. Products in single precision select the pairs to compute in double
+precision. With u the unit of rounding, their error is at most the sum of ``(r + 8)u(‖g‖² + |h|)``
+over the two vertices, and h is lowered by it.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ Indices = NDArray[np.int32]
 
 
 class TooManyError(Exception):
-    """More pairs pay than any sparse graph needs; the multipliers prove little."""
+    """Raised if more pairs have positive prices than a sparse graph needs."""
 
 
 def shakes(nominal: Nominal, unit: float, columns: Array) -> Array:
-    """Return how far rounding may have moved the vertices when data were levelled and factored."""
+    """Return a bound of the rounding error of each vertex's row from levelling and factoring."""
     sizes = np.linalg.norm(nominal.factor, axis=0) / unit, np.linalg.norm(columns, axis=1)
     return np.asarray(accumulation(nominal) * np.maximum(*sizes))
 
@@ -38,8 +38,9 @@ def pairs_below(
 ) -> tuple[Indices, Indices]:
     """Return all pairs ``i < j`` with ``‖g_i - g_j‖² + ν_i + ν_j < τ``, and a few others.
 
-    Pairs count as well whose vertices rounding may have ``moved`` apart, by m. Costs fall by up to
-    ``(m_i + m_j)(2‖g_i‖ + 2‖g_j‖ + m_i + m_j)``, which is below a sum of ``2m² + 4·max(m)·‖g‖``.
+    Pairs that satisfy it after rounding errors of at most m = ``moved`` are included. Costs
+    decrease by up to ``(m_i + m_j)(2‖g_i‖ + 2‖g_j‖ + m_i + m_j)``, which is below the sum of ``2m²
+    + 4·max(m)·‖g‖`` over the two vertices.
 
     Parameters
     ----------
@@ -48,9 +49,14 @@ def pairs_below(
     nu : array (d,)
     tau : float
     most : int
-        Raise TooManyError beyond this number.
+        The largest number of pairs.
     moved : array (d,) or float
-        :func:`shakes`.
+        The result of :func:`shakes`.
+
+    Raises
+    ------
+    TooManyError
+        If there are more than ``most`` pairs.
     """
     d, r = columns.shape
     # (g, -h, 1) on the one side and (g, 1, -h) on the other: a product is positive where a pair
@@ -93,9 +99,9 @@ def pairs_below(
 
 
 def least_costs(columns: Array, heads: Indices, tails: Indices, moved: Array) -> Array:
-    """Return ``‖g_i - g_j‖²`` of pairs, lowered by all that rounding may have added.
+    """Return ``‖g_i - g_j‖²`` of pairs, less a bound of all rounding errors.
 
-    That is rounding here, and of the data when they were levelled and factored, as in
+    They are the errors here and those of levelling and factoring the data, as in
     wdro_cvx/judging/edge_costs.py.
     """
     costs = np.empty(heads.size)
