@@ -10,5 +10,5 @@ from pathlib import Path
 
 if not sys.flags.safe_path:
     sys.path[0] = str(Path(__file__).parents[1])
-# By name: this room imports no other, and this is no part of its vocabulary.
+# Imported by name, because wdro_cvx must not depend on the other packages.
 sys.exit(import_module("experiments.__main__").main())

@@ -41,15 +41,15 @@ from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate, Solution, relative_gap
 from wdro_cvx.validation import Array, square_matrix
 
-# The worst case that a set returns must attain the risk that it returns; a disagreement beyond this
-# and beyond rounding is a defect of the set.
+# A set's worst case must attain its risk. A larger disagreement, beyond rounding, is a defect of
+# the set.
 ORACLE_TOLERANCE = 1e-8
-#: From so many vertices on, lists of edges are the faster way to solve and to judge.
+#: The number of vertices from which edge lists are faster to solve and to judge.
 LARGE_FROM = 300
 
-_DENSITY = 0.1  # of the entries that are not zero, below which a matrix is that of a sparse graph
-_SETTLED = 1e-6  # a gap that leaves nothing to be asked of matrices
-# A gap that is no wider is left as it is: other multipliers would cost time, and gain nothing.
+_DENSITY = 0.1  # the largest share of nonzeros of a sparse graph
+_SETTLED = 1e-6  # a gap at which the dense back end is not needed
+# A gap at which other multipliers are not tried.
 _ENOUGH = 1e-11
 
 
@@ -291,7 +291,7 @@ def _best_bound(
     value, enough = aim
     best: Bound | None = None
     for source in ("the certificate", "the worst case"):
-        # The worst case is built only if the certificate leaves something to be wished for.
+        # The worst case is built only if the certificate's bound is not good enough.
         candidate = offered if source == "the certificate" else court.own()
         if candidate is None:
             continue
@@ -322,7 +322,7 @@ def _checked(
             f"certificate must be a Certificate; it is {type(certificate).__name__}."
         )
     moment = certificate.moment
-    # The only moment of a set of one point is known, and a copy would be as large as the data.
+    # A singleton has one moment; no need to copy the certificate's, which is as large as the data.
     if isinstance(problem.ambiguity, Singleton) and moment.d == problem.d:
         moment = problem.ambiguity.membership(problem.nominal).centre
     elif not (at_scale and type(moment) is not TransportedMoment):
@@ -332,7 +332,7 @@ def _checked(
             f"certificate.second_moment must have shape {(problem.d, problem.d)}; "
             f"it has {(moment.d, moment.d)}."
         )
-    # Made anew before it is looked at, so that what is looked at is what is used.
+    # Copied before it is checked, so that the checked numbers are the used ones.
     copy = Certificate(moment, certificate.degree_multipliers)
     nu = copy.degree_multipliers
     if nu is not None and nu.shape != (problem.d,):

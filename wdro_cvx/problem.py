@@ -20,7 +20,7 @@ from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.priors import DegreePrior, Frobenius, LogDegree
 from wdro_cvx.validation import Array, square_matrix
 
-_FARTHEST = 1e50  # of the sizes of a problem's numbers; fourth powers of it are numbers still
+_FARTHEST = 1e50  # largest ratio of a problem's numbers; its fourth power does not overflow
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -76,7 +76,7 @@ Frobenius(eta=0.3, trace=3))
         bounds: EdgeBounds | None = None,
         prior: DegreePrior | None = None,
     ) -> None:
-        # Of these the exact types: a subclass may mean something else than the judge reads in it.
+        # The judge relies on the exact type; a subclass could change its meaning.
         if type(nominal) is not Nominal:
             raise ProblemError(
                 f"nominal must be a Nominal; it is {type(nominal).__name__}. "

@@ -244,7 +244,7 @@ def _moment(
     if isinstance(ambiguity, MomentBall):
         return {"shift": _triangle(moment.shift, d)}
     moves, beside = _signal_moves(nominal, moment)
-    if group is not None:  # equal signals, which move alike but for rounding
+    if group is not None:  # equal signals have equal moves up to rounding
         counts = np.bincount(group)[:, np.newaxis]
         merged = np.zeros((len(counts), d))
         np.add.at(merged, group, moves)

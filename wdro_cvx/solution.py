@@ -128,7 +128,7 @@ def relative_gap(value: float, bound: float, constant: float = 0.0, floor: float
         return np.inf
     if not 0.0 <= constant <= value:
         constant = 0.0
-    # A bound below the constant is that of rounding in it, which says nothing of the graph.
+    # A bound can fall below the constant by rounding only, which says nothing about the graph.
     below = bound if bound >= constant or constant == 0.0 else constant
     scale = max(abs(value - constant), abs(below - constant), floor)
     if scale == 0.0:
@@ -241,7 +241,7 @@ class Solution:
         SolverError
             If exact arithmetic does not confirm the proof.
         """
-        from wdro_cvx.proof import save_proof  # which needs the judge, which needs this module
+        from wdro_cvx.proof import save_proof  # imports the judge, which imports this module
 
         return save_proof(path, problem, self)
 
@@ -278,7 +278,7 @@ def network(
     adjacency: Array | sparse.csr_array, names: Sequence[Hashable] | None = None
 ) -> nx.Graph:
     """Return a matrix of weights as a networkx graph with named vertices."""
-    import networkx as nx  # a fifth of a second that nobody else needs
+    import networkx as nx  # slow to import, and only needed here
 
     large = sparse.issparse(adjacency)
     graph = (nx.from_scipy_sparse_array if large else nx.from_numpy_array)(adjacency)

@@ -16,9 +16,9 @@ from scipy.spatial.distance import pdist
 
 from wdro_cvx.validation import Array
 
-_BLOCK = 512  # rows that are added up at once
-_PAIRS = 2048  # pairs that are looked at together
-_NUMBERS = 1 << 17  # of a table that are levelled together: they stay in the cache
+_BLOCK = 512  # rows per block
+_PAIRS = 2048  # pairs per block
+_NUMBERS = 1 << 17  # per block of a table; they stay in the cache
 
 
 def roundings(count: int, d: int = 0) -> float:

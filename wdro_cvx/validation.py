@@ -14,13 +14,13 @@ from wdro_cvx.errors import DataError, ProblemError, WdroError
 
 Array = NDArray[np.float64]
 
-# How far from symmetric or positive semidefinite a matrix may be, relative to its size: what
-# rounding leaves in a covariance that was computed in double precision, with room to spare.
+# The allowed deviation from symmetric or positive semidefinite, relative to the matrix; well above
+# the rounding of a covariance in double precision.
 MATRIX_TOLERANCE = 1e-9
-# Numbers beyond these are refused: their squares and products soon leave the range of floating
-# point, and no unit of measurement needs them.
+# Numbers beyond these are refused, because their squares and products may leave the range of
+# floating point.
 LARGEST, SMALLEST = 1e100, 1e-100
-# The judge rounds outwards: on four vertices it proves 6e-14 at best.
+# The judge rounds outwards; on four vertices its smallest gap is 6e-14.
 _TIGHTEST = 1e-13
 
 
@@ -97,14 +97,14 @@ def covariance_matrix(name: str, value: ArrayLike, size: int) -> Array:
 
 
 def positive_scales(values: ArrayLike, place: Callable[[int], str], remedy: str) -> Array:
-    """Return positive numbers within 20 digits of each other; ``place`` names an entry in errors."""
+    """Return positive numbers within 20 digits of each other; ``place`` labels errors."""
     scales = finite_array("scales", values, 1, ProblemError)
     if scales.min() <= 0.0:
         least = int(scales.argmin())
         raise ProblemError(
             f"scales must be positive; that of {place(least)} is {scales[least]:g}. {remedy}"
         )
-    widest = 1e20  # beyond, the least of them is rounding of the largest
+    widest = 1e20  # beyond, the smallest is below the rounding of the largest
     if scales.max() > widest * scales.min():
         raise ProblemError(
             f"scales must lie within a factor of {widest:g} of each other; they go from "

@@ -123,10 +123,10 @@ class AmbiguitySet(ABC):
 
     radius: float
 
-    #: The power by which the radius grows with the data: 1 in signal space, 2 in moment space.
+    #: The power by which the radius scales with the data: 1 in signal space, 2 in moment space.
     radius_degree: ClassVar[int] = 1
 
-    #: Whether :meth:`distance` is always finite, and reads nothing of the data but ``Θ``.
+    #: Whether :meth:`distance` is always finite and depends on the data through ``Θ`` only.
     finite_distance: ClassVar[bool] = False
 
     def __post_init__(self) -> None:

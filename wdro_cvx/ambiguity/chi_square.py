@@ -59,7 +59,7 @@ class ChiSquareBall(ReweightingBall):
             ratios[order[:low]] = high / low
             return ratios, 0.0
         low += 1
-        # The fewer samples keep weight, the larger the divergence; bisect for how many.
+        # The divergence grows as fewer samples keep weight; bisect for their number.
         while low < high:
             middle = (low + high) // 2
             if spent(middle) >= self.radius:
@@ -70,9 +70,9 @@ class ChiSquareBall(ReweightingBall):
         level = losses.size / low
         deviation = kept.mean() - kept
         scatter = float(np.sum(deviation**2))
-        # Losses that are equal up to rounding may leave nothing of the radius, or less.
+        # With losses equal up to rounding the remaining radius may be zero or negative.
         budget = losses.size * max(self.radius - (level - 1.0), _TINY)
-        if scatter == 0.0:  # the squares of such small differences are no numbers any more
+        if scatter == 0.0:  # the squares underflow
             ratios[order[:low]] = level
             return ratios, 0.0
         slope = float(np.sqrt(budget / scatter))

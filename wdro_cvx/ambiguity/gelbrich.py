@@ -72,7 +72,7 @@ class GaussianBall(_GelbrichBall):
     """
 
     def _moved(self, nominal: Nominal, transport: Array, spread: Array) -> Gaussian:
-        # A Gaussian step along ``spread`` instead of two signs has the same second moment and cost.
+        # A Gaussian step along ``spread`` has the same second moment and cost as two signs.
         covariance = transport @ nominal.covariance @ transport + np.outer(spread, spread)
         return Gaussian(transport @ nominal.mean, (covariance + covariance.T) / 2)
 

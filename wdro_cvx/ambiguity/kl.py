@@ -18,10 +18,10 @@ from wdro_cvx.ambiguity.base import register_ambiguity
 from wdro_cvx.ambiguity.reweighting import ReweightingBall
 from wdro_cvx.validation import Array
 
-# Losses within [0, 1] that differ at all differ by rounding at least; this sharp a tilt has left
-# nothing on any but the largest.
+# Distinct losses in [0, 1] differ by at least a rounding unit. At this sharpness only the largest
+# keep weight.
 _SHARPEST = 1e20
-_LARGEST_SCORE = 300.0  # even the square of its exponential is a number
+_LARGEST_SCORE = 300.0  # the square of its exponential does not overflow
 
 
 @register_ambiguity
@@ -60,7 +60,7 @@ class KLBall(ReweightingBall):
         def excess(log_sharpness: float) -> float:
             return self.divergence(_tilted(deficits, np.exp(log_sharpness))) - self.radius
 
-        # The variance of numbers in [0, 1] is at most 1/4, so this sharpness is not too much.
+        # The variance of numbers in [0, 1] is at most 1/4, so this is a lower bound.
         low = 0.5 * np.log(8.0 * self.radius)
         stride = 1.0
         while excess(low + stride) < 0.0:

@@ -86,7 +86,7 @@ class MahalanobisBall(TransportBall):
         moment = nominal.second_moment
         if self.radius > 0.0:
             moment = worst.second_moment() * np.outer(scales, scales)
-        # It is SLS that was decomposed, so that its size and that of the whitened rows count.
+        # The rounding error is that of the decomposition of SLS with the rescaled rows.
         unsure = data_error(nominal, scales)
         rounding += worst.rounding(nominal.factor / scales, congruent, unsure)
 

@@ -86,9 +86,9 @@ class MomentBall(ShiftBall):
         largest = float(entries.max())
         if largest == 0.0:
             return 0.0
-        # Powers of small numbers would vanish for large p, and the distance with them.
+        # Powers of small numbers would underflow for large p.
         norm = largest * float(np.linalg.norm(entries / largest, self.p))
-        # Pairwise sums, each power with a rounding or two, and the difference that it is taken of.
+        # Rounding of the pairwise sum, of the powers and of the difference ``M - Θ``.
         return norm * (1.0 + 32 * np.finfo(float).eps)
 
     def constant_risk(self, d: int, trace: float) -> float:
@@ -119,7 +119,7 @@ def dual_norm(laplacian: Array, q: float) -> tuple[float, Array]:
         return float(size.sum()), signs
     if largest == 0.0:
         return 0.0, np.zeros_like(laplacian)
-    size /= largest  # powers of numbers in [0, 1] neither overflow nor vanish as a whole
+    size /= largest  # so that the sum of powers neither over- nor underflows
     total = float(np.sum(size**q))
     norm = largest * total ** (1.0 / q)
     aligned = np.sign(laplacian) * size ** (q - 1.0) * total ** (1.0 / q - 1.0)

@@ -87,7 +87,7 @@ class MeanMembership(Membership[MeanMoment]):
         if moment.spread is not None:
             square += float(np.sum(moment.spread**2))
         rest = 0.0 if moment.shift is None else float(np.sqrt(np.sum(moment.shift**2)))
-        # Squares are summed pairwise, with an error of less than 40 roundings at any length.
+        # Pairwise sums of squares have an error of less than 40 roundings at any length.
         parts = float(np.sqrt(square)) / self.mean_radius, rest / self.covariance_radius
         return max(parts) * (1.0 + 64 * _EPS)
 

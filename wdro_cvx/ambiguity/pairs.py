@@ -92,9 +92,9 @@ class PairBall(ShiftBall):
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         """Return the risk and the moment with the largest squared difference for every pair."""
         scales = self.scales_of(nominal.d)
-        # Summed pairwise: a product would lose digits with the number of pairs.
+        # Summed pairwise to keep digits.
         premium = float(np.sum(scales * weights_from_laplacian(laplacian)))
-        # Half of it off the diagonal, twice.
+        # Each of the two off-diagonal entries contributes half.
         shift = laplacian_from_weights(self.radius / 2 * scales)
         np.fill_diagonal(shift, 0.0)
         average, rounding = nominal_risk(nominal, laplacian)
@@ -115,7 +115,7 @@ class PairBall(ShiftBall):
         heads, tails = edge_index(shift.shape[0])
         ends = np.diagonal(shift)
         both = shift[heads, tails] + shift[tails, heads]
-        # What the sums may have lost, and the difference that the shift may be.
+        # The rounding error of the sums and of the difference ``M - Θ``.
         lost = 8 * _EPS * (np.abs(ends[heads]) + np.abs(ends[tails]) + np.abs(both))
         change = np.abs(ends[heads] + ends[tails] - both) + lost
         return float(np.max(change / self.scales_of(shift.shape[0]))) * (1.0 + 4 * _EPS)

@@ -91,7 +91,7 @@ class ReweightingBall(AmbiguitySet, Divergence):
                 lambda: self.membership(nominal).centre,
                 rounding,
             )
-        # Their unit changes no weight; in theirs neither squares nor exponentials leave the range.
+        # The weights do not depend on the unit. In units of the spread nothing overflows.
         spread = float(np.ptp(losses))
         ratios, multiplier = self.tilt(losses / spread)
         ceiling = self.ceiling(losses / spread, ratios, multiplier) * spread
@@ -132,11 +132,11 @@ class ReweightingBall(AmbiguitySet, Divergence):
         """
         samples = _samples_of(self, nominal)
         size = np.sqrt(np.maximum(np.diagonal(second_moment), np.diagonal(nominal.second_moment)))
-        # What rounding leaves in sums of N products, and in convex combinations of such sums.
+        # The rounding error of sums of N products and of their convex combinations.
         allowed = (64 + len(samples)) * _EPS * np.outer(size, size)
         largest = float(np.max(np.sum(samples**2, axis=1)))
         if float(np.trace(second_moment)) > 2.0 * largest:
-            return None  # no weights have a larger moment than the largest sample
+            return None  # no reweighting has a larger trace than the largest sample
         for ratios in density_ratios(nominal, second_moment, self.link):
             if not ratios.any():
                 continue

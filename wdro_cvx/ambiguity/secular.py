@@ -15,7 +15,7 @@ import numpy as np
 
 from wdro_cvx.validation import Array
 
-_MAX_STEPS = 100  # Newton is monotone and takes about five; this only bounds a defect.
+_MAX_STEPS = 100  # Newton is monotone and takes about five.
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def solve_secular(eigenvalues: Array, masses: Array, radius: float) -> SecularRo
         ratios = amplitudes / (shift + gaps)
         norm = float(np.linalg.norm(ratios))
         slope = float(np.sum(ratios**2 / (shift + gaps)))
-        if slope == 0.0:  # the squares of such small terms are no numbers any more
+        if slope == 0.0:  # the squares underflow
             break
         step = (norm / radius - 1.0) * norm**2 / slope
         if not step > 2 * np.finfo(float).eps * shift:

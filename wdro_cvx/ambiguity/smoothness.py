@@ -14,9 +14,9 @@ from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.summation import chosen_sums, pair_sums, roundings
 from wdro_cvx.validation import Array
 
-#: The relative error of a sum from which differences are worth their time.
+#: The relative error of the product above which to sum over differences.
 CANCELLATION = 1e-11
-_WORK = 50_000_000  # differences that are worth waiting for: a tenth of a second
+_WORK = 50_000_000  # number of differences that takes a tenth of a second
 
 _EPS = float(np.finfo(float).eps)
 
@@ -37,7 +37,7 @@ def nominal_risk(nominal: Nominal, laplacian: Array) -> tuple[float, float]:
     risk = float(np.sum(costs * weights[used]))
     rounding = (error + 64 * _EPS) * abs(risk)
     if not reads_table(nominal, used.size):
-        # What the factor lost before is that of the data; the root of the risk is a norm.
+        # The rounding error of the factor is additive in the root of the risk, a norm.
         shaken = accumulation(nominal) * float(np.sqrt(top * trace))
         rounding += shaken * (2 * float(np.sqrt(max(risk, 0.0))) + shaken)
     return risk, rounding
@@ -59,7 +59,7 @@ def pair_costs(
     costs = pair_sums(rows, shares) if every else chosen_sums(rows, heads, tails, shares)
     if rows is nominal.signals and shares is None:
         costs /= len(rows)
-    # A share has some thirty roundings: a sum of all of them is in it.
+    # A share has about thirty roundings, because its denominator is a sum.
     return costs, (roundings(len(rows)) + 48) * _EPS
 
 

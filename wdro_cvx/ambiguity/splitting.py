@@ -16,8 +16,8 @@ from scipy.optimize import brentq, minimize
 
 from wdro_cvx.validation import Array
 
-_REACH, _STRIDE = 34.0, 1.0  # of log κ: from the size of the matrix to its rounding, and back
-_STATIONARY = 1e-10  # the slope, in units of κ and of the reach of the mean
+_REACH, _STRIDE = 34.0, 1.0  # of log κ: between the matrix's size and its rounding
+_STATIONARY = 1e-10  # the slope, in units of κ and of the mean's reach
 _TINY = 1e-300
 
 
@@ -76,7 +76,7 @@ def split_moment(matrix: Array, mean: Array, mean_radius: float, rest_radius: fl
     else:
         while high < _REACH and imbalance(high := high + _STRIDE) < 0.0:
             low = high
-    # Without a change of sign, which rounding may undo close to the root, the ends are as good.
+    # Close to the root, rounding may leave no change of sign; the ends are then good enough.
     with suppress(ValueError):
         brentq(imbalance, low, high, xtol=1e-9, maxiter=40, disp=False)
     return found

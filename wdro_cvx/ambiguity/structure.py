@@ -109,7 +109,7 @@ class Transport:
             shift = unit * np.exp(log_shift)
             return float((top + shift) * self.radius**2 + np.sum(masses / (shift + top - values)))
 
-        ends = np.log(1e-13), np.log(1e13)  # of γ - λmax, relative to the size of the terms
+        ends = np.log(1e-13), np.log(1e13)  # limits of γ - λmax, relative to the terms
         found = minimize_scalar(premium, bounds=ends, method="bounded", options={"xatol": 1e-9})
         return centre + min(float(found.fun), premium(ends[0]))
 
@@ -159,7 +159,7 @@ class Atoms:
     radius: float
     measure: Divergence
 
-    multiplier_degree: ClassVar[float] = 2.0  # that of the risk: the radius has no unit
+    multiplier_degree: ClassVar[float] = 2.0  # like the risk, because the radius has no unit
     isotropic: ClassVar[bool] = False
 
     @cached_property

@@ -102,7 +102,7 @@ def worst_transport(rows: Array, laplacian: Array, radius: float) -> WorstTransp
     spectral = rows @ vectors
     masses = np.einsum("ij,ij->j", spectral, spectral)
     root = solve_secular(values, masses, radius)
-    # A direction without mass stays where it is, whatever the stretch; 1 avoids 0/0 there.
+    # A direction without mass does not move; stretch 1 avoids 0/0 there.
     distances = root.shift + (values[-1] - values)
     live = masses * values**2 > 0.0
     stretch = np.where(live, root.multiplier / np.where(live, distances, 1.0), 1.0)
@@ -153,7 +153,7 @@ class TransportMembership(Membership[TransportedMoment]):
         square = float(np.sum(((moment.moved - self.rows) / self.scales) ** 2))
         if moment.spread is not None:
             square += float(np.sum((moment.spread / self.scales) ** 2))
-        # Squares are summed pairwise, with an error of less than 40 roundings at any length.
+        # Pairwise sums of squares have an error of less than 40 roundings at any length.
         return float(np.sqrt(square)) * (1.0 + 32 * _EPS)
 
 

@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 from wdro_cvx.validation import Array
 
 _EPS = float(np.finfo(float).eps)
-#: The relative error that pairwise sums of nonnegative numbers stay far below.
+#: Far above the relative error of pairwise sums of nonnegative numbers.
 SURE = 1e-9
-_FEW = 1000  # numbers that are added up one by one, or tried as a place for the last crumb
+_FEW = 1000  # numbers that are summed one by one, or tried for the last correction
 
 
 def missing(weights: Array, total: float) -> float:
     """Return ``total - Σw``, rounded only once, so its sign is exact."""
     rest, parts = weights[weights != 0.0], [total]
     while rest.size > _FEW:
-        # Rounded to multiples of a unit of which all sums are numbers, leading digits add up
-        # exactly (Rump, Ogita and Oishi, SIAM J. Sci. Comput. 2008); what is left is far smaller.
+        # Leading digits, rounded to multiples of a common unit, add up without rounding
+        # (Rump, Ogita and Oishi, SIAM J. Sci. Comput. 2008); the remainders are far smaller.
         _, exponent = math.frexp(float(np.abs(rest).max()))
         unit = math.ldexp(1.0, exponent + (rest.size + 2).bit_length())
         leading = (rest + unit) - unit
@@ -32,7 +32,7 @@ def missing(weights: Array, total: float) -> float:
 
 def too_little(caps: Array, total: float) -> bool:
     """Say whether caps sum to less than ``total``, decided exactly."""
-    caps = np.minimum(caps, total)  # as good as the caps themselves, and no sum overflows
+    caps = np.minimum(caps, total)  # equivalent, and the sum cannot overflow
     return float(caps.sum()) <= total * (1.0 + SURE) and missing(caps, total) > 0.0
 
 
@@ -120,20 +120,20 @@ def _place(
             return False
     own, least, most = weights[places], lower[places], upper[places]
     room = most - own if short > 0.0 else own - least
-    if free and size > 64 * _EPS * total:  # on all alike, as far as there is room
+    if free and size > 64 * _EPS * total:  # spread it over all of them, as far as there is room
         reach = np.minimum(room, size)
         step = np.copysign(min(size / float(reach.sum()), 1.0), short)
         weights[places] = np.clip(own + step * reach, least, most)
         return True
     moved = own + short
     change = moved - own
-    error = np.abs((own - (moved - change)) + (short - change))  # exactly what rounding drops
+    error = np.abs((own - (moved - change)) + (short - change))  # the exact rounding error
     gain = np.copysign(1.0, short) * (point[places] - own)
     fits = (moved >= least) & (moved <= most)
     if free and fits.any():
         gain[~fits | (error > error[fits].min())] = -np.inf
     elif (error >= size).any():
-        return False  # less than the rounding of a weight that has room for it
+        return False  # below the rounding of a weight with room for it
     best = int(np.argmax(gain))
     if not fits[best]:
         order = np.argsort(-gain, kind="stable")

@@ -19,9 +19,9 @@ from scipy.spatial.distance import squareform
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.validation import Array, finite_array, real_number, square_matrix
 
-#: Edges that are looked at together where a matrix product would lose digits.
+#: Edges per block in sums over edges.
 BLOCK = 1024
-_ROWS = 128  # of a matrix that are looked at together
+_ROWS = 128  # per block
 
 
 @lru_cache(maxsize=8)
@@ -58,7 +58,7 @@ def weights_from_laplacian(laplacian: Array) -> Array:
 def symmetric_weights(matrix: Array) -> Array:
     """Return the edge weights of the symmetric part of a matrix."""
     weights = squareform(matrix, checks=False)
-    # Halved first, since the sum of two numbers need not be one.
+    # Halved first, because the sum could overflow.
     weights /= -2.0
     weights -= squareform(matrix.T, checks=False) / 2
     return np.asarray(weights)
@@ -138,10 +138,10 @@ def project_simplex(point: ArrayLike, total: float, slope: ArrayLike | None = No
     normal = np.ones_like(start) if slope is None else finite_array("slope", slope, 1)
     if normal.shape != start.shape or normal.min() <= 0:
         raise ProblemError("slope must be positive and of the same length as point.")
-    # Multiples of the slope do not change the projection; with the top at zero, what matters keeps
-    # its digits however large the point is.
+    # Adding multiples of the slope does not change the projection. With the maximum at zero, the
+    # entries that matter keep their digits.
     start = start - float(np.max(start / normal)) * normal
-    # w = (point - θ·slope)₊; the breakpoints point/slope, sorted, tell which entries are positive.
+    # w = (point - θ·slope)₊; the sorted breakpoints point/slope determine the positive entries.
     order = np.argsort(-start / normal)
     sorted_start, sorted_normal = start[order], normal[order]
     thresholds = (np.cumsum(sorted_start * sorted_normal) - total) / np.cumsum(sorted_normal**2)
@@ -190,11 +190,11 @@ def residuals(laplacian: ArrayLike, trace: float, *, fixed_trace: bool = True) -
 
 def violations(matrix: Array, trace: float, *, fixed_trace: bool = True) -> Residuals:
     """Return the :func:`residuals` of a matrix that has already been validated."""
-    # Where the trace is free the graph may be far smaller than the trace that was aimed at.
+    # If the trace is not fixed, the graph may be far smaller than the target.
     scale = trace if fixed_trace else graph_size(float(np.abs(matrix).max()), trace)
     skew = sign = 0.0
-    with np.errstate(over="ignore"):  # entries may be as large as numbers get
-        for start in range(0, len(matrix), _ROWS):  # some rows at a time stay in the cache
+    with np.errstate(over="ignore"):  # entries may be close to overflow
+        for start in range(0, len(matrix), _ROWS):  # blocks of rows stay in the cache
             rows = matrix[start : start + _ROWS]
             others = rows - matrix[:, start : start + _ROWS].T
             skew = max(skew, float(np.abs(others, out=others).max()))
@@ -220,6 +220,6 @@ def nearest_feasible(laplacian: Array, trace: float | None) -> Array:
         largest = float(weights.max())
         if largest <= 0.0:
             return complete_graph(laplacian.shape[0], trace)
-        weights /= largest  # the sum of the largest and of the smallest numbers is then one too
+        weights /= largest  # so that the sum neither over- nor underflows
         weights *= trace / (2 * float(weights.sum()))
     return laplacian_from_weights(weights)

@@ -23,15 +23,15 @@ from wdro_cvx.solution import Certificate
 from wdro_cvx.validation import Array
 
 EPS = float(np.finfo(float).eps)
-SUM = 64 * EPS  # of pairwise sums of any length, and the few roundings of each term
-#: If the slack for rounding costs more than this, relative to the value, it is worth a slower and
-#: sharper computation.
+SUM = 64 * EPS  # relative error of pairwise sums and of their terms
+#: If the slack for rounding exceeds this, relative to the value, a slower and sharper computation
+#: is worthwhile.
 WORTHWHILE = 1e-10
-#: Of what was offered, the share that must be left for it to count as offered.
+#: A certificate is used if at least this share of it is left after pulling it into the set.
 USABLE = 0.5
-_RANGE = 1e30  # of what certificates may hold, in the problem's unit; its square for moments
-_ISOLATED = 1e-12  # a degree below this share of the mean
-_PULLS = 8  # attempts to bring a second moment that is barely outside its set back into it
+_RANGE = 1e30  # limit of certificates in the problem's unit; squared for moments
+_ISOLATED = 1e-12  # relative to the mean degree
+_PULLS = 8  # attempts to pull a second moment into its set
 
 M = TypeVar("M")
 
@@ -77,7 +77,7 @@ class Court(ABC, Generic[M]):
         The distance to the repaired graph, in the Frobenius norm.
     """
 
-    #: Whether a bound is so dear that the first one that says anything is the last.
+    #: Whether to stop at the first finite bound, because bounds are expensive.
     thrifty: ClassVar[bool]
 
     prior: DegreePrior
@@ -110,7 +110,7 @@ def pulled_inside(problem: GraphProblem, moment: Moment) -> Candidate[Moment]:
     ambiguity, nominal = problem.ambiguity, problem.nominal
     membership = ambiguity.membership(nominal)
     centre, radius = membership.centre, ambiguity.radius
-    if isinstance(ambiguity, Singleton):  # there is no other
+    if isinstance(ambiguity, Singleton):  # it has one point only
         return Candidate(centre, 1.0)
     if out_of_range(moment, problem.unit):
         return Candidate(centre, 0.0)
@@ -121,7 +121,7 @@ def pulled_inside(problem: GraphProblem, moment: Moment) -> Candidate[Moment]:
             return Candidate(centre, 1.0)
         try:
             known = membership.explain(matrix)
-        except np.linalg.LinAlgError:  # a matrix of which nothing can be made
+        except np.linalg.LinAlgError:  # the matrix cannot be explained
             return Candidate(centre, 0.0)
     share, spare = 1.0, 1e-14
     for _ in range(_PULLS):
@@ -131,8 +131,8 @@ def pulled_inside(problem: GraphProblem, moment: Moment) -> Candidate[Moment]:
             return Candidate(candidate, share)
         if not np.isfinite(distance) or type(known) is not type(centre):
             break
-        # Squared transport distances are convex in M, so the square of the ratio is enough for
-        # them but for rounding, of which a divergence has the more the smaller it is.
+        # Squared transport distances are convex in M, so the squared ratio is enough up to
+        # rounding. The relative rounding error of a divergence grows as it gets smaller.
         share *= (radius / distance) ** 2 * (1.0 - spare)
         spare *= 16.0
     return Candidate(centre, 0.0)
@@ -155,7 +155,7 @@ def multipliers_in_range(nu: Array, unit: float) -> bool:
 def own_multipliers(prior: DegreePrior, degrees: Array) -> Array:
     """Return φ' at the degrees, with a positive minimum degree for isolated vertices."""
     least = _ISOLATED * float(degrees.mean())
-    if prior.alpha > 0.0 and least == 0.0:  # an empty graph has no mean to take a share of
+    if prior.alpha > 0.0 and least == 0.0:  # an empty graph has mean degree 0
         least = 1.0
     return prior.slope(np.maximum(degrees, least))
 
@@ -173,6 +173,6 @@ def safe_cost(prior: DegreePrior, weights: Array, degrees: Array, rounding: floa
         logs = prior.alpha * np.log(degrees)
         size = abs(cost + float(logs.sum())) + float(np.abs(logs).sum())
         size += prior.alpha * degrees.size
-    # A trace close to the one that is aimed at cancels in the penalty.
+    # A trace close to its target cancels in the penalty.
     swing = max(penalty(total * (1.0 + rounding)), penalty(total * (1.0 - rounding)))
     return cost + rounding * size + max(swing - penalty(total), 0.0)

@@ -57,14 +57,14 @@ class DenseCourt(Court[Moment]):
     def value(self, offered: Candidate[Moment] | None) -> tuple[float, float]:
         """Return the objective, rounded upwards, and the inconsistency of the set's worst case."""
         worst, problem = self._worst, self.problem
-        # A risk is the maximum of ⟨M, L⟩, so that a perturbation of L by E, which is what rounding
-        # amounts to, moves it by at most ‖E‖₂ times the sum of M's singular values.
+        # Rounding amounts to a perturbation of L by E. A risk is the maximum of ⟨M, L⟩, so it
+        # changes by at most ‖E‖₂ times the sum of M's singular values.
         top = 2 * float(self.degrees.max())
         rounding = accumulation(problem.nominal) * top * nuclear_size(worst.moment)
         attained = inner(worst.second_moment, self.laplacian)
         miss = max(abs(worst.risk - attained) - 2 * rounding - (worst.rounding or 0.0), 0.0)
         risk = max(worst.risk, attained)
-        if worst.rounding is not None:  # a set that knows what its own arithmetic may have lost
+        if worst.rounding is not None:  # the set bounds its own rounding error
             risk, rounding = worst.risk, worst.rounding
         cost = safe_cost(self.prior, weights_from_laplacian(self.laplacian), self.degrees, SUM)
         value = risk + rounding + SUM * abs(worst.risk) + cost

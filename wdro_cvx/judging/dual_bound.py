@@ -31,8 +31,8 @@ from wdro_cvx.problem import GraphProblem
 from wdro_cvx.validation import Array
 
 _EPS = float(np.finfo(float).eps)
-_SUM = 64 * _EPS  # of pairwise sums of any length, and the few roundings of each term
-_STEPS = 400  # for τ; every other halves its bracket
+_SUM = 64 * _EPS  # relative error of pairwise sums and of their terms
+_STEPS = 400  # for τ; every second step halves its bracket
 _MANY, _STRIDE = 20_000, 8
 
 
@@ -103,16 +103,16 @@ def best_dual(
         tau = bounded_tau(prior, levels, *box)
     else:
         tau = min(best_tau(prior, levels), most) if levels.size else most
-    prices = tau - levels  # rounded once: right to half a unit of its own last digit
+    prices = tau - levels  # rounded once: accurate to half a unit in the last place
     terms = [-prior.trace.curvature * tau**2]
     if box is None:
-        # The others have no weight, and none of what follows.
+        # Edges without a positive price have no weight and contribute nothing.
         earned = float(np.sum(np.square(prices[prices > 0.0]))) / (8 * prior.beta)
         terms += [-earned, tau * prior.trace.target / 2]
         size = earned
     else:
-        # These weights are right to a few units of their last digits, and none has crossed a bound:
-        # they miss the minimum by some ε²·2βw², far less than what is taken off below.
+        # The weights are accurate to a few units in the last place and within the bounds. They miss
+        # the minimum by about ε²·2βw², far less than what is subtracted below.
         weights = _weights(prior.beta, prices, *box)
         squares, costs = 2 * prior.beta * np.square(weights), levels * weights
         crumb = missing(weights, prior.trace.target / 2) if tau != 0.0 else 0.0
@@ -134,13 +134,13 @@ def conjugate(prior: DegreePrior, nu: Array) -> tuple[float, float]:
         total = float(np.sum(np.square(nu))) / (4 * kappa)
         return total, total
     if kappa == 0.0 and float(nu.max()) >= 0.0:
-        return np.inf, 0.0  # degrees could grow without end: these multipliers bound nothing
+        return np.inf, 0.0  # degrees are unbounded: these multipliers prove nothing
     if kappa == 0.0:
         degrees = -alpha / nu
     else:
         root = np.sqrt(nu * nu + 8 * kappa * alpha)
         degrees = np.where(nu > 0.0, (root + nu) / (4 * kappa), 2 * alpha / (root + np.abs(nu)))
-    # Stationary in the degrees, so that their rounding counts only to second order.
+    # Stationary in the degrees, so their rounding enters at second order only.
     logs, lines = alpha * np.log(degrees), nu * degrees
     squares = kappa * np.square(degrees)
     size = float(np.sum(np.abs(logs) + np.abs(lines) + squares)) + alpha * nu.size
@@ -188,7 +188,7 @@ def bounded_tau(prior: DegreePrior, levels: Array, lower: Array, upper: Array) -
     """
     beta, half_trace, curvature = prior.beta, prior.trace.target / 2, prior.trace.curvature
     some = lower < upper
-    low = high = 0.0  # any τ will do where all weights are pinned
+    low = high = 0.0  # if all weights are fixed, any τ will do
     if some.any():
         low = float(np.min((levels + 4 * beta * lower)[some]))
         high = float(np.max((levels + 4 * beta * np.minimum(upper, half_trace))[some]))

@@ -38,7 +38,7 @@ def safe_costs(nominal: Nominal, moment: Moment, exactly: bool = False) -> tuple
     for part in _parts(nominal, moment, exactly):
         costs += part[0]
         slack += part[1]
-    slack += 4 * _EPS * np.abs(costs)  # of adding up the parts, and of taking this off
+    slack += 4 * _EPS * np.abs(costs)  # of these sums and of the subtraction below
     return costs - slack, slack
 
 
@@ -60,12 +60,12 @@ def _parts(nominal: Nominal, moment: Moment, exactly: bool) -> Iterator[_Part]:
         if moment.spread is not None:
             yield _of_rows(moment.spread, exactly, np.zeros(moment.d))
     elif moment.rows is not None:
-        # How far the columns of the data may have moved when they were factored.
+        # The rounding error of the columns from factoring.
         sizes = np.linalg.norm(moment.rows, axis=0)
         moved = accumulation(nominal) * np.maximum(nominal.lengths, sizes)
         yield _of_rows(moment.rows, exactly, moved)
     if isinstance(moment, (MeanMoment, TransportedMoment)):
-        if moment.shift is not None:  # it is what it is: nothing was added up
+        if moment.shift is not None:  # exact: it is no sum
             yield _of_matrix(moment.shift, 8 * _EPS)
     elif moment.rest is not None:
         yield _of_matrix(moment.rest, accumulation(nominal))

@@ -28,7 +28,7 @@ from wdro_cvx.validation import Array, real_number
 EDGE_THRESHOLD = 1e-4
 
 _EPS = float(np.finfo(float).eps)
-_OUTWARD = 1e-12  # what rounding may do to a bracket, relative to the terms that it is made of
+_OUTWARD = 1e-12  # relative rounding error of a bracket's terms
 
 
 @dataclass(frozen=True, eq=False)

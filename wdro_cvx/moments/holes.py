@@ -22,9 +22,9 @@ from wdro_cvx.summation import exact_levels, pair_sums
 from wdro_cvx.validation import Array, ordinary_size
 
 _SHOWN = 3
-_CANCELLED = 1e4  # by how much smaller a difference is than its terms where it is taken again
-_NUMBERS = 1 << 21  # that are compared at once
-_WRONG = 1e-6  # of what nearest columns differ by, that rounding may do to any difference
+_CANCELLED = 1e4  # ratio of terms to their difference above which it is recomputed
+_NUMBERS = 1 << 21  # per block
+_WRONG = 1e-6  # allowed error, relative to the squared difference of nearest columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ def pair_squares(table: Array, weights: Array | None = None) -> Pairs:
     shares = (weighted * values**2).T @ present
     ends = shares + shares.T
     squares = ends - 2 * (weighted * values).T @ values
-    # Where a product of large numbers has left few digits of a small difference, it is taken again.
+    # Differences that have lost digits to cancellation are recomputed directly.
     heads, tails = np.nonzero(np.triu(squares * _CANCELLED < ends, 1))
     squares[heads, tails] = squares[tails, heads] = _differences(values, weighted, heads, tails)
     squares = np.maximum(squares, 0.0) / np.where(count > 0.0, count, 1.0)
@@ -75,7 +75,7 @@ def _differences(
     step = max(_NUMBERS // len(values), 1)
     for first in range(0, heads.size, step):
         i, j = heads[first : first + step], tails[first : first + step]
-        both = np.minimum(weighted[:, i], weighted[:, j])  # zero where one is missing
+        both = np.minimum(weighted[:, i], weighted[:, j])  # zero if one is missing
         found[first : first + step] = np.sum(both * np.square(values[:, i] - values[:, j]), axis=0)
     return found
 

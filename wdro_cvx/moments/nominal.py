@@ -28,10 +28,10 @@ from wdro_cvx.summation import exact_levels, gram, mean_of, roundings, triangula
 from wdro_cvx.validation import Array, covariance_matrix, finite_array, ordinary_size
 
 _EPS = float(np.finfo(float).eps)
-# A vertex whose variance exceeds the typical one by more than this has no say in the level of a
-# covariance: taking its share off the others would cost them digits.
+# Vertices whose variance exceeds the median by more than this factor are left out of a
+# covariance's level: subtracting their share would cost the others digits.
 _ORDINARY = 1e4
-_MANY = 4  # samples per vertex, from which a triangular factor is smaller by enough
+_MANY = 4  # samples per vertex from which a triangular factor pays off
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +167,7 @@ class Nominal:
         """A bound of the rounding error of every entry of the mean."""
         if self.signals is None:
             return np.zeros(self.d)
-        # Added pairwise; a share has some thirty roundings. The mean of |x_i| is at most √Θ_ii.
+        # Summed pairwise; a share has about thirty roundings. The mean of |x_i| is at most √Θ_ii.
         return np.asarray((np.log2(len(self.signals)) + 32) * _EPS * self.lengths)
 
     @cached_property
@@ -255,7 +255,7 @@ class Nominal:
             return self
         covariance = self.known_covariance
         if covariance is not None:
-            _ = self.factor  # it is what is meant, and is scaled itself below
+            _ = self.factor  # it defines the distribution, and is scaled below
             covariance = covariance * np.multiply.outer(factor, factor)
         rows = None if self.known_rows is None else self.known_rows * factor
         table = None if self.table is None else self.table * factor
@@ -263,7 +263,7 @@ class Nominal:
         scaled = Nominal(
             self.mean * factor, covariance, samples, rows, table, self.weights, self.count
         )._frozen()
-        # What is known need not be computed again.
+        # Cached properties are scaled instead of recomputed.
         for name, degree in _KNOWN.items():
             if name in self.__dict__ and np.ndim(factor) == 0:
                 known = self.__dict__[name] * factor**degree
@@ -272,7 +272,7 @@ class Nominal:
         return scaled
 
 
-# What is computed once of a distribution, with the power by which it grows with the data.
+# Cached properties, with the power by which they scale with the data.
 _KNOWN = {
     "factor": 1, "rows": 1, "lengths": 1, "mean_error": 1, "covariance": 2, "second_moment": 2,
 }  # fmt: skip
@@ -295,14 +295,14 @@ def sample_shares(weights: ArrayLike, count: int) -> Array:
 
 
 def _shares(weights: Array) -> Array:
-    values = weights / weights.max()  # sums of large numbers stay numbers
+    values = weights / weights.max()  # so that the sum does not overflow
     return np.asarray(values / values.sum())
 
 
 def symmetric_root(matrix: Array) -> Array:
     """Return the symmetric square root of a positive semidefinite matrix."""
     values, vectors = np.linalg.eigh(matrix)
-    # Eigenvalues at rounding level are zeros; their roots would be noise of half the digits.
+    # Eigenvalues at rounding level count as zero; their roots would be large noise.
     floor = matrix.shape[0] * _EPS * max(float(values[-1]), 0.0)
     roots = np.sqrt(np.where(values > floor, values, 0.0))
     return np.asarray((vectors * roots) @ vectors.T)

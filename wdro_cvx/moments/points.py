@@ -197,7 +197,7 @@ class MeanMoment(Moment):
         d = self.mean.size
         if self.mean.shape != (d,) or self.change.shape != (d,):
             raise ProblemError(f"change must be {d} numbers; its shape is {self.change.shape}.")
-        # The rows, the spread and the shift are those of a transport that moves nothing.
+        # TransportedMoment checks the rows, the spread and the shift.
         pieces = TransportedMoment(self.kept, self.spread, self.shift)
         if pieces.d != d:
             raise ProblemError(f"kept must be rows of {d} columns; it is {self.kept.shape}.")

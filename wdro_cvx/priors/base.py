@@ -54,7 +54,7 @@ class DegreePrior:
 
     def value(self, weights: Array, degrees: Array) -> float:
         """Return the cost of a graph; infinite for an isolated vertex if α > 0."""
-        # Summed pairwise: a plain sum over the edges of a large graph loses digits.
+        # Summed pairwise: a plain sum over many edges loses digits.
         squares = float(np.sum(np.square(weights))), float(np.sum(np.square(degrees)))
         value = 2 * self.beta * squares[0] + self.kappa * squares[1]
         if self.alpha > 0.0:
@@ -81,7 +81,7 @@ class DegreePrior:
         if kappa == 0.0:
             return -alpha / nu
         root = np.sqrt(nu**2 + 8 * kappa * alpha)
-        # Either form of the positive root of 2κu² - νu - α, whichever has no cancellation.
+        # The form of the positive root of 2κu² - νu - α that does not cancel.
         low = nu <= 0.0
         return np.where(low, 2 * alpha / np.where(low, root - nu, 1.0), (nu + root) / (4 * kappa))
 

@@ -21,9 +21,9 @@ from wdro_cvx.validation import Array
 
 _EXACT = 1e-8  # identities in double precision
 _STEP = 1e-6
-_SLOPE = 1e-4  # of one-sided differences with that step
+_SLOPE = 1e-4  # error of one-sided differences with that step
 _VISIBLE = 1e-6  # a premium below this share of the risk may be rounding
-#: What a check may miss by, where that is not an identity in double precision.
+#: Tolerances of checks that are no identities in double precision.
 _LIMITS = {
     "gradient": _SLOPE,
     "derivatives of the divergence": _SLOPE,
@@ -99,7 +99,7 @@ def _try(name: str, check: _Check, cases: list[_Case]) -> CheckResult:
     misses = [miss for miss in found if miss is not None]
     if not misses:
         return CheckResult(name, True, "not offered")
-    miss = float(np.max(misses))  # NaN if one is
+    miss = float(np.max(misses))  # NaN if one of them is
     limit = _LIMITS.get(name, _EXACT)
     missed = not miss <= limit  # NaN is a miss
     return CheckResult(name, not missed, f"missed by {miss:.1e}, {limit:.0e} allowed")
@@ -141,7 +141,7 @@ def _overstates(case: _Case) -> float:
         centre = nominal.second_moment
         premium = worst.risk - float(np.vdot(centre, case.laplacian))
         if premium <= _VISIBLE * abs(worst.risk):
-            continue  # the set is too small for its size to be seen at this Laplacian
+            continue  # the premium is at rounding level
         for excess in (1e-3, 1.0):
             outside = centre + (1.0 + excess) * (worst.second_moment - centre)
             distance = case.ambiguity.distance(nominal, outside)
@@ -264,7 +264,7 @@ def _finite(case: _Case) -> float | None:
     return abs(here - there) / here if np.isfinite(here) else np.inf
 
 
-#: Name → by how much a property is missed.
+#: Name → the error of a property.
 _CHECKS: dict[str, _Check] = {
     "attains the risk": _attains,
     "inside": _inside,

@@ -12,7 +12,7 @@ from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.priors import DegreePrior, Frobenius, LogDegree
 from wdro_cvx.problem import GraphProblem
 
-#: Vertices of the problems.
+#: The number of vertices.
 D = 6
 _ETA = 0.2
 
@@ -25,7 +25,7 @@ def _bounds() -> EdgeBounds:
     return EdgeBounds(bounds.lower, upper)
 
 
-#: Name → prior. Every formulation and the certified solver have all of them.
+#: Name → prior. Every formulation and the certified solver support all of them.
 PRIORS: dict[str, Callable[[], DegreePrior]] = {
     "the paper's prior": lambda: Frobenius(_ETA, D),
     "a trace other than d": lambda: Frobenius(_ETA, 2.5 * D),

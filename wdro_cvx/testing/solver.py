@@ -20,11 +20,11 @@ from wdro_cvx.testing.problems import PRIORS, D, some_problem
 from wdro_cvx.testing.report import CheckReport, CheckResult, run_check
 from wdro_cvx.validation import Array
 
-_RADIUS = 0.1  # small for the number of samples: risks that are smooth at the optimum
+_RADIUS = 0.1  # small enough that risks are smooth at the optimum
 _LARGE = 3.0
-_TOLERANCE = 1e-6  # of judged gaps, for solvers that are asked for no less
+_TOLERANCE = 1e-6  # the least tolerance of judged gaps
 _PLAIN = "the paper's prior"
-_UNIT = 8.0  # of the data; a power of two, so that another unit rounds nothing
+_UNIT = 8.0  # of the data; scaling by a power of two is exact
 
 
 class AnySolver(Protocol):
@@ -208,7 +208,7 @@ def _again(solver: AnySolver, problem: GraphProblem, answer: Solution, verdict: 
     return float(np.abs(again.laplacian - answer.laplacian).max())
 
 
-#: Name → by how much a property is missed, relative to the value.
+#: Name → the error of a property, relative to the value.
 _CHECKS: dict[str, Check] = {
     "value is the judge's": _value,
     "bound is one": _bound,

@@ -54,7 +54,7 @@ def judged_at_scale(problem: GraphProblem) -> bool:
 
 
 def taken_at_scale(problem: GraphProblem, moment: Moment) -> bool:
-    """Say whether this back end supports a moment: nominal rows, moved and spread if the set can."""
+    """Say whether this back end supports a moment: the nominal rows, moved or spread."""
     nominal = problem.nominal
     if type(moment) is not TransportedMoment or moment.shift is not None:
         return False
@@ -78,7 +78,7 @@ class SparseCourt(Court[TransportedMoment]):
         self.residuals, self.graph, self.repair = repaired(matrix, self.prior)
         self.degrees = self.graph.degrees
         self._transport = problem.structure if isinstance(problem.structure, Transport) else None
-        # Of the norm only the Frobenius norm is known here (judged_at_scale).
+        # The only norm supported here is the Frobenius norm (judged_at_scale).
         norm = isinstance(problem.structure, Norm)
         self._norm_radius = problem.ambiguity.radius / self.unit**2 if norm else 0.0
         self._own = TransportedMoment(problem.nominal.factor)
@@ -122,7 +122,7 @@ class SparseCourt(Court[TransportedMoment]):
             costs[part] = np.sum(difference**2, axis=1)
         # Summed pairwise: a product would lose digits with the number of edges.
         risk = float(np.sum(costs * graph.weights)) * (1.0 + (points.shape[1] + 64) * EPS)
-        # The data were rounded when they were factored; the root of the risk is a norm.
+        # Factoring rounded the data; the error is additive in the root of the risk, a norm.
         top = 2 * float(self.degrees.max())
         shaken = np.sqrt(top) * accumulation(nominal) * float(np.linalg.norm(points))
         lost = shaken * (2 * float(np.sqrt(risk)) + shaken)
@@ -162,7 +162,7 @@ class SparseCourt(Court[TransportedMoment]):
             moves = found.moves * min(radius / length * (1.0 - 4 * EPS), 1.0)
             moves = moves if stretch is None else moves * stretch
             self._own = TransportedMoment(((points + moves) * self.unit).T)
-        # The rows may be off from those that are meant by rounding of the data.
+        # The rounding error of the rows.
         top = 2 * float(laplacian.diagonal().max())
         unsure = accumulation(self.problem.nominal) * float(np.linalg.norm(rows))
         return found.value + 2 * radius * top * unsure * (1.0 + SUM)
@@ -184,7 +184,7 @@ class SparseCourt(Court[TransportedMoment]):
 
     def _certificate(self, moment: TransportedMoment, nu: Array, tau: float) -> Certificate:
         square = self.unit**2
-        if self._tilt > 0.0:  # of matrices, where it is asked for
+        if self._tilt > 0.0:  # needs a d × d matrix, so it is built on demand
             shift = self._tilt * square * self.graph.laplacian().toarray()
             moment = TransportedMoment(self.problem.nominal.rows, shift=shift)
         return Certificate(moment, nu * square, tau * square)
@@ -221,7 +221,7 @@ class SparseCourtOfMatrix(SparseCourt):
 
     def _edges(self, found: LargeBound, excess: float) -> EdgeBrackets:
         d = self.problem.d
-        # Pairs that are not listed do not pay: a price of zero is above theirs.
+        # Pairs that are not listed have prices of at most zero.
         prices = np.zeros(d * (d - 1) // 2)
         heads, tails = found.heads.astype(np.int64), found.tails.astype(np.int64)
         prices[heads * d - heads * (heads + 1) // 2 + tails - heads - 1] = found.prices

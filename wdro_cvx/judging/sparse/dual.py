@@ -20,7 +20,7 @@ from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.validation import Array
 
-_MOST = 500, 10_000_000  # pairs that may pay, per vertex and in all, whichever is more
+_MOST = 500, 10_000_000  # limits of pairs per vertex and in total; the larger counts
 _DOWN = 1.0 - 1e-12
 
 
@@ -90,7 +90,7 @@ def large_bound(setting: Setting, nu: Array) -> LargeBound:
         box = bounds.least, bounds.most
     else:
         most, box = _first_tau(setting, nu), None
-        # 2w of the tilt, where there is any, comes later.
+        # The term 2w of the tilt is added later.
         charged = nu + setting.tilt * _DOWN * setting.graph.degrees
         limit = max(_MOST[0] * nu.size, _MOST[1])
         try:
@@ -107,7 +107,7 @@ def _first_tau(setting: Setting, nu: Array) -> float:
     prior, graph = setting.prior, setting.graph
     if prior.trace.free:
         return 0.0
-    if graph.weights.size == 0:  # under a penalty; with no pair that pays the dual is a parabola
+    if graph.weights.size == 0:  # penalised trace; without edges the dual is a parabola
         return prior.trace.target / (4 * prior.trace.curvature)
     costs = setting.costs(graph.heads, graph.tails)
     return best_tau(prior, safe_levels(costs, nu, graph.heads, graph.tails))

@@ -23,15 +23,15 @@ from wdro_cvx.validation import Array
 
 _EPS = float(np.finfo(float).eps)
 _TINY = float(np.finfo(float).tiny)
-_SUM = 64 * _EPS  # of pairwise sums
+_SUM = 64 * _EPS  # relative error of pairwise sums
 _WIDTH = 32  # columns at a time
 _SWEEPS = 30
 _CHEBYSHEV = 400
-_ABOVE = 1e-3  # of λ̄: how far above it γ is where the worst γ is not
-_NEXT = 1e-6  # the same where Y comes from a factorisation
+_ABOVE = 1e-3  # the least γ is λ̄·(1 + _ABOVE)
+_NEXT = 1e-6  # the same if Y comes from a factorisation
 _FACTORISATIONS = 8
 _CLOSE = 1e-5
-_LOSS = 1e-9  # of the premium, which is not worth another sweep
+_LOSS = 1e-9  # a relative loss that is not worth another sweep
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ def premium_bound(
         gamma, loss = _sweep(laplacian, points, moves, radius)
         if gamma > top and loss <= _LOSS * (gamma - top) * gamma * radius**2:
             break
-    if gamma <= top * (1.0 + _ABOVE):  # the bound is in the way, or the eigenvalue is
+    if gamma <= top * (1.0 + _ABOVE):  # γ is close to λ̄; a sharper λ̄ may help
         sharp = sharp_eigenvalue_bound(laplacian)
         top = min(top, sharp)
         for _ in range(_SWEEPS):
@@ -117,7 +117,7 @@ def _next_to_top(
             moves[:] = found * (radius / max(length, radius))
         if abs(length / radius - 1.0) <= _CLOSE or (gamma == least and length <= radius):
             break
-        known.append((gamma, 1.0 / max(length, _TINY)))  # signals without a difference do not move
+        known.append((gamma, 1.0 / max(length, _TINY)))  # the length is zero if L·points is
         following = gamma * (1.0 + _ABOVE) if length > radius else least
         if len(known) > 1 and known[-1][1] != known[-2][1]:
             rise = (known[-1][0] - known[-2][0]) / (known[-1][1] - known[-2][1])

@@ -17,7 +17,7 @@ from wdro_cvx.validation import Array
 
 _EPS = float(np.finfo(float).eps)
 _SINGLE = float(np.finfo(np.float32).eps) / 2
-_SIDE = 768  # measured: the fastest
+_SIDE = 768  # the fastest in measurements
 _GATHERED = 1 << 15  # numbers at a time, which stay in the cache
 
 Indices = NDArray[np.int32]
@@ -59,8 +59,8 @@ def pairs_below(
         If there are more than ``most`` pairs.
     """
     d, r = columns.shape
-    # (g, -h, 1) on the one side and (g, 1, -h) on the other: a product is positive where a pair
-    # may pay. The two last columns change places from side to side.
+    # Products of (g, -h, 1) with (g, 1, -h) are positive for every pair that may have a positive
+    # price. The last two columns are swapped for the left factor.
     single, sizes = np.empty((d, r + 2), dtype=np.float32), np.empty(d)
     middle = columns.mean(axis=0)
     for first in range(0, d, _SIDE):
@@ -69,11 +69,11 @@ def pairs_below(
         sizes[first : first + _SIDE] = np.einsum("ij,ij->i", centred, centred)
     levels = (sizes + nu - tau / 2) / 2
     levels -= 1.01 * (np.square(moved) + 2 * float(np.max(moved)) * np.sqrt(sizes))
-    # The smallest numbers of single precision have errors of their own.
+    # 1e-30 covers underflow in single precision.
     levels -= (r + 8) * 1.01 * _SINGLE * (sizes + np.abs(levels)) + 1e-30
     single[:, r], single[:, r + 1] = 1.0, -levels
     swapped = np.concatenate([np.arange(r), [r + 1, r]])
-    products = np.empty((_SIDE, _SIDE), dtype=np.float32)  # one for all: it stays in the cache
+    products = np.empty((_SIDE, _SIDE), dtype=np.float32)  # reused: it stays in the cache
     heads: list[NDArray[np.int32]] = []
     tails: list[NDArray[np.int32]] = []
     count = 0
@@ -85,7 +85,7 @@ def pairs_below(
             np.matmul(rows, others.T, out=block)
             if block.max() <= 0.0:
                 continue
-            # What single precision has no number for may pay as well.
+            # The negation also keeps NaN from overflow in single precision.
             head, tail = np.divmod(np.flatnonzero(~(block <= 0.0)), len(others))
             if second == first:
                 head, tail = head[head < tail], tail[head < tail]

@@ -53,7 +53,7 @@ def _positive(graph: EdgeList, total: float | None) -> EdgeList:
     heads, tails, weights = graph.heads[kept], graph.tails[kept], graph.weights[kept]
     if total is None:
         return EdgeList(graph.d, heads, tails, weights)
-    if weights.size == 0:  # no scaling of nothing is feasible; a path is
+    if weights.size == 0:  # an empty graph cannot be scaled; a path is feasible
         heads = np.arange(graph.d - 1, dtype=np.int32)
         tails, weights = heads + np.int32(1), np.ones(graph.d - 1)
     weights = weights / weights.max()

@@ -20,10 +20,10 @@ from scipy.sparse import linalg as sparse_linalg
 from wdro_cvx.validation import Array
 
 _EPS = float(np.finfo(float).eps)
-_EXCESSES = 1e-6, 1e-4, 1e-2  # by which λ is tried above the estimate, relative to it
-_LANCZOS = 1e-7, 1e-5  # accuracies
-_KEPT = 64  # vectors, so that clusters of eigenvalues do not take long
-_MOST_WORK = 2e11  # products of a factorisation within the profile: minutes
+_EXCESSES = 1e-6, 1e-4, 1e-2  # relative excesses of λ over the estimate to try
+_LANCZOS = 1e-7, 1e-5  # tolerances
+_KEPT = 64  # Lanczos vectors; many help with clustered eigenvalues
+_MOST_WORK = 2e11  # multiplications within the profile; takes minutes
 
 
 def sharp_eigenvalue_bound(matrix: sparse.csr_array) -> float:
@@ -97,7 +97,7 @@ def _proved(matrix: sparse.csr_array, level: float) -> float:
     asymmetry = _largest(size @ (pivots * (skew @ ones)))
     terms = int(np.diff(lower.indptr).max()) + 8
     error = terms * _EPS * _largest(size @ (abs(upper) @ ones))
-    # And the subtraction from λ, and these sums themselves.
+    # The rounding of the subtraction from λ and of these sums.
     rounding = 4 * _EPS * (level + float(matrix.diagonal().max()))
     return (level + 1.01 * (asymmetry + 2 * error) + rounding) * (1.0 + 4 * _EPS)
 

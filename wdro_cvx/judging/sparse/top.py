@@ -33,6 +33,6 @@ def eigenvalue_bound(laplacian: sparse.csr_array) -> float:
         best = ratio
         if best == 0.0:  # no edge
             break
-        # Vertices far from the densest part fade, and an isolated one has no image at all.
+        # Entries far from the densest part decay, and isolated vertices have a zero image.
         vector = np.maximum(image / float(image.max()), _SMALLEST)
     return best * (1.0 + (longest_row(laplacian) + 8) * _EPS)
