@@ -222,12 +222,12 @@ def _sparse_matrix(problem: GraphProblem, matrix: sparse.csr_array) -> sparse.cs
             f"laplacian must have shape {(problem.d, problem.d)}; it has {matrix.shape}."
         )
     if np.iscomplexobj(matrix.data):
-        raise ProblemError("laplacian must be of real numbers; it has complex ones.")
+        raise ProblemError("laplacian must have real entries; it has complex ones.")
     if not judged_at_scale(problem):
         raise ProblemError(
-            f"judge takes sparse Laplacians for transport balls and moment balls of p = 2, with "
-            f"free edges or a list of the possible ones; the problem is {problem!r}. Pass a dense "
-            "array."
+            f"judge takes sparse Laplacians only for transport balls and moment balls with p = 2, "
+            f"without bounds or with a list of possible edges; the problem is {problem!r}. Pass a "
+            "dense array."
         )
     return sparse.csr_array(matrix.astype(float, copy=False))
 
@@ -244,7 +244,7 @@ def _verdict(court: Court[M], problem: GraphProblem, certificate: Certificate | 
     worth = max(abs(value - problem.constant / square), problem.floor / square)
     best = _best_bound(court, offered, multipliers, (value, _ENOUGH * worth), notes)
     if best.value == -np.inf:
-        notes.append("the multipliers leave too many pairs paying; there is no bound")
+        notes.append("too many pairs have positive prices at the multipliers; there is no bound")
     excess = max(value - best.value, 0.0)
     return Verdict(
         value * square,
@@ -272,7 +272,7 @@ def _multipliers(
         notes.append("the certificate's multipliers are out of range and were not used")
         return [own]
     if not court.prior.has_degrees(nu):
-        notes.append("the certificate's multipliers belong to another prior; not used")
+        notes.append("the certificate's multipliers belong to another prior and were not used")
         return [own]
     return [nu / problem.unit**2, own]
 

@@ -45,7 +45,7 @@ def nmi(labels: ArrayLike, truth: ArrayLike) -> float:
     found, expected = np.asarray(labels), np.asarray(truth)
     if found.ndim != 1 or found.shape != expected.shape:
         raise ProblemError(
-            f"labels and truth must be two lists of one label per vertex; "
+            f"labels and truth must each have one label per vertex; "
             f"they have shapes {found.shape} and {expected.shape}."
         )
     from sklearn.metrics import normalized_mutual_info_score

@@ -101,7 +101,7 @@ Frobenius(eta=0.3, trace=3))
         if type(prior) not in (DegreePrior, Frobenius, LogDegree):
             raise ProblemError(
                 f"prior must be a prior such as LogDegree(alpha=1.0, beta=0.1); it is {prior!r}, "
-                f"of type {type(prior).__name__}. Subclasses of priors are not known to the judge."
+                f"of type {type(prior).__name__}. The judge does not support subclasses of priors."
             )
         _check_bounds(prior.bounds, nominal.d)
         for name, part in (("nominal", nominal), ("ambiguity", ambiguity), ("prior", prior)):

@@ -82,12 +82,12 @@ def proof_document(
     ambiguity = problem.ambiguity
     if type(ambiguity) not in BUILT_IN:
         raise ProblemError(
-            f"a proof can be about {', '.join(kind.__name__ for kind in BUILT_IN)}; this problem "
+            f"proofs support {', '.join(kind.__name__ for kind in BUILT_IN)}; this problem "
             f"has {type(ambiguity).__name__}, which the exact verifier does not know."
         )
     if not isinstance(problem.prior, (Frobenius, LogDegree)):
         raise ProblemError(
-            f"a proof can be about the priors Frobenius and LogDegree; this problem has "
+            f"proofs support the priors Frobenius and LogDegree; this problem has "
             f"{problem.prior!r}, which the exact verifier does not know."
         )
     chosen = judge(problem, solution).certificate
@@ -119,7 +119,7 @@ def proof_document(
     try:
         found = establish(document)
     except RefusedError as reason:
-        raise SolverError(f"no proof could be made: {reason}") from reason
+        raise SolverError(f"the proof failed: {reason}") from reason
     document["edges"] = {
         "threshold": threshold,
         "present": [list(pair) for pair in found.present],

@@ -29,7 +29,7 @@ class Registry(Generic[T]):
         missing = sorted(getattr(cls, "__abstractmethods__", ()))
         if missing:
             raise ProblemError(
-                f"{cls.__name__} cannot be registered: it must write {' and '.join(missing)}."
+                f"{cls.__name__} cannot be registered: it must implement {' and '.join(missing)}."
             )
         known = self._known.get(cls.__name__)
         if known is not None and _origin(known) != _origin(cls):

@@ -154,8 +154,8 @@ def tolerance(value: Any) -> float:
     number = real_number("tol", value, 0.0, strict=True)
     if not _TIGHTEST <= number <= 1.0:
         raise ProblemError(
-            f"tol is a relative gap and must lie between {_TIGHTEST:g}, below which rounding "
-            f"leaves no proof, and 1; it is {number:g}."
+            f"tol is a relative gap and must lie between {_TIGHTEST:g} and 1; it is {number:g}. "
+            "Smaller gaps cannot be proved in double precision."
         )
     return number
 

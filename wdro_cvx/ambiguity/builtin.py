@@ -57,6 +57,6 @@ def check_meaning(ambiguity: AmbiguitySet) -> None:
             if name not in _MADE and changes and not default:
                 raise ProblemError(
                     f"{type(ambiguity).__name__} subclasses {known.__name__} and overrides its "
-                    f"{name}: solvers and the judge would take it for a {known.__name__}. Subclass "
+                    f"{name}: solvers and the judge would treat it as a {known.__name__}. Subclass "
                     "AmbiguitySet instead, or override nothing."
                 )

@@ -103,8 +103,8 @@ class WassersteinBall(_GelbrichBall):
     def _moved(self, nominal: Nominal, transport: Array, spread: Array) -> Discrete:
         if nominal.samples is None:
             raise ProblemError(
-                "The worst-case distribution of a WassersteinBall is made of transported samples, "
-                "and this nominal has none. Use Nominal.from_samples, or GaussianBall."
+                "The worst-case distribution of a WassersteinBall consists of moved samples, and "
+                "this nominal has none. Use Nominal.from_samples, or GaussianBall."
             )
         points = nominal.samples @ transport
         return uniform(np.vstack([points + spread, points - spread]) if spread.any() else points)

@@ -62,13 +62,12 @@ class MahalanobisBall(TransportBall):
     def __post_init__(self) -> None:
         super().__post_init__()
         scales = positive_scales(
-            self.scales, "vertex {}".format, "A sensor without noise has a small scale, not zero."
+            self.scales, "vertex {}".format, "Use a small scale for a sensor without noise."
         )
         if not 1.0 / _LARGEST <= scales.max() <= _LARGEST:
             raise ProblemError(
-                f"scales must be of a size between {1.0 / _LARGEST:g} and {_LARGEST:g}, so that "
-                f"their squares are numbers; the largest is {scales.max():g}. Only radius·scales "
-                "counts: put the rest into the radius."
+                f"the largest of scales must lie between {1.0 / _LARGEST:g} and {_LARGEST:g}; it "
+                f"is {scales.max():g}. Only radius·scales matters: rescale both."
             )
         object.__setattr__(self, "scales", tuple(scales.tolist()))
 

@@ -135,8 +135,8 @@ class MomentUncertainty(AmbiguitySet):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name, remedy in [
-            ("mean_radius", "MomentBall has a certain mean."),
-            ("covariance_radius", "A certain covariance has a small radius, not zero."),
+            ("mean_radius", "Use MomentBall for a known mean."),
+            ("covariance_radius", "Use a small radius for a known covariance."),
         ]:
             value = real_number(
                 name, getattr(self, name), 0.0, strict=True, sized=True, remedy=remedy

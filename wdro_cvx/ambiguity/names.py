@@ -64,7 +64,7 @@ def named_ambiguity(name: str, parameters: Mapping[str, object] | None = None) -
     allowed = {field.name: field for field in fields(kind) if field.name != "radius"}
     for parameter in given:
         if parameter not in allowed:
-            has = f"it has {', '.join(allowed)}" if allowed else "it has none beside its radius"
+            has = f"it has {', '.join(allowed)}" if allowed else "it has none besides its radius"
             raise ProblemError(f"{kind.__name__} has no parameter {parameter!r}; {has}.")
     needed = [
         field.name
@@ -75,7 +75,7 @@ def named_ambiguity(name: str, parameters: Mapping[str, object] | None = None) -
     if missing:
         example = ", ".join(f"{parameter}=…" for parameter in missing)
         raise ProblemError(
-            f"{kind.__name__} needs {' and '.join(missing)}; give a set with them, as "
+            f"{kind.__name__} needs {' and '.join(missing)}; pass a set, such as "
             f"{kind.__name__}(0.0, {example})."
         )
     return kind(0.0, **given)

@@ -72,7 +72,7 @@ class PairBall(ShiftBall):
             heads, tails = edge_index(vertex_count(np.asarray(self.scales)))
             return f"the pair {heads[place]}, {tails[place]}"
 
-        remedy = "A small one says that the pair is known well."
+        remedy = "Use a small scale for a pair that is known well."
         scales = positive_scales(self.scales, pair, remedy)
         vertex_count(scales)
         object.__setattr__(self, "scales", tuple(scales.tolist()))

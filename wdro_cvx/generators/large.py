@@ -126,4 +126,4 @@ def _solved(matrix: sparse.csr_array, side: Array) -> Array:
         previous, square = square, np.einsum("ij,ij->j", rest, rest)
         along *= square / np.maximum(previous, np.finfo(float).tiny)
         along += rest
-    raise SolverError(f"signals were not found in {_MAX_STEPS} steps; raise level.")
+    raise SolverError(f"conjugate gradients did not converge in {_MAX_STEPS} steps; raise level.")

@@ -59,14 +59,14 @@ class EdgeBounds:
         for name in ("lower", "upper"):
             values = _numbers(name, getattr(self, name))
             if values.ndim != 1 or np.isnan(values).any():
-                raise ProblemError(f"{name} must be a list of one number per edge, without NaN.")
+                raise ProblemError(f"{name} must have one number per edge, and no NaN.")
             values.flags.writeable = False
             object.__setattr__(self, name, values)
         if self.lower.shape != self.upper.shape:
             raise ProblemError("lower and upper must have the same length.")
         vertex_count(self.lower)
         if self.lower.min() < 0.0 or not np.isfinite(self.lower).all():
-            raise ProblemError("lower bounds must be finite and at least 0: weights are.")
+            raise ProblemError("lower bounds must be finite and at least 0.")
         if (self.lower > self.upper).any():
             raise ProblemError("a lower bound exceeds its upper bound.")
 
@@ -106,7 +106,7 @@ class EdgeBounds:
                 i, j = places.get(first), places.get(second)
                 if i is None or j is None or i == j:
                     raise ProblemError(
-                        f"({first}, {second}) is no edge of a graph with vertices "
+                        f"({first}, {second}) is not an edge of a graph with vertices "
                         f"{names[0]} to {names[-1]}."
                     )
                 matrix[i, j] = matrix[j, i] = value

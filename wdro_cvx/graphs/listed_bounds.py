@@ -80,8 +80,8 @@ class ListedBounds(EdgeBounds):
         """Return an array over all pairs with the values of the listed ones, else zero."""
         if self.d > MOST_VERTICES:
             raise ProblemError(
-                f"bounds on all pairs of {self.d} vertices are too many numbers; what asks for "
-                f"them is for at most {MOST_VERTICES} vertices. Use solvers.solve."
+                f"bounds on all pairs of {self.d} vertices take too much memory; methods that "
+                f"need them take at most {MOST_VERTICES} vertices. Use solvers.solve."
             )
         found = np.zeros(self.d * (self.d - 1) // 2)
         heads = self.heads.astype(np.int64)
@@ -103,7 +103,7 @@ def list_bounds(
     ends = _ends(names, pairs)
     sides = [_values("lower", lower, len(ends)), _values("upper", upper, len(ends))]
     if sides[0].min() < 0.0 or not np.isfinite(sides[0]).all():
-        raise ProblemError("lower bounds must be finite and at least 0: weights are.")
+        raise ProblemError("lower bounds must be finite and at least 0.")
     low, high = ends.min(axis=1), ends.max(axis=1)
     keys, places = np.unique(low * d + high, return_inverse=True)
     least, most = np.zeros(keys.size), np.full(keys.size, np.inf)
@@ -134,7 +134,7 @@ def _ends(names: Sequence[Hashable], pairs: Any) -> NDArray[np.int64]:
         try:
             found = np.array([(places[one], places[other]) for one, other in pairs])
         except KeyError as reason:
-            raise ProblemError(f"pairs names {reason}, which is no vertex of d.") from None
+            raise ProblemError(f"pairs names {reason}, which is not a vertex in d.") from None
         except (TypeError, ValueError) as reason:
             raise ProblemError("pairs must be pairs of names such as [('a', 'b')].") from reason
     if len(found) == 0:
@@ -142,7 +142,9 @@ def _ends(names: Sequence[Hashable], pairs: Any) -> NDArray[np.int64]:
     wrong = (found < 0).any(axis=1) | (found >= d).any(axis=1) | (found[:, 0] == found[:, 1])
     if wrong.any():
         first, second = found[np.argmax(wrong)]
-        raise ProblemError(f"({first}, {second}) is no edge of a graph with vertices 0 to {d - 1}.")
+        raise ProblemError(
+            f"({first}, {second}) is not an edge of a graph with vertices 0 to {d - 1}."
+        )
     return found.astype(np.int64)
 
 
@@ -170,5 +172,5 @@ def _values(name: str, values: ArrayLike, size: int) -> Array:
             f"{name} must be a number, or one for each of the {size} pairs."
         ) from reason
     if np.isnan(found).any():
-        raise ProblemError(f"{name} has NaN in it; give numbers.")
+        raise ProblemError(f"{name} contains NaN; pass numbers.")
     return found

@@ -132,8 +132,8 @@ def _check_digits(squares: Array, rows: Array, dropped: Array) -> None:
         raise DataError(
             f"columns differ by up to {float(given.max()) ** 0.5:.3g} in root mean square, and the "
             f"nearest by {float(np.median(near)) ** 0.5:.3g}: with missing values, rounding leaves "
-            "too few digits of the latter. Take its mean off every column, measure the columns in "
-            "similar units, or fill the holes."
+            "too few digits of the latter. Subtract the mean of every column, measure the columns "
+            "in similar units, or impute the missing values."
         )
 
 

@@ -50,7 +50,7 @@ class LogDegree(DegreePrior):
             if lonely.size:
                 raise ProblemError(
                     f"bounds leave vertex {int(lonely[0])} without an edge, and under LogDegree "
-                    "every vertex must have one. Allow it some, or use eta."
+                    "every vertex needs one. Allow one of its edges, or use eta."
                 )
         super().__init__(beta, 0.0, alpha, TraceRule(0.0, 0.0), bounds)
 

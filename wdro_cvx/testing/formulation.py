@@ -81,7 +81,7 @@ def _claims(formulation: AnyFormulation) -> tuple[bool, str]:
 
 def _dpp(formulation: AnyFormulation, problem: GraphProblem) -> tuple[bool, str]:
     good = formulation(problem).cvxpy.is_dcp(dpp=True)
-    return good, "a sweep compiles once" if good else "radius or eta enter against DPP's rules"
+    return good, "a sweep compiles once" if good else "radius or eta violate DPP's rules"
 
 
 def _solves(formulation: AnyFormulation, problem: GraphProblem) -> tuple[bool, str]:

@@ -168,7 +168,7 @@ def _honest(solver: AnySolver, problems: list[GraphProblem], tol: float) -> tupl
         said += 1
         if not verdict.solved(tol):
             return False, f"{name}: said SOLVED, judged gap {verdict.gap:.1e}"
-    return True, f"said of {said} of {len(problems)} that they are solved, and they are"
+    return True, f"{said} of {len(problems)} reported as solved, all confirmed"
 
 
 Check = Callable[[AnySolver, GraphProblem, Solution, Verdict], float]
