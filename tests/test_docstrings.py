@@ -15,8 +15,6 @@ PUBLIC = [
     "formulations",
     "solvers",
 ]
-#: Public names whose docstring is still to be written.
-PENDING: set[str] = set()
 
 # Found as text: importing every module would cost more than running the examples.
 WITH_EXAMPLES = [
@@ -79,12 +77,8 @@ def test_examples_run(path, own_registries, tmp_path, monkeypatch):
 
 def test_every_public_name_has_a_docstring_with_an_example():
     found = {name: list(faults(thing)) for name, thing in public_objects().items()}
-    lacking = {name: what for name, what in found.items() if what and name not in PENDING}
+    lacking = {name: what for name, what in found.items() if what}
     assert not lacking, "\n".join(f"{name}: {'; '.join(what)}" for name, what in lacking.items())
-
-
-def test_pending_names_are_public():
-    assert set(public_objects()) >= PENDING
 
 
 @pytest.mark.parametrize(
