@@ -1,4 +1,4 @@
-"""The vocabulary of robust graph learning: what a problem is, what an answer is, who judges it."""
+"""The vocabulary of robust graph learning: problems, ambiguity sets, solutions and the judge."""
 
 from wdro_cvx.ambiguity import (
     AmbiguitySet,

@@ -1,7 +1,7 @@
-"""``python -m wdro_cvx`` is the ``wdro`` command, whatever folders the working directory has.
+"""Run the ``wdro`` command with ``python -m wdro_cvx``.
 
-Python puts that directory first on its path, where a folder ``solvers`` or ``experiments`` of the
-user's would take the place of ours.
+Python puts the working directory first on its path. A folder ``solvers`` or ``experiments`` there
+would hide the installed package, so the entry is replaced.
 """
 
 import sys
@@ -10,5 +10,5 @@ from pathlib import Path
 
 if not sys.flags.safe_path:
     sys.path[0] = str(Path(__file__).parents[1])
-# By name: this room imports no other, and this is no part of its vocabulary.
+# Imported by name, because wdro_cvx must not depend on the other packages.
 sys.exit(import_module("experiments.__main__").main())

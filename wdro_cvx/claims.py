@@ -1,4 +1,4 @@
-"""What a formulation or a solver claims to solve: sets by class, or by their structure."""
+"""Claims: the ambiguity sets that a formulation or solver accepts, by class or by structure."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from wdro_cvx.registry import name_of
 
 @dataclass(frozen=True)
 class Offer:
-    """A structure of sets, by which a solver can claim them.
+    """A kind of structure by which a solver can claim sets.
 
     Attributes
     ----------
     name : str
-        Which sets have it, for messages.
+        A description of the sets, for messages.
     made_by : callable
         Says whether a structure is of this kind.
     """
@@ -46,7 +46,7 @@ EUCLIDEAN_TRANSPORT = Offer(
 
 
 def claimed(claims: tuple[Claim, ...], problem: GraphProblem) -> bool:
-    """Say whether a problem's set is among what is claimed."""
+    """Say whether a problem's set is among the claims."""
     return any(
         claim.made_by(problem.structure)
         if isinstance(claim, Offer)
@@ -56,7 +56,7 @@ def claimed(claims: tuple[Claim, ...], problem: GraphProblem) -> bool:
 
 
 def check_stated(cls: type) -> None:
-    """Raise ProblemError unless a formulation or a solver says what it claims."""
+    """Raise ProblemError if a formulation or solver does not declare its claims."""
     stated = getattr(cls, "claims", None)
     if not (isinstance(stated, tuple) and stated and all(map(_is_claim, stated))):
         raise ProblemError(
@@ -70,7 +70,7 @@ def _is_claim(item: object) -> bool:
 
 
 def check_claims(who: str, claims: tuple[Claim, ...], problem: GraphProblem, remedy: str) -> None:
-    """Raise ProblemError unless a problem's set is among what is claimed."""
+    """Raise ProblemError if a problem's set is not among the claims."""
     if not claimed(claims, problem):
         names = [claim.name if isinstance(claim, Offer) else claim.__name__ for claim in claims]
         raise ProblemError(

@@ -1,17 +1,52 @@
-"""The errors that users see: each names the argument, its value and the remedy."""
+"""Errors for users; each message names the argument, its value and the remedy."""
 
 
 class WdroError(Exception):
-    """Any error raised on purpose by this toolkit."""
+    """The base class of all errors that this toolkit raises on purpose.
+
+    Examples
+    --------
+    >>> from wdro_cvx import GaussianBall, WdroError
+    >>> try:
+    ...     GaussianBall(-1.0)
+    ... except WdroError as error:
+    ...     print(type(error).__name__)
+    ProblemError
+    """
 
 
 class DataError(WdroError, ValueError):
-    """The signals, moments or files cannot be used as they are."""
+    """Raised if signals, moments or files cannot be used as they are.
+
+    Examples
+    --------
+    >>> from wdro_cvx import Nominal
+    >>> Nominal.from_samples([[1.0, float("nan")], [0.0, 1.0]])
+    Traceback (most recent call last):
+        ...
+    wdro_cvx.errors.DataError: samples has 1 values that are NaN or infinite, ...
+    """
 
 
 class ProblemError(WdroError, ValueError):
-    """A model, set or parameter is outside its domain."""
+    """Raised if a model, a set or a parameter is outside its domain.
+
+    Examples
+    --------
+    >>> from wdro_cvx import Frobenius
+    >>> Frobenius(eta=0.0, trace=3.0)
+    Traceback (most recent call last):
+        ...
+    wdro_cvx.errors.ProblemError: eta must be finite and > 0; it is 0. ...
+    """
 
 
 class SolverError(WdroError, RuntimeError):
-    """A solver is unknown, not installed, or cannot take this problem."""
+    """Raised if a solver is unknown, not installed, or fails on a problem.
+
+    Examples
+    --------
+    >>> from wdro_cvx import SolverError, WdroError
+    >>> issubclass(SolverError, WdroError) and issubclass(SolverError, RuntimeError)
+    True
+    """

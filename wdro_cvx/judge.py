@@ -1,9 +1,9 @@
-"""The judge: is this Laplacian optimal? Answered from the problem alone.
+"""The judge decides from the problem alone whether a Laplacian is optimal.
 
-Its arithmetic is its own: a lower bound by weak duality (judging/dual_bound.py) from costs that
-are never overstated (judging/edge_costs.py), for a moment whose membership in the ambiguity set is
-seen rather than believed; a value that is never understated. So ``bound ≤ optimum ≤ value`` is
-meant as a statement about the data as they are stored (docs/certificates.md).
+It shares no arithmetic with the solvers. The lower bound comes from weak duality
+(judging/dual_bound.py) with costs that are never too large (judging/edge_costs.py), for a moment
+that is verified to be in the ambiguity set. The value is never too small. So ``bound ≤ optimum ≤
+value`` holds for the data as they are stored (docs/certificates.md).
 """
 
 from __future__ import annotations
@@ -41,45 +41,55 @@ from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate, Solution, relative_gap
 from wdro_cvx.validation import Array, square_matrix
 
-# The worst case that a set returns must attain the risk that it returns; a disagreement beyond this
-# and beyond rounding is a defect of the set.
+# A set's worst case must attain its risk. A larger disagreement, beyond rounding, is a defect of
+# the set.
 ORACLE_TOLERANCE = 1e-8
-#: From so many vertices on, lists of edges are the faster way to solve and to judge.
+#: The number of vertices from which edge lists are faster to solve and to judge.
 LARGE_FROM = 300
 
-_DENSITY = 0.1  # of the entries that are not zero, below which a matrix is that of a sparse graph
-_SETTLED = 1e-6  # a gap that leaves nothing to be asked of matrices
-# A gap that is no wider is left as it is: other multipliers would cost time, and gain nothing.
+_DENSITY = 0.1  # the largest share of nonzeros of a sparse graph
+_SETTLED = 1e-6  # a gap at which the dense back end is not needed
+# A gap at which other multipliers are not tried.
 _ENOUGH = 1e-11
 
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """What the judge found.
+    """The result of :func:`judge`.
 
     Attributes
     ----------
     value : float
-        The objective at the nearest feasible Laplacian: never below the optimum.
+        The objective at the nearest feasible Laplacian; never below the optimum.
     bound : float
-        Never above the optimum.
+        A lower bound; never above the optimum.
     residuals : Residuals
-        The feasibility of the Laplacian as it was given.
+        The infeasibility of the given Laplacian.
     oracle_error : float
         By how much the set's risk and its worst-case second moment disagree beyond rounding,
         relative to the value.
     constant : float
-        The part of the value that every graph pays; the gap is relative to the rest.
+        The part of the value that is the same for every graph; the gap is relative to the rest.
     floor : float
-        What the gap is relative to where the value is close to zero.
+        The least denominator of the gap.
     distance : float
-        How far the Laplacian, as it was given, may be from the optimal one in the Frobenius norm.
+        A bound of the Frobenius distance from the given Laplacian to the optimal one.
     build_edges : callable
-        Makes ``edges`` when they are first asked for.
+        Computes ``edges`` on first use.
     notes : tuple of str
-        What the judge refused, and why.
+        What the judge rejected, and why.
     build_certificate : callable or None
-        Makes ``certificate`` when it is first asked for.
+        Computes ``certificate`` on first use.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import GraphProblem, Nominal, Singleton, judge
+    >>> problem = GraphProblem(Nominal.from_samples(np.eye(3)), Singleton(), eta=0.1)
+    >>> path = np.array([[0.75, -0.75, 0.0], [-0.75, 1.5, -0.75], [0.0, -0.75, 0.75]])
+    >>> verdict = judge(problem, path)
+    >>> verdict.solved(1e-6), verdict.bound < verdict.value, round(verdict.value, 4)
+    (False, True, 1.5625)
     """
 
     value: float
@@ -95,12 +105,12 @@ class Verdict:
 
     @cached_property
     def certificate(self) -> Certificate | None:
-        """What gave the bound: a moment of the set and multipliers, those of the trace included."""
+        """The moment and the multipliers, including the trace's, that gave the bound."""
         return None if self.build_certificate is None else self.build_certificate()
 
     @cached_property
     def edges(self) -> EdgeBrackets:
-        """Between which weights every edge of the optimal graph lies."""
+        """Brackets of the weight of every edge of the optimal graph."""
         return self.build_edges()
 
     @property
@@ -111,7 +121,7 @@ class Verdict:
     def solved(self, tol: float) -> bool:
         """Say whether the Laplacian is feasible and optimal, both to ``tol``.
 
-        A bound above the value would prove that the set contradicts itself, not that it is solved.
+        A bound above the value means that the set is inconsistent, so it does not count as solved.
         """
         return is_solved(self.gap, self.residuals.largest, self.oracle_error, tol)
 
@@ -125,18 +135,18 @@ class Verdict:
 
 
 def is_solved(gap: float, residual: float, oracle_error: float, tol: float) -> bool:
-    """Say whether an answer counts as solved: the only definition of that word.
+    """Say whether an answer counts as solved; every part of the toolkit uses this definition.
 
     Parameters
     ----------
     gap : float
-        Between the judged value and the best bound that is known.
+        The gap between the judged value and the best known bound.
     residual, oracle_error : float
         The largest residual and the error of the set's worst case, as in :class:`Verdict`.
     tol : float
 
-    Example
-    -------
+    Examples
+    --------
     >>> is_solved(gap=1e-7, residual=0.0, oracle_error=0.0, tol=1e-6)
     True
     >>> is_solved(gap=-1e-3, residual=0.0, oracle_error=0.0, tol=1e-6)
@@ -156,13 +166,31 @@ def judge(
     ----------
     problem : GraphProblem
     laplacian : array (d, d), sparse array or Solution
-        Any matrix; an infeasible one is reported as such and repaired for value and bound. Of a
-        solution its Laplacian and its certificate are taken. A sparse one is judged without a
-        single array of d × d numbers (docs/scale.md), and so is a dense one of a sparse graph of
-        many vertices, where that proves a gap of one millionth.
+        Any matrix; an infeasible one is reported and repaired for value and bound. A solution
+        provides its Laplacian and certificate. Sparse Laplacians are judged without d × d arrays
+        (docs/scale.md). So are large dense ones with few edges, if that proves a gap of 1e-6.
     certificate : Certificate, optional
-        A second moment and multipliers offered by a solver. They are verified, never trusted, and
-        can only raise the bound. Needed where the worst case is not unique (hard case, p = 1).
+        A second moment and multipliers from a solver. The judge verifies them, and they can only
+        raise the bound. They are needed if the worst case is not unique (hard case, p = 1).
+
+    Returns
+    -------
+    Verdict
+
+    Raises
+    ------
+    ProblemError
+        If the Laplacian or the certificate does not fit the problem, or is not finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import GraphProblem, Nominal, WassersteinBall, judge
+    >>> problem = GraphProblem(Nominal.from_samples(np.eye(4)), WassersteinBall(0.1), eta=0.2)
+    >>> complete = (4 * np.eye(4) - np.ones((4, 4))) / 3  # optimal by symmetry
+    >>> verdict = judge(problem, complete)
+    >>> verdict.solved(1e-9), round(verdict.value, 4)
+    (True, 2.3109)
     """
     if isinstance(laplacian, Solution):
         certificate = laplacian.certificate if certificate is None else certificate
@@ -180,7 +208,7 @@ def judge(
 
 
 def _as_edges(problem: GraphProblem, matrix: Array, certificate: Certificate | None) -> bool:
-    """Say whether lists of edges are the faster way to judge a matrix."""
+    """Say whether judging by edge lists is faster for this matrix."""
     if problem.d < LARGE_FROM or certificate is None or not judged_at_scale(problem):
         return False
     if np.count_nonzero(matrix) > _DENSITY * matrix.size:
@@ -194,18 +222,18 @@ def _sparse_matrix(problem: GraphProblem, matrix: sparse.csr_array) -> sparse.cs
             f"laplacian must have shape {(problem.d, problem.d)}; it has {matrix.shape}."
         )
     if np.iscomplexobj(matrix.data):
-        raise ProblemError("laplacian must be of real numbers; it has complex ones.")
+        raise ProblemError("laplacian must have real entries; it has complex ones.")
     if not judged_at_scale(problem):
         raise ProblemError(
-            f"judge takes sparse Laplacians for transport balls and moment balls of p = 2, with "
-            f"free edges or a list of the possible ones; the problem is {problem!r}. Pass a dense "
-            "array."
+            f"judge takes sparse Laplacians only for transport balls and moment balls with p = 2, "
+            f"without bounds or with a list of possible edges; the problem is {problem!r}. Pass a "
+            "dense array."
         )
     return sparse.csr_array(matrix.astype(float, copy=False))
 
 
 def _verdict(court: Court[M], problem: GraphProblem, certificate: Certificate | None) -> Verdict:
-    """Find value and bound in the unit of a back end, and return them in that of the problem."""
+    """Compute value and bound in the back end's unit, and return them in the problem's unit."""
     notes: list[str] = []
     offered = None if certificate is None else court.offered(certificate.moment)
     if certificate is not None and offered is None:
@@ -216,7 +244,7 @@ def _verdict(court: Court[M], problem: GraphProblem, certificate: Certificate | 
     worth = max(abs(value - problem.constant / square), problem.floor / square)
     best = _best_bound(court, offered, multipliers, (value, _ENOUGH * worth), notes)
     if best.value == -np.inf:
-        notes.append("the multipliers leave too many pairs paying; there is no bound")
+        notes.append("too many pairs have positive prices at the multipliers; there is no bound")
     excess = max(value - best.value, 0.0)
     return Verdict(
         value * square,
@@ -235,7 +263,7 @@ def _verdict(court: Court[M], problem: GraphProblem, certificate: Certificate | 
 def _multipliers(
     court: Court[M], problem: GraphProblem, certificate: Certificate | None, notes: list[str]
 ) -> list[Array]:
-    """Return the certificate's multipliers, where they are of use, and the graph's own."""
+    """Return the certificate's multipliers, if they are usable, and the graph's own."""
     own = own_multipliers(court.prior, court.degrees)
     nu = None if certificate is None else certificate.degree_multipliers
     if nu is None:
@@ -244,7 +272,7 @@ def _multipliers(
         notes.append("the certificate's multipliers are out of range and were not used")
         return [own]
     if not court.prior.has_degrees(nu):
-        notes.append("the certificate's multipliers belong to another prior; not used")
+        notes.append("the certificate's multipliers belong to another prior and were not used")
         return [own]
     return [nu / problem.unit**2, own]
 
@@ -256,14 +284,14 @@ def _best_bound(
     aim: tuple[float, float],
     notes: list[str],
 ) -> Bound:
-    """Return the best bound of the certificate's moment and, if need be, of the worst case.
+    """Return the best bound from the certificate's moment and, if necessary, from the worst case.
 
-    ``aim`` is the value and the gap below which nothing is gained by another.
+    ``aim`` is the value and a gap that is small enough to stop at.
     """
     value, enough = aim
     best: Bound | None = None
     for source in ("the certificate", "the worst case"):
-        # The worst case is built only if the certificate leaves something to be wished for.
+        # The worst case is built only if the certificate's bound is not good enough.
         candidate = offered if source == "the certificate" else court.own()
         if candidate is None:
             continue
@@ -283,9 +311,9 @@ def _best_bound(
 def _checked(
     problem: GraphProblem, certificate: Certificate | None, at_scale: bool = False
 ) -> Certificate | None:
-    """Return a certificate of which nothing but its numbers is left, or raise ProblemError.
+    """Return a copy of the certificate with its numbers only, or raise ProblemError.
 
-    At scale a moment of a kind that is not used is not looked at: it may be d × d.
+    At scale, moments of kinds that are not used are not inspected, because they may be d × d.
     """
     if certificate is None:
         return None
@@ -294,7 +322,7 @@ def _checked(
             f"certificate must be a Certificate; it is {type(certificate).__name__}."
         )
     moment = certificate.moment
-    # The only moment of a set of one point is known, and a copy would be as large as the data.
+    # A singleton has one moment; no need to copy the certificate's, which is as large as the data.
     if isinstance(problem.ambiguity, Singleton) and moment.d == problem.d:
         moment = problem.ambiguity.membership(problem.nominal).centre
     elif not (at_scale and type(moment) is not TransportedMoment):
@@ -304,7 +332,7 @@ def _checked(
             f"certificate.second_moment must have shape {(problem.d, problem.d)}; "
             f"it has {(moment.d, moment.d)}."
         )
-    # Made anew before it is looked at, so that what is looked at is what is used.
+    # Copied before it is checked, so that the checked numbers are the used ones.
     copy = Certificate(moment, certificate.degree_multipliers)
     nu = copy.degree_multipliers
     if nu is not None and nu.shape != (problem.d,):

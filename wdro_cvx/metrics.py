@@ -1,4 +1,4 @@
-"""How good is a learned graph? The paper's measures (section VI), one function each."""
+"""Measures of a learned graph, as in section VI of the paper."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from wdro_cvx.validation import finite_array, real_number, square_matrix
 
 
 def mcc(learned: ArrayLike, truth: ArrayLike, threshold: float = EDGE_THRESHOLD) -> float:
-    """Matthews correlation between the edges of two Laplacians.
+    """Return the Matthews correlation between the edges of two Laplacians.
 
-    The paper's denominator is misprinted (docs/paper.md E5); this is the usual coefficient, with
-    value 0 where one of the graphs has no edge or every edge.
+    The paper's denominator is misprinted (docs/paper.md E5). This is the usual coefficient, defined
+    as 0 if one of the graphs has no edge or all edges.
     """
     first, second = _pair(learned, truth)
     edges, true_edges = (weights_from_laplacian(graph) >= threshold for graph in (first, second))
@@ -23,7 +23,7 @@ def mcc(learned: ArrayLike, truth: ArrayLike, threshold: float = EDGE_THRESHOLD)
 
 
 def edge_correlation(learned: NDArray[np.bool_], truth: NDArray[np.bool_]) -> float:
-    """Matthews correlation of two lists that say of every pair whether it is an edge."""
+    """Return the Matthews correlation of two edge indicators, one entry per pair of vertices."""
     both = float(np.count_nonzero(learned & truth))
     first, second = float(np.count_nonzero(learned)), float(np.count_nonzero(truth))
     size = float(truth.size)
@@ -32,7 +32,7 @@ def edge_correlation(learned: NDArray[np.bool_], truth: NDArray[np.bool_]) -> fl
 
 
 def dog(learned: ArrayLike, truth: ArrayLike) -> float:
-    """Difference of graphs: ``‖L - L_true‖_F / ‖L_true‖_F``."""
+    """Return the difference of graphs, ``‖L - L_true‖_F / ‖L_true‖_F``."""
     first, second = _pair(learned, truth)
     size = float(np.linalg.norm(second))
     if size == 0.0:
@@ -41,11 +41,11 @@ def dog(learned: ArrayLike, truth: ArrayLike) -> float:
 
 
 def nmi(labels: ArrayLike, truth: ArrayLike) -> float:
-    """Normalised mutual information of two partitions of the vertices."""
+    """Return the normalised mutual information of two partitions of the vertices."""
     found, expected = np.asarray(labels), np.asarray(truth)
     if found.ndim != 1 or found.shape != expected.shape:
         raise ProblemError(
-            f"labels and truth must be two lists of one label per vertex; "
+            f"labels and truth must each have one label per vertex; "
             f"they have shapes {found.shape} and {expected.shape}."
         )
     from sklearn.metrics import normalized_mutual_info_score
@@ -54,7 +54,7 @@ def nmi(labels: ArrayLike, truth: ArrayLike) -> float:
 
 
 def reliability(laplacian: ArrayLike, value: float, eta: float, test_samples: ArrayLike) -> float:
-    """Share of test samples whose own risk ``xᵀLx + η‖L‖²`` is below the worst-case ``value``."""
+    """Return the share of test samples with ``xᵀLx + η‖L‖²`` below the worst-case ``value``."""
     matrix = square_matrix("laplacian", laplacian, error=ProblemError)
     samples = finite_array("test_samples", test_samples, 2)
     if samples.shape[1] != matrix.shape[0]:

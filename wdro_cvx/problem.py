@@ -1,4 +1,4 @@
-"""The problem that every formulation and solver is given: data, ambiguity set, prior."""
+"""The problem that formulations and solvers solve: data, ambiguity set and prior."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.priors import DegreePrior, Frobenius, LogDegree
 from wdro_cvx.validation import Array, square_matrix
 
-_FARTHEST = 1e50  # of the sizes of a problem's numbers; fourth powers of it are numbers still
+_FARTHEST = 1e50  # largest ratio of a problem's numbers; its fourth power does not overflow
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -76,7 +76,7 @@ Frobenius(eta=0.3, trace=3))
         bounds: EdgeBounds | None = None,
         prior: DegreePrior | None = None,
     ) -> None:
-        # Of these the exact types: a subclass may mean something else than the judge reads in it.
+        # The judge relies on the exact type; a subclass could change its meaning.
         if type(nominal) is not Nominal:
             raise ProblemError(
                 f"nominal must be a Nominal; it is {type(nominal).__name__}. "
@@ -101,7 +101,7 @@ Frobenius(eta=0.3, trace=3))
         if type(prior) not in (DegreePrior, Frobenius, LogDegree):
             raise ProblemError(
                 f"prior must be a prior such as LogDegree(alpha=1.0, beta=0.1); it is {prior!r}, "
-                f"of type {type(prior).__name__}. Subclasses of priors are not known to the judge."
+                f"of type {type(prior).__name__}. The judge does not support subclasses of priors."
             )
         _check_bounds(prior.bounds, nominal.d)
         for name, part in (("nominal", nominal), ("ambiguity", ambiguity), ("prior", prior)):
@@ -113,9 +113,8 @@ Frobenius(eta=0.3, trace=3))
         Parameters
         ----------
         **changes
-            Any keyword of the constructor, or ``radius``, that of the ambiguity set. What is not
-            named stays; ``eta``, ``trace``, ``trace_penalty`` and ``bounds`` are those of the
-            paper's prior.
+            Any keyword of the constructor, or ``radius`` for the ambiguity set. Other parts stay;
+            ``eta``, ``trace``, ``trace_penalty`` and ``bounds`` belong to the paper's prior.
 
         Raises
         ------
@@ -146,27 +145,27 @@ Frobenius(eta=0.3, trace=3))
 
     @property
     def trace_penalty(self) -> float | None:
-        """The paper's β; None where the trace is fixed, and under another prior."""
+        """The paper's β; None if the trace is fixed, and under another prior."""
         return self.prior.trace_penalty if isinstance(self.prior, Frobenius) else None
 
     @property
     def bounds(self) -> EdgeBounds | None:
-        """What the prior knows of the edges."""
+        """The bounds of the edge weights, if the prior has any."""
         return self.prior.bounds
 
     @cached_property
     def structure(self) -> Structure | None:
-        """How the ambiguity set is made, for solvers that exploit it."""
+        """The structure of the ambiguity set, for solvers that exploit it."""
         return self.ambiguity.structure(self.nominal)
 
     @property
     def multiplier_degree(self) -> float:
-        """The power by which the multiplier grows with the data; 0 for a γ compared with L."""
+        """The power by which the multiplier scales with the data; 0 if γ is compared with L."""
         return 0.0 if self.structure is None else self.structure.multiplier_degree
 
     @property
     def reach(self) -> float:
-        """How far the set reaches, as a length in the unit of the data; 0 where it has no unit."""
+        """The size of the set, in the unit of the data; 0 if its radius is dimensionless."""
         if isinstance(self.structure, Transport):
             return self.structure.length
         degree = self.ambiguity.radius_degree
@@ -186,9 +185,9 @@ Frobenius(eta=0.3, trace=3))
 
     @cached_property
     def unit(self) -> float:
-        """A power of two near the size of the data, of the radius or of the prior, the largest.
+        """A power of two near the largest of the sizes of data, radius and prior.
 
-        In this unit nothing is very large or small, and being a power of two it rounds nothing.
+        In this unit no number is very large or small. Scaling by a power of two is exact.
         """
         sizes = [
             float(np.linalg.norm(self.nominal.lengths)) / np.sqrt(self.d),
@@ -199,12 +198,12 @@ Frobenius(eta=0.3, trace=3))
 
     @cached_property
     def normalised(self) -> GraphProblem:
-        """The same problem for data in its :attr:`unit`; :meth:`check_ratios` comes first."""
+        """The same problem for data in its :attr:`unit`, after :meth:`check_ratios`."""
         self.check_ratios()
         return self.scaled(1.0 / self.unit)
 
     def check_ratios(self) -> None:
-        """Raise ProblemError where numbers are too far apart for products of them to be numbers."""
+        """Raise ProblemError if numbers are so far apart that their products over- or underflow."""
         scale, prior = self.unit**-2, self.prior
         _check_ratio("radius", self.reach / self.unit, "the data")
         if not prior.trace.free:
@@ -217,34 +216,34 @@ Frobenius(eta=0.3, trace=3))
 
     @property
     def target_trace(self) -> float:
-        """The trace that is fixed or aimed at; mean degree 1 where it is free."""
+        """The fixed or penalised trace; d, mean degree 1, if it is free."""
         return self.prior.trace.target or float(self.d)
 
     @property
     def constant(self) -> float:
-        """The part of the value that every graph of this problem pays."""
+        """The part of the value that is the same for every graph of this problem."""
         trace = self.prior.trace
         return self.ambiguity.constant_risk(self.d, trace.target) if trace.fixed else 0.0
 
     @property
     def floor(self) -> float:
-        """What gaps are relative to where the value is close to zero: ``αd``, or nothing."""
+        """The least denominator of gaps: ``αd``, or 0 without logarithms."""
         return self.prior.alpha * self.d
 
     def value(self, laplacian: ArrayLike) -> float:
-        """Return the objective at a Laplacian, the trace penalty included where there is one."""
+        """Return the objective at a Laplacian, including the trace penalty if there is one."""
         matrix = square_matrix("laplacian", laplacian, self.d, ProblemError)
         risk = self.ambiguity.worst_case(self.nominal, matrix).risk
         return risk + self.regularisation(matrix)
 
     def regularisation(self, laplacian: Array) -> float:
-        """Return what the graph costs by itself."""
+        """Return the prior's value at a Laplacian."""
         return self.prior.value(weights_from_laplacian(laplacian), np.diagonal(laplacian))
 
     def scaled(self, factor: float) -> GraphProblem:
         """Return the same problem for data in another unit, ``factor·x``.
 
-        It has the same Laplacians for solutions and ``factor²`` times the value.
+        It has the same solutions and ``factor²`` times the value.
         """
         return GraphProblem(
             self.nominal.scaled(factor),
@@ -266,7 +265,7 @@ def _check_bounds(bounds: EdgeBounds | None, d: int) -> None:
 
 
 def _check_alone(prior: DegreePrior, **stated: object) -> None:
-    """Raise ProblemError if keywords state a prior beside the one that is given."""
+    """Raise ProblemError if keywords state a second prior."""
     for name, value in stated.items():
         if value is not None:
             raise ProblemError(

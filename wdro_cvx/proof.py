@@ -49,7 +49,7 @@ def save_proof(path: str | os.PathLike[str], problem: GraphProblem, solution: So
     Raises
     ------
     ProblemError
-        If the ambiguity set or the prior is not one of those that the verifier knows.
+        If the exact verifier does not support the ambiguity set or the prior.
     SolverError
         If exact arithmetic does not confirm the proof.
     """
@@ -66,7 +66,7 @@ def save_proof(path: str | os.PathLike[str], problem: GraphProblem, solution: So
 
 
 def proof_text(document: dict[str, Any]) -> str:
-    """Return a document as the text of a file, with a digest of all that comes before it."""
+    """Return a document as the text of a file, with a digest at the end."""
     body = json.dumps(document, allow_nan=False)[:-1] + ",\n"
     digest = hashlib.sha256(body.encode()).hexdigest()
     return f'{body}"digest": "sha256:{digest}"}}\n'
@@ -77,17 +77,17 @@ def proof_document(
 ) -> dict[str, Any]:
     """Return the proof of a solution as lists and numbers, without the digest.
 
-    The edges in it are those that exact arithmetic proves to be present or absent.
+    Its edges are those that exact arithmetic proves present or absent.
     """
     ambiguity = problem.ambiguity
     if type(ambiguity) not in BUILT_IN:
         raise ProblemError(
-            f"a proof can be about {', '.join(kind.__name__ for kind in BUILT_IN)}; this problem "
+            f"proofs support {', '.join(kind.__name__ for kind in BUILT_IN)}; this problem "
             f"has {type(ambiguity).__name__}, which the exact verifier does not know."
         )
     if not isinstance(problem.prior, (Frobenius, LogDegree)):
         raise ProblemError(
-            f"a proof can be about the priors Frobenius and LogDegree; this problem has "
+            f"proofs support the priors Frobenius and LogDegree; this problem has "
             f"{problem.prior!r}, which the exact verifier does not know."
         )
     chosen = judge(problem, solution).certificate
@@ -119,7 +119,7 @@ def proof_document(
     try:
         found = establish(document)
     except RefusedError as reason:
-        raise SolverError(f"no proof could be made: {reason}") from reason
+        raise SolverError(f"the proof failed: {reason}") from reason
     document["edges"] = {
         "threshold": threshold,
         "present": [list(pair) for pair in found.present],
@@ -140,7 +140,7 @@ def _pairs(heads: NDArray[np.integer], tails: NDArray[np.integer]) -> list[list[
 
 
 def _data(nominal: Nominal) -> tuple[dict[str, Any], NDArray[np.intp] | None]:
-    """Return the data, and the row of the file for every signal where equal signals are merged."""
+    """Return the data, and the file's row of every signal if equal signals are merged."""
     table, weights = nominal.table, nominal.weights
     if table is None:
         rows = nominal.factor
@@ -162,7 +162,7 @@ def _data(nominal: Nominal) -> tuple[dict[str, Any], NDArray[np.intp] | None]:
 
 
 def _negative_part(matrix: Array) -> Array:
-    """Return rows S such that ``SᵀS`` is what a projection onto second moments adds."""
+    """Return rows S such that the projection onto second moments adds ``SᵀS``."""
     values, vectors = np.linalg.eigh(matrix)
     below = values < 0.0
     return np.asarray(np.sqrt(-values[below])[:, np.newaxis] * vectors[:, below].T)
@@ -244,7 +244,7 @@ def _moment(
     if isinstance(ambiguity, MomentBall):
         return {"shift": _triangle(moment.shift, d)}
     moves, beside = _signal_moves(nominal, moment)
-    if group is not None:  # equal signals, which move alike but for rounding
+    if group is not None:  # equal signals have equal moves up to rounding
         counts = np.bincount(group)[:, np.newaxis]
         merged = np.zeros((len(counts), d))
         np.add.at(merged, group, moves)
@@ -258,11 +258,11 @@ def _triangle(shift: Array | None, d: int) -> list[list[float]]:
 
 
 def _signal_moves(nominal: Nominal, moment: TransportedMoment) -> tuple[Array, Array]:
-    """Return by how much every signal moves, and the rows of spread.
+    """Return the move of every signal, and the rows of spread.
 
     A certificate moves the rows of the factor F, where ``F = UΣVᵀ`` and the weighted signals are
-    ``Z = QF``. What moves rows in the range of F moves the signals by ``Q`` times as much; what
-    moves rows beside it is spread, since no signal is there.
+    ``Z = QF``. Moves in the range of F move the signals by ``Q`` times as much. The other moves
+    become spread, because no signal is there.
     """
     factor, change = nominal.factor, moment.moved - nominal.factor
     spread = np.zeros((0, nominal.d)) if moment.spread is None else moment.spread

@@ -1,4 +1,4 @@
-"""Classes by name: how sets, formulations and solvers become known; no name stands for two."""
+"""Registries of classes by name, for sets, formulations and solvers."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """The subclasses of ``base`` that have been registered, under each one's name.
+    """The registered subclasses of ``base`` by name.
 
-    The same class of the same module may come again, as it does when a notebook's cell or an
-    extension's file is run twice; the later one then counts.
+    A class with the same module and name may be registered again, as happens when a notebook cell
+    runs twice; it replaces the earlier one.
     """
 
     def __init__(self, base: Any) -> None:
@@ -21,7 +21,7 @@ class Registry(Generic[T]):
         self._known: dict[str, type[T]] = {}
 
     def add(self, cls: type[T]) -> None:
-        """Register a class, or say what it lacks or who has its name."""
+        """Register a class, or raise ProblemError if it is abstract or its name is taken."""
         if not (isinstance(cls, type) and issubclass(cls, self._base)):
             raise ProblemError(
                 f"{name_of(cls)} cannot be registered: it must subclass {self._base.__name__}."
@@ -29,7 +29,7 @@ class Registry(Generic[T]):
         missing = sorted(getattr(cls, "__abstractmethods__", ()))
         if missing:
             raise ProblemError(
-                f"{cls.__name__} cannot be registered: it must write {' and '.join(missing)}."
+                f"{cls.__name__} cannot be registered: it must implement {' and '.join(missing)}."
             )
         known = self._known.get(cls.__name__)
         if known is not None and _origin(known) != _origin(cls):
@@ -40,7 +40,7 @@ class Registry(Generic[T]):
         self._known[cls.__name__] = cls
 
     def forget(self, name: str) -> None:
-        """Take a name out again, if it is known."""
+        """Remove a name if it is registered."""
         self._known.pop(name, None)
 
     def all(self) -> dict[str, type[T]]:
@@ -49,7 +49,7 @@ class Registry(Generic[T]):
 
 
 def name_of(cls: object) -> str:
-    """Return the name of a class, for messages, and of what should have been one."""
+    """Return the name of a class, or the repr of anything else, for messages."""
     return getattr(cls, "__name__", repr(cls))
 
 

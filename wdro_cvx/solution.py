@@ -1,4 +1,4 @@
-"""What a formulation or a solver returns: its answer, its claim and the evidence for it."""
+"""The result of a formulation or solver, its status and its certificate."""
 
 from __future__ import annotations
 
@@ -27,7 +27,16 @@ SPARSE_FROM = 2000
 
 
 class Status(Enum):
-    """What a method says of its own answer; whether it is so is for ``judge`` to say."""
+    """What a method reports about its own answer; ``judge`` decides whether it is true.
+
+    Examples
+    --------
+    >>> from wdro_cvx import Status
+    >>> Status("solved") is Status.SOLVED
+    True
+    >>> [status.value for status in Status if status is not Status.SOLVED]
+    ['inaccurate', 'iteration limit', 'time limit', 'interrupted', 'failed']
+    """
 
     SOLVED = "solved"
     INACCURATE = "inaccurate"
@@ -44,13 +53,28 @@ class Certificate:
     Attributes
     ----------
     moment : Moment or array (d, d)
-        A second moment in the ambiguity set: the optimum is at least that of the sample-average
-        problem for this moment. A bare matrix is explained by the set; one that says how it was
-        made (:mod:`wdro_cvx.moments.points`) proves by itself where it is.
+        A second moment in the ambiguity set. The optimum is at least the optimum of the
+        sample-average problem for this moment. For a plain matrix the judge finds the evidence of
+        membership; a moment of :mod:`wdro_cvx.moments.points` carries it.
     degree_multipliers : array (d,) or None
-        ν of the constraint ``u = Aw``; the judge takes ``2η·deg(L)`` where there is none.
+        ν of the constraint ``u = Aw``; by default the judge uses the prior's slopes at the degrees.
     trace_multiplier : float or None
         τ of the trace constraint, for information: the judge finds the best one itself.
+
+    Raises
+    ------
+    ProblemError
+        If an entry is not a finite number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import Certificate
+    >>> certificate = Certificate(np.eye(3), degree_multipliers=[0.1, 0.1, 0.1])
+    >>> certificate
+    Certificate(DenseMoment of 3 vertices, with multipliers)
+    >>> certificate.scaled(10.0).second_moment[0].tolist()  # in another unit
+    [100.0, 0.0, 0.0]
     """
 
     moment: Moment
@@ -72,7 +96,7 @@ class Certificate:
         return self.moment.second_moment
 
     def scaled(self, factor: float) -> Certificate:
-        """Return the certificate for data in another unit, ``factor·x``."""
+        """Return the certificate for data multiplied by factor."""
         if factor == 1.0:
             return self
         nu, tau = self.degree_multipliers, self.trace_multiplier
@@ -89,22 +113,22 @@ class Certificate:
 
 
 def relative_gap(value: float, bound: float, constant: float = 0.0, floor: float = 0.0) -> float:
-    """Return ``(value - bound)`` relative to the larger of the two in size.
+    """Return ``value - bound`` relative to the larger of the two in absolute value.
 
     Parameters
     ----------
     value, bound : float
     constant : float
-        The part of the value that every graph pays. The gap is relative to the rest of the value,
-        however large the constant is. A constant above the value is none, and is ignored.
+        The part of the value that is the same for every graph. The gap is relative to the rest. A
+        constant above the value is ignored.
     floor : float
-        A size that counts where value and bound are close to zero.
+        The least denominator, for values and bounds close to zero.
     """
     if not (np.isfinite(value) and np.isfinite(bound)):
         return np.inf
     if not 0.0 <= constant <= value:
         constant = 0.0
-    # A bound below the constant is that of rounding in it, which says nothing of the graph.
+    # A bound can fall below the constant by rounding only, which says nothing about the graph.
     below = bound if bound >= constant or constant == 0.0 else constant
     scale = max(abs(value - constant), abs(below - constant), floor)
     if scale == 0.0:
@@ -114,34 +138,43 @@ def relative_gap(value: float, bound: float, constant: float = 0.0, floor: float
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """An answer.
+    """A graph with the method's value, bound and status.
 
     Attributes
     ----------
     laplacian : array (d, d), or sparse array
-        Sparse from more than ``SPARSE_FROM`` vertices on, or as the method made it.
+        Sparse for more than ``SPARSE_FROM`` vertices, or if the method works with sparse arrays.
     value : float
         The objective as the method computed it.
     status : Status
         The method's own claim.
     bound : float
-        A lower bound of the optimum, where the method has one; ``-inf`` otherwise.
+        The method's lower bound of the optimum; ``-inf`` if it has none.
     iterations : int
     multiplier : float
-        γ, the dual variable of the radius; NaN where the method has none.
+        γ, the dual variable of the radius; NaN if the method has none.
     certificate : Certificate or None
     build_s, compile_s, solve_s : float
-        Seconds spent on stating the model, on turning it into the solver's form, and on solving.
+        Seconds to state the model, to compile it for the solver, and to solve it.
     history : sequence of mappings
-        One entry per iteration for methods that record it.
+        One entry per iteration, if the method records it.
     constant : float
-        The part of the value that every graph pays; the gap is relative to the rest.
+        The part of the value that is the same for every graph; the gap is relative to the rest.
     floor : float
-        What the gap is relative to where the value is close to zero, which priors with logarithms
-        allow: ``αd``.
+        The least denominator of the gap. Under priors with logarithms values may be close to zero,
+        and it is ``αd``.
     distance : float
-        How far the Laplacian may be from the optimal one in the Frobenius norm, by strong
-        convexity: ``√((value - bound)/η)`` for the paper's prior. Infinite where nothing is proved.
+        A bound of the Frobenius distance to the optimal Laplacian, by strong convexity:
+        ``√((value - bound)/η)`` for the paper's prior. Infinite without a proof.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import Solution, Status
+    >>> edge = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    >>> solution = Solution(edge, value=2.0, status=Status.SOLVED, bound=1.9)
+    >>> print(round(solution.gap, 3), solution.edges.weights, solution.adjacency.tolist())
+    0.05 [1.] [[0.0, 1.0], [1.0, 0.0]]
     """
 
     laplacian: Array | sparse.csr_array
@@ -161,12 +194,12 @@ class Solution:
 
     @property
     def edges(self) -> EdgeList:
-        """The edges of the graph with their weights: heads, tails, weights."""
+        """The edges as an :class:`EdgeList` of heads, tails and weights."""
         return EdgeList.from_laplacian(self.laplacian)
 
     @property
     def adjacency(self) -> Array | sparse.csr_array:
-        """The edge weights as a matrix, dense or sparse as the Laplacian is."""
+        """The matrix of edge weights, dense or sparse like the Laplacian."""
         if not sparse.issparse(self.laplacian):
             return np.maximum(np.diag(np.diagonal(self.laplacian)) - self.laplacian, 0.0)
         edges = self.edges
@@ -181,7 +214,7 @@ class Solution:
         Parameters
         ----------
         names : sequence, optional
-            Of the vertices; their numbers if not given.
+            The names of the vertices; their numbers by default.
         threshold : float
             Edges with less weight are left out.
         """
@@ -191,24 +224,24 @@ class Solution:
         """Write a proof of the answer that can be checked in exact arithmetic; return its path.
 
         ``wdro verify FILE`` checks it, and so does ``python -I -S wdro_cvx/verify.py FILE`` on a
-        machine that has nothing but Python (docs/proofs.md). The proof is checked before it is
-        written, which takes seconds up to 200 vertices and minutes beyond.
+        machine with nothing but Python (docs/proofs.md). The proof is checked before it is written,
+        which takes seconds up to 200 vertices and minutes beyond.
 
         Parameters
         ----------
         path : path
             Such as ``proof.json``.
         problem : GraphProblem
-            The problem that this is the answer to.
+            The problem that was solved.
 
         Raises
         ------
         ProblemError
-            If the ambiguity set is not one of those that come with this package.
+            If the ambiguity set is not built in.
         SolverError
             If exact arithmetic does not confirm the proof.
         """
-        from wdro_cvx.proof import save_proof  # which needs the judge, which needs this module
+        from wdro_cvx.proof import save_proof  # imports the judge, which imports this module
 
         return save_proof(path, problem, self)
 
@@ -219,7 +252,7 @@ class Solution:
 
     @property
     def total_s(self) -> float:
-        """Seconds from statement to answer."""
+        """The seconds for all three stages."""
         return self.build_s + self.compile_s + self.solve_s
 
     def __repr__(self) -> str:
@@ -232,7 +265,7 @@ class Solution:
 
 
 def above(adjacency: Array | sparse.csr_array, threshold: float) -> Array | sparse.csr_array:
-    """Return the weights from a threshold on, the others as zeros."""
+    """Return the weights of at least ``threshold``, and zero for the others."""
     if not sparse.issparse(adjacency):
         return np.where(adjacency >= threshold, adjacency, 0.0)
     kept = sparse.csr_array(adjacency, copy=True)
@@ -244,8 +277,8 @@ def above(adjacency: Array | sparse.csr_array, threshold: float) -> Array | spar
 def network(
     adjacency: Array | sparse.csr_array, names: Sequence[Hashable] | None = None
 ) -> nx.Graph:
-    """Return a matrix of weights as a graph, its vertices under their names."""
-    import networkx as nx  # a fifth of a second that nobody else needs
+    """Return a matrix of weights as a networkx graph with named vertices."""
+    import networkx as nx  # slow to import, and only needed here
 
     large = sparse.issparse(adjacency)
     graph = (nx.from_scipy_sparse_array if large else nx.from_numpy_array)(adjacency)

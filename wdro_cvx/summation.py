@@ -1,8 +1,8 @@
-"""Sums over the rows of a table, with errors that hardly grow with their number.
+"""Sums over the rows of a table with errors that hardly grow with the number of rows.
 
-A product of matrices adds k terms in an order that nobody promises; whatever it is, the error is at
-most k units of rounding of the terms' sizes. So rows are taken in blocks, and what the blocks give
-is added pairwise, which costs one unit per level: :func:`roundings` counts them.
+A matrix product adds k terms in an unspecified order; its error is at most k units of rounding
+relative to the terms. Rows are therefore summed in blocks, and the blocks pairwise, which costs one
+unit per level. :func:`roundings` counts the units.
 """
 
 from __future__ import annotations
@@ -16,27 +16,26 @@ from scipy.spatial.distance import pdist
 
 from wdro_cvx.validation import Array
 
-_BLOCK = 512  # rows that are added up at once
-_PAIRS = 2048  # pairs that are looked at together
-_NUMBERS = 1 << 17  # of a table that are levelled together: they stay in the cache
+_BLOCK = 512  # rows per block
+_PAIRS = 2048  # pairs per block
+_NUMBERS = 1 << 17  # per block of a table; they stay in the cache
 
 
 def roundings(count: int, d: int = 0) -> float:
-    """Return how many units of rounding sums over so many rows may be off, relative to their terms.
+    """Return a bound of the error of sums over ``count`` rows, in units of rounding of the terms.
 
-    With ``d`` it counts the steps of :func:`triangular` as well, each of which is a factorisation
-    of few rows of d columns.
+    With ``d`` it includes the steps of :func:`triangular`, each a factorisation with d columns.
     """
     levels = math.ceil(math.log2(max(count / _BLOCK, 1.0)))
     return min(count, _BLOCK) + levels * (d + 16)
 
 
 def exact_levels(table: Array) -> Array:
-    """Return a level for every row whose subtraction rounds no entry of it; NaN counts for nothing.
+    """Return a level for every row that can be subtracted without rounding; NaN is ignored.
 
-    It is the row's median where that is exact, else the median in units of the last digit of the
-    row's largest entry, else zero. With a level far above the spread of a row one of the first two
-    is exact: numbers within a factor of two of each other have an exact difference.
+    It is the row's median if that is exact, else the median in units of the last digit of the row's
+    largest entry, else zero. If the level is far above the spread, one of the first two is exact:
+    numbers within a factor of two of each other have an exact difference.
     """
     levels = np.zeros(len(table))
     step = max(_NUMBERS // table.shape[1], 1)
@@ -65,7 +64,7 @@ def _levels(rows: Array) -> Array:
 
 
 def _exact(rows: Array, level: Array) -> NDArray[np.bool_]:
-    """Say for which rows ``rows - level`` has no rounding error at all (Knuth's two-sum)."""
+    """Say for which rows ``rows - level`` has no rounding error (Knuth's two-sum)."""
     difference = rows - level
     taken = difference - rows
     error = (rows - (difference - taken)) - (level + taken)
@@ -73,7 +72,7 @@ def _exact(rows: Array, level: Array) -> NDArray[np.bool_]:
 
 
 def mean_of(table: Array, shares: Array | None = None) -> Array:
-    """Return the mean of the rows, added pairwise; ``shares`` of them sum to one."""
+    """Return the mean of the rows, summed pairwise; ``shares`` are weights that sum to one."""
     parts = table / len(table) if shares is None else table * shares[:, np.newaxis]
     while len(parts) > 1:
         half = (len(parts) + 1) // 2
@@ -97,7 +96,7 @@ def gram(rows: Array, shares: Array | None = None) -> Array:
 def pair_sums(rows: Array, shares: Array | None = None) -> Array:
     """Return ``Σ share·(x_i - x_j)²`` over the rows for all pairs of columns, ``i < j``.
 
-    Differences are taken first, so that the error is relative to the sum itself.
+    Differences are taken first, so the error is relative to the sum itself.
     """
 
     def part(block: slice) -> Array:
@@ -112,7 +111,7 @@ def pair_sums(rows: Array, shares: Array | None = None) -> Array:
 def chosen_sums(
     rows: Array, heads: NDArray[np.intp], tails: NDArray[np.intp], shares: Array | None = None
 ) -> Array:
-    """Return what :func:`pair_sums` does, for some pairs only."""
+    """Return :func:`pair_sums` for some pairs only."""
     found = np.empty(heads.size)
     for first in range(0, heads.size, _PAIRS):
         pairs = slice(first, first + _PAIRS)
@@ -128,7 +127,7 @@ def chosen_sums(
 
 
 def triangular(rows: Array) -> Array:
-    """Return at most d rows with the same second moment, by factorisations of few rows each."""
+    """Return at most d rows with the same second moment, by QR factorisations of blocks."""
     d = rows.shape[1]
     step = max(_BLOCK, 2 * d)
     while len(rows) > step:
@@ -143,7 +142,7 @@ def _blocks(count: int) -> Iterable[slice]:
 
 
 def _pairwise(parts: Iterable[Array]) -> Array:
-    """Return the sum of some arrays, added as in a knockout; few are kept at a time."""
+    """Return the pairwise sum of some arrays; at most log n partial sums are kept."""
     kept: list[tuple[int, Array]] = []
     for part in parts:
         level, total = 0, part

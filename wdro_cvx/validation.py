@@ -1,4 +1,4 @@
-"""Checks on what users pass in, made before any work starts."""
+"""Checks of user input, made before any work starts."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from wdro_cvx.errors import DataError, ProblemError, WdroError
 
 Array = NDArray[np.float64]
 
-# How far from symmetric or positive semidefinite a matrix may be, relative to its size: what
-# rounding leaves in a covariance that was computed in double precision, with room to spare.
+# The allowed deviation from symmetric or positive semidefinite, relative to the matrix; well above
+# the rounding of a covariance in double precision.
 MATRIX_TOLERANCE = 1e-9
-# Numbers beyond these are refused: their squares and products soon leave the range of floating
-# point, and no unit of measurement needs them.
+# Numbers beyond these are refused, because their squares and products may leave the range of
+# floating point.
 LARGEST, SMALLEST = 1e100, 1e-100
-# The judge rounds outwards: on four vertices it proves 6e-14 at best.
+# The judge rounds outwards; on four vertices its smallest gap is 6e-14.
 _TIGHTEST = 1e-13
 
 
 def finite_array(
     name: str, value: ArrayLike, ndim: int, error: type[WdroError] = DataError
 ) -> Array:
-    """Return ``value`` as a new float array with ``ndim`` axes, or say what is wrong with it."""
+    """Return ``value`` as a new float array with ``ndim`` axes, or raise ``error``."""
     if np.ma.is_masked(value):
         count = int(np.sum(getattr(value, "mask", 0)))
         raise error(f"{name} has {count} masked values; drop or impute them first.")
@@ -54,7 +54,7 @@ def finite_array(
 
 
 def ordinary_size(name: str, array: Array, degree: int = 1) -> None:
-    """Raise DataError for data whose squares are no numbers; ``degree`` 2 is for moments."""
+    """Raise DataError for data whose squares over- or underflow; use ``degree`` 2 for moments."""
     size = float(np.abs(array).max())
     low, high = SMALLEST**degree, LARGEST**degree
     if size > high or 0.0 < size < low:
@@ -97,14 +97,14 @@ def covariance_matrix(name: str, value: ArrayLike, size: int) -> Array:
 
 
 def positive_scales(values: ArrayLike, place: Callable[[int], str], remedy: str) -> Array:
-    """Return positive numbers within 20 digits of each other; ``place`` names one by its index."""
+    """Return positive numbers within 20 digits of each other; ``place`` labels errors."""
     scales = finite_array("scales", values, 1, ProblemError)
     if scales.min() <= 0.0:
         least = int(scales.argmin())
         raise ProblemError(
             f"scales must be positive; that of {place(least)} is {scales[least]:g}. {remedy}"
         )
-    widest = 1e20  # beyond, the least of them is rounding of the largest
+    widest = 1e20  # beyond, the smallest is below the rounding of the largest
     if scales.max() > widest * scales.min():
         raise ProblemError(
             f"scales must lie within a factor of {widest:g} of each other; they go from "
@@ -125,7 +125,7 @@ def real_number(
 ) -> float:
     """Return ``value`` as a float if it is a number at or (``strict``) above ``minimum``.
 
-    A ``sized`` number has the unit of the data or of their squares, and so limits of its size.
+    A ``sized`` number has the unit of the data or of their squares, so its size is limited.
     """
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise ProblemError(f"{name} must be a number; it is {value!r}.")
@@ -150,12 +150,12 @@ def real_number(
 
 
 def tolerance(value: Any) -> float:
-    """Return a relative gap to stop at: one that can be proved, and that says something."""
+    """Return a relative gap between 1e-13, the smallest that can be proved, and 1."""
     number = real_number("tol", value, 0.0, strict=True)
     if not _TIGHTEST <= number <= 1.0:
         raise ProblemError(
-            f"tol is a relative gap and must lie between {_TIGHTEST:g}, below which rounding "
-            f"leaves no proof, and 1; it is {number:g}."
+            f"tol is a relative gap and must lie between {_TIGHTEST:g} and 1; it is {number:g}. "
+            "Smaller gaps cannot be proved in double precision."
         )
     return number
 

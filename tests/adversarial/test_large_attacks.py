@@ -29,7 +29,7 @@ def listed(d, heads, tails, weights):
 
 @pytest.mark.parametrize("size", [1e-130, 1e-90, 1e90, 1e152])
 def test_scales_whose_squares_are_no_numbers_are_refused(size):
-    with pytest.raises(ProblemError, match="scales must be of a size between"):
+    with pytest.raises(ProblemError, match="the largest of scales must lie between"):
         MahalanobisBall(1.0 / size, scales=(size,) * 5)
 
 

@@ -293,7 +293,7 @@ def test_squares_of_a_table_with_holes_are_exact_where_it_is_taken(a):
 
 @pytest.mark.parametrize("a", [1e6, 1e7, 1e8])
 def test_a_table_with_holes_whose_digits_rounding_eats_is_refused(a):
-    with pytest.raises(DataError, match=r"too few digits.*Take its mean off every column"):
+    with pytest.raises(DataError, match=r"too few digits.*Subtract the mean of every column"):
         nominal_with_holes(holed(a))
     mended = holed(a)
     mended -= np.nanmean(mended, axis=0)

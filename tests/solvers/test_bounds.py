@@ -187,8 +187,8 @@ def test_bounds_far_from_the_trace_that_a_penalty_asks_for(share, penalty):
         (lambda: EdgeBounds([2.0], [1.0]), "exceeds"),
         (lambda: EdgeBounds([np.nan], [1.0]), "NaN"),
         (lambda: EdgeBounds([0.0], [1.0, 2.0, 3.0]), "same length"),
-        (lambda: EdgeBounds.from_edges(3, absent=[(0, 3)]), r"\(0, 3\) is no edge"),
-        (lambda: EdgeBounds.from_edges(3, present=[(1, 1)]), r"\(1, 1\) is no edge"),
+        (lambda: EdgeBounds.from_edges(3, absent=[(0, 3)]), r"\(0, 3\) is not an edge"),
+        (lambda: EdgeBounds.from_edges(3, present=[(1, 1)]), r"\(1, 1\) is not an edge"),
         (lambda: EdgeBounds.from_matrices(np.zeros((2, 3)), np.ones((2, 3))), "symmetric"),
     ],
 )

@@ -157,7 +157,9 @@ def test_bounds_take_names():
     numbered = EdgeBounds.from_edges(3, absent=[(0, 2)], present=[(0, 1)], least=0.2)
     np.testing.assert_array_equal(named.lower, numbered.lower)
     np.testing.assert_array_equal(named.upper, numbered.upper)
-    with pytest.raises(ProblemError, match=r"\(a, z\) is no edge of a graph with vertices a to c"):
+    with pytest.raises(
+        ProblemError, match=r"\(a, z\) is not an edge of a graph with vertices a to c"
+    ):
         EdgeBounds.from_edges(["a", "b", "c"], absent=[("a", "z")])
     with pytest.raises(ProblemError, match="names must differ"):
         EdgeBounds.from_edges(["a", "a"])

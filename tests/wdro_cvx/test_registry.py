@@ -56,11 +56,11 @@ def test_what_is_registered_is_of_its_kind_and_complete():
         formulations.register(3)
     with pytest.raises(ProblemError, match="must subclass Formulation"):
         formulations.register(type("Other", (), {"claims": (Singleton,)}))
-    with pytest.raises(ProblemError, match="Empty cannot be registered: it must write risk"):
+    with pytest.raises(ProblemError, match="Empty cannot be registered: it must implement risk"):
         formulations.register(type("Empty", (Formulation,), {"claims": (Singleton,)}))
-    with pytest.raises(ProblemError, match="Idle cannot be registered: it must write solve"):
+    with pytest.raises(ProblemError, match="Idle cannot be registered: it must implement solve"):
         solvers.register(type("Idle", (Solver,), {"claims": (Singleton,)}))
-    with pytest.raises(ProblemError, match="must write distance and worst_case"):
+    with pytest.raises(ProblemError, match="must implement distance and worst_case"):
         register_ambiguity(type("Half", (AmbiguitySet,), {}))
 
 

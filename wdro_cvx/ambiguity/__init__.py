@@ -1,4 +1,4 @@
-"""Ambiguity sets: each is one function, the worst-case second moment for a given Laplacian."""
+"""Ambiguity sets; each implements the worst-case second moment for a given Laplacian."""
 
 import importlib
 import pkgutil
@@ -22,7 +22,7 @@ from wdro_cvx.ambiguity.reweighting import ReweightingBall
 from wdro_cvx.ambiguity.singleton import Singleton
 from wdro_cvx.ambiguity.structure import Atoms, Norm, Transport
 
-# A file added to this package registers itself without a change here.
+# Import all modules, so that new files register their sets.
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
 

@@ -1,8 +1,8 @@
-"""What an ambiguity set must be able to do.
+"""The interface of ambiguity sets.
 
-Every model is ``min_L R(L) + η‖L‖_F²`` with ``R(L) = sup {⟨M, L⟩ : M ∈ 𝓜}`` for a convex set 𝓜 of
-second moments around ``Θ``. So a set is one function, :meth:`AmbiguitySet.worst_case`; the value,
-the gradient and the certificate of any solver follow from it.
+Every model is ``min_L R(L) + prior(L)`` with ``R(L) = sup {⟨M, L⟩ : M ∈ 𝓜}`` for a convex set 𝓜 of
+second moments around ``Θ``. A set therefore needs one function, :meth:`AmbiguitySet.worst_case`.
+Values, gradients and certificates all follow from it.
 """
 
 from __future__ import annotations
@@ -25,24 +25,37 @@ from wdro_cvx.validation import Array, real_number
 
 @dataclass(frozen=True, eq=False)
 class WorstCase:
-    """The worst that a set allows against one Laplacian.
+    """The worst case of an ambiguity set for one Laplacian.
 
     Attributes
     ----------
     risk : float
-        ``R(L)``, the largest expected smoothness over the set, without the ``η‖L‖²`` term.
+        ``R(L)``, the largest expected smoothness over the set, without the prior.
     second_moment : array (d, d)
-        A second moment in the set that attains it; also the gradient of ``R`` where it has one.
+        A second moment in the set that attains the risk; also the gradient of ``R`` if it exists.
     multiplier : float
-        The dual variable γ of the radius; infinite where the radius is zero.
+        The dual variable γ of the radius; infinite for radius zero.
     build_distribution : callable, optional
-        What :attr:`distribution` calls; solvers ask for a worst case at every step and have no use
-        for the distribution itself.
+        Builds :attr:`distribution` on demand. Solvers call ``worst_case`` at every step and never
+        need the distribution.
     build_moment : callable, optional
-        What :attr:`moment` calls: the second moment with what proves that it is in the set.
+        Builds :attr:`moment` on demand: the second moment with the evidence that it is in the set.
     rounding : float, optional
-        By how much rounding may have lowered the risk, where the set knows; the judge has a rule of
-        its own for sets that say nothing.
+        By how much rounding may have lowered the risk. If it is None, the judge uses a bound of its
+        own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import Nominal, WassersteinBall
+    >>> edge = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    >>> nominal = Nominal.from_samples([[0.0, 1.0], [0.0, -1.0]])
+    >>> worst = WassersteinBall(0.5).worst_case(nominal, edge)
+    >>> print(round(worst.risk, 3), round(float(np.vdot(worst.second_moment, edge)), 3))
+    2.914 2.914
+    >>> print(worst.distribution.points.round(2))
+    [[-0.85  0.85]
+     [ 0.85 -0.85]]
     """
 
     risk: float
@@ -54,12 +67,12 @@ class WorstCase:
 
     @cached_property
     def moment(self) -> Moment:
-        """The second moment, with what it was made of where the set says so."""
+        """The second moment, with evidence of membership if the set provides it."""
         return DenseMoment(self.second_moment) if self.build_moment is None else self.build_moment()
 
     @cached_property
     def distribution(self) -> Distribution:
-        """A worst-case distribution: it attains the risk, at the set's radius from the nominal."""
+        """A distribution in the set that attains the risk."""
         if self.build_distribution is None:
             raise ProblemError(
                 "This set has no worst-case distribution of signals, only a second moment. "
@@ -70,23 +83,50 @@ class WorstCase:
 
 @dataclass(frozen=True)
 class AmbiguitySet(ABC):
-    """A ball of distributions around the nominal one.
+    """A ball of distributions around the nominal one; the base class of all sets.
 
-    A new set subclasses this with its parameters as further dataclass fields and writes
-    :meth:`worst_case` and :meth:`distance`. The nominal moment must belong to it.
+    To write a new set, subclass this with the parameters as further dataclass fields and implement
+    :meth:`worst_case` and :meth:`distance`. The set must contain the nominal moment.
 
     Parameters
     ----------
     radius : float ≥ 0
         The paper's ε; 0 trusts the data and gives the sample average.
+
+    Raises
+    ------
+    ProblemError
+        If the radius is negative or not finite.
+
+    Examples
+    --------
+    A set that scales the nominal moment up by at most ``1 + radius``:
+
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> from wdro_cvx import AmbiguitySet, WorstCase, check_ambiguity
+    >>> @dataclass(frozen=True)
+    ... class Inflated(AmbiguitySet):
+    ...     radius_degree = 0  # a factor has no unit
+    ...     def worst_case(self, nominal, laplacian):
+    ...         moment = (1 + self.radius) * nominal.second_moment
+    ...         return WorstCase(float(np.vdot(moment, laplacian)), moment, 0.0)
+    ...     def distance(self, nominal, second_moment):
+    ...         theta = nominal.second_moment
+    ...         factor = np.trace(second_moment) / np.trace(theta)
+    ...         same = np.allclose(second_moment, factor * theta) and factor >= 1.0
+    ...         return factor - 1 if same else np.inf
+    >>> report = check_ambiguity(Inflated(0.3))
+    >>> print(report.failures)
+    ()
     """
 
     radius: float
 
-    #: The power by which the radius grows with the data: 1 in signal space, 2 in moment space.
+    #: The power by which the radius scales with the data: 1 in signal space, 2 in moment space.
     radius_degree: ClassVar[int] = 1
 
-    #: Whether :meth:`distance` is always finite, and reads nothing of the data but ``Θ``.
+    #: Whether :meth:`distance` is always finite and depends on the data through ``Θ`` only.
     finite_distance: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -101,43 +141,44 @@ class AmbiguitySet(ABC):
 
     @abstractmethod
     def distance(self, nominal: Nominal, second_moment: Array) -> float:
-        """Return how far a second moment is from the nominal one; at most ``radius`` inside.
+        """Return the distance from the nominal second moment; at most ``radius`` in the set.
 
-        It never understates, so that ``distance ≤ radius`` proves membership.
+        It must never be too small: ``distance ≤ radius`` proves membership.
         """
 
     def structure(self, nominal: Nominal) -> Structure | None:
-        """Return how the set is made, for solvers that exploit it; None if they cannot."""
+        """Return the structure that specialised solvers exploit; None if there is none."""
         return None
 
     def membership(self, nominal: Nominal) -> Membership[Any]:
-        """Return how a second moment shows that it is in the set; by default as a matrix."""
+        """Return the test of membership for second moments; by default it measures the matrix."""
         return MatrixMembership(nominal, self.distance)
 
     def constant_risk(self, d: int, trace: float) -> float:
-        """Return a part of the risk that all graphs of this trace share.
+        """Return a part of the risk that is the same for all graphs of this trace.
 
-        Relative gaps leave it out, because it says nothing of the graph.
+        Relative gaps leave it out because it does not depend on the graph.
         """
         return 0.0
 
     @classmethod
     def example(cls, radius: float, d: int) -> Self:
-        """Return a set of this kind for d vertices, for comparisons.
+        """Return a set of this kind for d vertices, for comparisons and checks.
 
-        A set with parameters that depend on the number of vertices overrides this.
+        Override it if parameters depend on the number of vertices.
         """
         return cls(radius)
 
     def for_overlaps(self, counts: Array) -> Self:
-        """Return the set for a table with holes, whose columns i and j share ``counts[i, j]`` rows.
+        """Return the set for a table with missing values.
 
-        A set that distrusts what few rows tell more than what many do overrides this.
+        Columns i and j share ``counts[i, j]`` rows. Override it if the set should allow more
+        uncertainty for pairs with fewer rows.
         """
         return self
 
     def scaled(self, factor: float) -> Self:
-        """Return the set that corresponds to this one after the data are multiplied by factor."""
+        """Return the equivalent set for data multiplied by factor."""
         return replace(self, radius=self.radius * factor**self.radius_degree)
 
 
@@ -146,14 +187,51 @@ _REGISTRY: Registry[AmbiguitySet] = Registry(AmbiguitySet)
 
 
 def register_ambiguity(cls: A) -> A:
-    """Class decorator: make a set known by its name, so that ``wdro compare`` can run it.
+    """Register an ambiguity set under its class name, for ``wdro compare`` and the command line.
 
-    Fields beside the radius need defaults, or :meth:`AmbiguitySet.example` has to be overridden.
+    Parameters
+    ----------
+    cls : AmbiguitySet subclass
+        Fields other than the radius need defaults, or :meth:`AmbiguitySet.example` must be
+        overridden.
+
+    Returns
+    -------
+    AmbiguitySet subclass
+        The same class, so that this works as a decorator.
+
+    Raises
+    ------
+    ProblemError
+        If the class is abstract, is no set, or another class has its name.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from wdro_cvx import MomentBall, register_ambiguity
+    >>> @register_ambiguity
+    ... @dataclass(frozen=True)
+    ... class LaplaceBall(MomentBall):
+    ...     p: float = 1.0
+    >>> from wdro_cvx.ambiguity import named_ambiguity
+    >>> named_ambiguity("laplace")
+    LaplaceBall(radius=0.0, p=1.0, alpha=1.0)
     """
     _REGISTRY.add(cls)
     return cls
 
 
 def registered_ambiguities() -> dict[str, type[AmbiguitySet]]:
-    """Return all registered sets by name."""
+    """Return all registered ambiguity sets by class name.
+
+    Returns
+    -------
+    dict of str to AmbiguitySet subclass
+
+    Examples
+    --------
+    >>> from wdro_cvx import registered_ambiguities
+    >>> registered_ambiguities()["KLBall"].example(radius=0.1, d=4)
+    KLBall(radius=0.1)
+    """
     return _REGISTRY.all()

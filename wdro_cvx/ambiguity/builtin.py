@@ -1,7 +1,7 @@
-"""The sets of this package.
+"""The list of built-in sets, and a check that subclasses do not redefine them.
 
-Solvers, the judge and the exact verifier read them off their class and fields. A subclass of one
-that changes a method would be judged by some of the old meaning and some of the new.
+Solvers, the judge and the exact verifier recognise built-in sets by class and fields. A subclass
+that overrides a method would be treated partly as the original set.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ BUILT_IN: tuple[type[AmbiguitySet], ...] = (
 
 @dataclass(frozen=True)
 class _Plain(AmbiguitySet):
-    """Overrides nothing: what it has of its own, every class has or ``dataclass`` writes."""
+    """A subclass without overrides: its attributes are those that every dataclass has."""
 
 
 _MADE = frozenset(vars(_Plain)) | {"__annotations__"}
 
 
 def check_meaning(ambiguity: AmbiguitySet) -> None:
-    """Raise ProblemError for a subclass of a built-in set that changes what the set says.
+    """Raise ProblemError for a subclass of a built-in set that overrides one of its members.
 
-    One that overrides nothing, and has another name or more fields, means the same.
+    A new name, new defaults and further fields are allowed.
     """
     line = type(ambiguity).__mro__
     known = next((cls for cls in line if cls in BUILT_IN), None)
@@ -57,6 +57,6 @@ def check_meaning(ambiguity: AmbiguitySet) -> None:
             if name not in _MADE and changes and not default:
                 raise ProblemError(
                     f"{type(ambiguity).__name__} subclasses {known.__name__} and overrides its "
-                    f"{name}: solvers and the judge would take it for a {known.__name__}. Subclass "
+                    f"{name}: solvers and the judge would treat it as a {known.__name__}. Subclass "
                     "AmbiguitySet instead, or override nothing."
                 )

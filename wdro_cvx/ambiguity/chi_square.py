@@ -1,10 +1,9 @@
-"""The chi-square ball: mean plus standard deviation of the samples' smoothness, without new data.
+"""The chi-square ball: mean plus standard deviation of the samples' smoothness.
 
     R(L) = sup {Σ q_i l_i : Σ (N q_i - 1)² / N ≤ ε}
 
-Where no weight reaches zero this is ``mean l + √(ε·Var l)``: robustness as a penalty on the
-variance (Namkoong and Duchi, NeurIPS 2017; Duchi and Namkoong, JMLR 2019). The normalisation is
-that of Pearson's divergence, twice theirs.
+If no weight reaches zero, this is ``mean l + √(ε·Var l)``, a penalty on the variance (Namkoong and
+Duchi, NeurIPS 2017; Duchi and Namkoong, JMLR 2019). The divergence is Pearson's, twice theirs.
 """
 
 from __future__ import annotations
@@ -23,19 +22,29 @@ _TINY = 1e-300
 @register_ambiguity
 @dataclass(frozen=True)
 class ChiSquareBall(ReweightingBall):
-    """All reweighings ``q`` of the samples with ``Σ (N q_i - 1)² / N ≤ radius``.
+    """All reweightings ``q`` of the samples with ``Σ (N q_i - 1)² / N ≤ radius``.
 
-    Use it like :class:`KLBall`, where a graph should not only be smooth on average but evenly so.
-    It gives up good samples sooner; its hard limit is the radius ``N - 1``.
+    For small radii the risk is the mean smoothness plus ``√radius`` standard deviations, so the
+    learned graph is smooth evenly and not only on average. Compared with :class:`KLBall`, samples
+    reach weight zero at smaller radii. At the radius ``N - 1`` the worst sample has all weight.
 
     Parameters
     ----------
     radius : float ≥ 0
-        The squared relative standard deviation of the weights, without a unit.
+        The squared relative standard deviation of the weights; dimensionless.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import ChiSquareBall, Nominal
+    >>> edge = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    >>> nominal = Nominal.from_samples([[0.0, 1.0], [0.0, 2.0]])  # smoothness 1 and 4
+    >>> print(round(ChiSquareBall(0.25).worst_case(nominal, edge).risk, 6))  # 2.5 + 0.5 · 1.5
+    3.25
     """
 
     def tilt(self, losses: Array) -> tuple[Array, float]:
-        """Find how many samples keep weight; theirs is linear in the loss."""
+        """Return the worst ratios: zero for the smallest losses, linear in the others."""
         order = np.argsort(-losses, kind="stable")
         deficits = losses[order[0]] - losses[order]
 
@@ -50,7 +59,7 @@ class ChiSquareBall(ReweightingBall):
             ratios[order[:low]] = high / low
             return ratios, 0.0
         low += 1
-        # The fewer samples keep weight, the larger the divergence; bisect for how many.
+        # The divergence grows as fewer samples keep weight; bisect for their number.
         while low < high:
             middle = (low + high) // 2
             if spent(middle) >= self.radius:
@@ -61,9 +70,9 @@ class ChiSquareBall(ReweightingBall):
         level = losses.size / low
         deviation = kept.mean() - kept
         scatter = float(np.sum(deviation**2))
-        # Losses that are equal up to rounding may leave nothing of the radius, or less.
+        # With losses equal up to rounding the remaining radius may be zero or negative.
         budget = losses.size * max(self.radius - (level - 1.0), _TINY)
-        if scatter == 0.0:  # the squares of such small differences are no numbers any more
+        if scatter == 0.0:  # the squares underflow
             ratios[order[:low]] = level
             return ratios, 0.0
         slope = float(np.sqrt(budget / scatter))
@@ -71,10 +80,7 @@ class ChiSquareBall(ReweightingBall):
         return ratios, 0.5 / slope
 
     def ceiling(self, losses: Array, ratios: Array, multiplier: float) -> float:
-        """Return ``θ + λε + λ·mean φ*((l - θ)/λ)``, which is at least the risk for all λ and θ.
-
-        ``φ*(s) = s + s²/4`` from -2 on, and -1 below.
-        """
+        """Return ``θ + λε + λ·mean φ*((l - θ)/λ)``, an upper bound of the risk for all λ and θ."""
         top = float(losses.max())
         if multiplier <= 0.0:
             return top

@@ -1,12 +1,12 @@
-"""The Gaussian and the Wasserstein ball: one oracle, two readings (Theorem 1, Proposition 3).
+"""The Gaussian and the Wasserstein ball share one worst case (Theorem 1, Proposition 3).
 
 For type-2 transport with Euclidean cost the risk depends on the data through ``Θ`` alone, so the
-paper's Gaussian and general scenarios have one and the same value (docs/paper.md E2):
+paper's Gaussian and general scenarios have the same value (docs/paper.md E2):
 
     R(L) = ⟨Θ, L⟩ + inf_{γ > λmax} γε² + Tr(L(γI - L)⁻¹LΘ)
 
-The worst distribution moves every signal ``x`` to ``γ(γI - L)⁻¹x``; in the hard case it also
-spreads it along a top eigenvector, both ways, with what is left of the budget.
+The worst-case distribution moves every signal ``x`` to ``γ(γI - L)⁻¹x``. In the hard case it also
+moves mass in both directions along a top eigenvector, to use the rest of the budget.
 """
 
 from __future__ import annotations
@@ -45,16 +45,34 @@ class _GelbrichBall(TransportBall):
 
     @abstractmethod
     def _moved(self, nominal: Nominal, transport: Array, spread: Array) -> Distribution:
-        """Return the law of ``transport·x ± spread``, either sign with probability one half."""
+        """Return the distribution of ``transport·x ± spread``, both signs equally likely."""
 
 
 @register_ambiguity
 @dataclass(frozen=True)
 class GaussianBall(_GelbrichBall):
-    """All Gaussians within type-2 Wasserstein distance ``radius`` of the nominal Gaussian."""
+    """All Gaussians within type-2 Wasserstein distance ``radius`` of the nominal Gaussian.
+
+    It needs the mean and the covariance only.
+
+    Parameters
+    ----------
+    radius : float ≥ 0
+        In the unit of the data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import GaussianBall, Nominal
+    >>> edge = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    >>> nominal = Nominal.from_moments(mean=[1.0, -1.0], covariance=np.eye(2))
+    >>> worst = GaussianBall(0.5).worst_case(nominal, edge)
+    >>> print(worst.distribution.mean.round(2), round(worst.risk, 3))  # nominal risk 6
+    [ 1.29 -1.29] 9.964
+    """
 
     def _moved(self, nominal: Nominal, transport: Array, spread: Array) -> Gaussian:
-        # A Gaussian step along ``spread`` instead of two signs has the same second moment and cost.
+        # A Gaussian step along ``spread`` has the same second moment and cost as two signs.
         covariance = transport @ nominal.covariance @ transport + np.outer(spread, spread)
         return Gaussian(transport @ nominal.mean, (covariance + covariance.T) / 2)
 
@@ -62,13 +80,31 @@ class GaussianBall(_GelbrichBall):
 @register_ambiguity
 @dataclass(frozen=True)
 class WassersteinBall(_GelbrichBall):
-    """All distributions within type-2 Wasserstein distance ``radius`` of the empirical one."""
+    """All distributions within type-2 Wasserstein distance ``radius`` of the empirical one.
+
+    Parameters
+    ----------
+    radius : float ≥ 0
+        In the unit of the data: the root mean square distance by which signals may be moved.
+
+    Examples
+    --------
+    The worst case depends on the second moment only, so the Gaussian ball has the same risk:
+
+    >>> import numpy as np
+    >>> from wdro_cvx import GaussianBall, Nominal, WassersteinBall
+    >>> path = np.array([[1.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 1.0]])
+    >>> nominal = Nominal.from_samples(np.eye(3))
+    >>> balls = WassersteinBall(0.3), GaussianBall(0.3)
+    >>> print([round(ball.worst_case(nominal, path).risk, 4) for ball in balls])
+    [2.685, 2.685]
+    """
 
     def _moved(self, nominal: Nominal, transport: Array, spread: Array) -> Discrete:
         if nominal.samples is None:
             raise ProblemError(
-                "The worst-case distribution of a WassersteinBall is made of transported samples, "
-                "and this nominal has none. Use Nominal.from_samples, or GaussianBall."
+                "The worst-case distribution of a WassersteinBall consists of moved samples, and "
+                "this nominal has none. Use Nominal.from_samples, or GaussianBall."
             )
         points = nominal.samples @ transport
         return uniform(np.vstack([points + spread, points - spread]) if spread.any() else points)

@@ -1,4 +1,4 @@
-"""The Kullback-Leibler ball: the samples are right, how often each occurs is not.
+"""The Kullback-Leibler ball: the samples are accurate, their frequencies are not.
 
     R(L) = sup {Σ q_i l_i : Σ q_i log(N q_i) ≤ ε} = inf_{t > 0} εt + t log mean exp(l_i / t)
 
@@ -18,29 +18,38 @@ from wdro_cvx.ambiguity.base import register_ambiguity
 from wdro_cvx.ambiguity.reweighting import ReweightingBall
 from wdro_cvx.validation import Array
 
-# Losses within [0, 1] that differ at all differ by rounding at least; this sharp a tilt has left
-# nothing on any but the largest.
+# Distinct losses in [0, 1] differ by at least a rounding unit. At this sharpness only the largest
+# keep weight.
 _SHARPEST = 1e20
-_LARGEST_SCORE = 300.0  # even the square of its exponential is a number
+_LARGEST_SCORE = 300.0  # the square of its exponential does not overflow
 
 
 @register_ambiguity
 @dataclass(frozen=True)
 class KLBall(ReweightingBall):
-    """All reweighings ``q`` of the samples with ``KL(q ‖ uniform) ≤ radius``.
+    """All reweightings ``q`` of the samples with ``KL(q ‖ uniform) ≤ radius``.
 
-    Use it where signals are measured well but some kinds of them are over- or underrepresented,
-    and rare kinds should count: no sample is ever given up altogether below the hard limit, the
-    radius ``log N`` at which all weight is on the worst sample.
+    Use it if the signals are accurate but some kinds are over- or underrepresented. Every sample
+    keeps a positive weight up to the radius ``log N``, where the worst sample has all weight.
 
     Parameters
     ----------
     radius : float ≥ 0
-        In nats, without a unit. A divergence of ``log(1/α)`` allows all weight on a share α.
+        In nats, dimensionless. ``log(1/α)`` allows all weight on a fraction α of the samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import KLBall, Nominal
+    >>> edge = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    >>> nominal = Nominal.from_samples([[0.0, 1.0], [0.0, 2.0], [0.0, 3.0]])
+    >>> worst = KLBall(0.2).worst_case(nominal, edge)
+    >>> print(worst.distribution.weights.round(3))
+    [0.132 0.237 0.631]
     """
 
     def tilt(self, losses: Array) -> tuple[Array, float]:
-        """Find the sharpness at which the tilt has the divergence ``radius``."""
+        """Return the exponential tilt with divergence ``radius``."""
         spread = float(np.ptp(losses))
         deficits = (losses.max() - losses) / spread
         worst = deficits == 0.0
@@ -51,7 +60,7 @@ class KLBall(ReweightingBall):
         def excess(log_sharpness: float) -> float:
             return self.divergence(_tilted(deficits, np.exp(log_sharpness))) - self.radius
 
-        # The variance of numbers in [0, 1] is at most 1/4, so this sharpness is not too much.
+        # The variance of numbers in [0, 1] is at most 1/4, so this is a lower bound.
         low = 0.5 * np.log(8.0 * self.radius)
         stride = 1.0
         while excess(low + stride) < 0.0:
@@ -88,12 +97,12 @@ class KLBall(ReweightingBall):
         return np.asarray(1.0 / ratios)
 
     def link(self, scores: Array) -> tuple[Array, Array]:
-        """Return ``exp(s)`` twice: it is its own derivative."""
+        """Return ``exp(s)`` and its derivative ``exp(s)``."""
         ratios = np.exp(np.minimum(scores, _LARGEST_SCORE))
         return ratios, ratios
 
 
 def _tilted(deficits: Array, sharpness: float) -> Array:
-    """Return the ratios ``∝ exp(-sharpness·deficits)``, with all digits of their logarithms."""
+    """Return the ratios ``∝ exp(-sharpness·deficits)`` with accurate logarithms."""
     scores = -sharpness * deficits
     return np.asarray(np.exp(scores - np.log1p(np.mean(np.expm1(scores)))))

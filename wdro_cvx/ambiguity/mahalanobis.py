@@ -1,8 +1,8 @@
-"""The Mahalanobis ball: transport is cheaper where the sensors are worse.
+"""The Mahalanobis ball: transport costs less at vertices with noisier sensors.
 
 The ground cost is ``‖S⁻¹(x - y)‖₂`` with a scale per vertex, ``S = diag(s)``. In the coordinates
-``S⁻¹x`` this is the Euclidean ball, with ``SLS`` for the Laplacian, so its oracle is the Gelbrich
-one (Blanchet, Kang and Murthy, J. Appl. Probab. 2019, for Wasserstein balls of such costs).
+``S⁻¹x`` this is the Euclidean ball with the Laplacian ``SLS``, so the worst case is the Gelbrich
+one (Blanchet, Kang and Murthy, J. Appl. Probab. 2019, treat Wasserstein balls of such costs).
 """
 
 from __future__ import annotations
@@ -30,15 +30,31 @@ _LARGEST = 1e30
 class MahalanobisBall(TransportBall):
     """All distributions within type-2 transport distance ``radius``, with a scale per vertex.
 
-    Use it where some sensors are noisier than others. From moments alone the distributions are
-    Gaussians, as in :class:`GaussianBall`.
+    Use it if some sensors are noisier than others. Without samples the distributions are Gaussians,
+    as in :class:`GaussianBall`.
 
     Parameters
     ----------
     radius : float ≥ 0
     scales : sequence of d floats > 0
-        The standard deviation of the noise at every vertex. It may be relative, since only
-        ``radius·scales`` counts; with all scales 1 the set is the Wasserstein ball.
+        The standard deviation of the noise at every vertex. Only ``radius·scales`` matters, so they
+        may be relative. With all scales 1 the set is the Wasserstein ball.
+
+    Raises
+    ------
+    ProblemError
+        If a scale is not positive, or the scales are too far apart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import MahalanobisBall, Nominal
+    >>> edge = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    >>> nominal = Nominal.from_samples([[1.0, -1.0], [-1.0, 1.0]])
+    >>> worst = MahalanobisBall(0.5, scales=(1.0, 0.1)).worst_case(nominal, edge)
+    >>> print(worst.distribution.points.round(1))  # the noisier vertex 0 moves
+    [[ 1.5 -1. ]
+     [-1.5  1. ]]
     """
 
     scales: tuple[float, ...]
@@ -46,23 +62,22 @@ class MahalanobisBall(TransportBall):
     def __post_init__(self) -> None:
         super().__post_init__()
         scales = positive_scales(
-            self.scales, "vertex {}".format, "A sensor without noise has a small scale, not zero."
+            self.scales, "vertex {}".format, "Use a small scale for a sensor without noise."
         )
         if not 1.0 / _LARGEST <= scales.max() <= _LARGEST:
             raise ProblemError(
-                f"scales must be of a size between {1.0 / _LARGEST:g} and {_LARGEST:g}, so that "
-                f"their squares are numbers; the largest is {scales.max():g}. Only radius·scales "
-                "counts: put the rest into the radius."
+                f"the largest of scales must lie between {1.0 / _LARGEST:g} and {_LARGEST:g}; it "
+                f"is {scales.max():g}. Only radius·scales matters: rescale both."
             )
         object.__setattr__(self, "scales", tuple(scales.tolist()))
 
     @classmethod
     def example(cls, radius: float, d: int) -> Self:
-        """Return a ball whose sensors have noise from one half to three halves."""
+        """Return a ball with noise scales from 0.5 to 1.5."""
         return cls(radius, scales=tuple(np.linspace(0.5, 1.5, d)))
 
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
-        """Return the Gelbrich worst case in the coordinates of the sensors, taken back."""
+        """Return the Gelbrich worst case of the rescaled problem in the original coordinates."""
         scales = self.scales_of(nominal)
         congruent = laplacian * np.outer(scales, scales)
         worst = worst_transport(nominal.factor / scales, congruent, self.radius)
@@ -70,7 +85,7 @@ class MahalanobisBall(TransportBall):
         moment = nominal.second_moment
         if self.radius > 0.0:
             moment = worst.second_moment() * np.outer(scales, scales)
-        # It is SLS that was decomposed, so that its size and that of the whitened rows count.
+        # The rounding error is that of the decomposition of SLS with the rescaled rows.
         unsure = data_error(nominal, scales)
         rounding += worst.rounding(nominal.factor / scales, congruent, unsure)
 

@@ -1,8 +1,8 @@
-"""How a second moment shows that it is in a set around one nominal distribution.
+"""Tests whether a second moment is in a set around one nominal distribution.
 
-That a matrix lies in a Wasserstein ball takes roots to see, which rounding spoils; that *these*
-rows are the nominal ones moved by so much takes a subtraction. So a set whose points are made of
-pieces says how to read them.
+To test from the matrix alone whether it is in a Wasserstein ball takes matrix roots, which lose
+digits. If the transported rows are known, a subtraction is enough. Sets therefore define how to
+read a moment from the pieces it was built of.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ class Membership(ABC, Generic[M]):
 
     @abstractmethod
     def read(self, moment: Moment) -> M | None:
-        """Return a moment in the set's form with its pieces as they are; None for other forms.
+        """Return a moment in the set's form with its pieces unchanged; None for other forms.
 
-        A moment that is not read is explained anew from its matrix, so that what is measured and
-        what is charged are one and the same.
+        A moment that cannot be read is explained from its matrix. The judge then uses the explained
+        one throughout.
         """
 
     @abstractmethod
@@ -57,10 +57,10 @@ class Membership(ABC, Generic[M]):
 
     @abstractmethod
     def measure(self, moment: M) -> float:
-        """Return the distance of a point from the centre by its pieces, never less than it is."""
+        """Return the distance of a point from the centre, rounded upwards."""
 
     def distance(self, moment: Moment) -> float:
-        """Return the distance that a moment proves; infinite for a form that is not read."""
+        """Return the distance that a moment proves; infinite if its form cannot be read."""
         found = self.read(moment)
         return np.inf if found is None else self.measure(found)
 
@@ -78,11 +78,11 @@ class MatrixMembership(Membership[DenseMoment]):
         return DenseMoment(self.nominal.second_moment)
 
     def read(self, moment: Moment) -> DenseMoment | None:
-        """Read matrices."""
+        """Return dense moments unchanged."""
         return moment if type(moment) is DenseMoment else None
 
     def explain(self, second_moment: Array) -> DenseMoment:
-        """Return the matrix, which needs no explanation."""
+        """Return the matrix itself."""
         return DenseMoment(second_moment)
 
     def measure(self, moment: DenseMoment) -> float:

@@ -1,8 +1,8 @@
-"""The moment ball: what Theorem 3 really solves.
+"""The moment ball, the set that Theorem 3 solves.
 
-Theorem 3 moves ``Θ = xxᵀ`` freely in the symmetric matrices, which is a ball of second moments,
+Theorem 3 moves ``Θ = xxᵀ`` freely in the symmetric matrices. This is a ball of second moments,
 ``{Θ + Δ : ‖vec Δ‖_p ≤ ε}``, and not the Wasserstein ball of signals (docs/paper.md E1). Its risk
-is ``⟨Θ, L⟩ + ε‖vec L‖_q`` with ``1/p + 1/q = 1``, whatever the transport order α.
+is ``⟨Θ, L⟩ + ε‖vec L‖_q`` with ``1/p + 1/q = 1``, for every transport order α.
 """
 
 from __future__ import annotations
@@ -28,11 +28,29 @@ class MomentBall(ShiftBall):
     Parameters
     ----------
     radius : float ≥ 0
+        In the unit of the data squared.
     p : float in [1, ∞]
         The norm of the ground cost. On feasible Laplacians ``p = ∞`` adds the constant ``2dε`` to
         the sample average, and ``p = 1`` adds ``ε`` times the largest degree.
     alpha : float ≥ 1
-        The order of the Wasserstein distance. It changes the multiplier only, never the risk.
+        The order of the Wasserstein distance. It changes the multiplier, not the risk.
+
+    Raises
+    ------
+    ProblemError
+        If ``p`` or ``alpha`` is below 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import MomentBall, Nominal
+    >>> path = np.array([[1.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 1.0]])
+    >>> silent = Nominal.from_samples(np.zeros((1, 3)))
+    >>> for p in (1.0, 2.0, np.inf):
+    ...     print(p, round(MomentBall(0.5, p=p).worst_case(silent, path).risk, 3))
+    1.0 1.0
+    2.0 1.581
+    inf 4.0
     """
 
     p: float = 2.0
@@ -63,18 +81,18 @@ class MomentBall(ShiftBall):
         )
 
     def size(self, shift: Array) -> float:
-        """Return ``‖vec Δ‖_p``, never less."""
+        """Return ``‖vec Δ‖_p``, rounded upwards."""
         entries = np.abs(shift).ravel()
         largest = float(entries.max())
         if largest == 0.0:
             return 0.0
-        # Powers of small numbers would vanish for large p, and the distance with them.
+        # Powers of small numbers would underflow for large p.
         norm = largest * float(np.linalg.norm(entries / largest, self.p))
-        # Pairwise sums, each power with a rounding or two, and the difference that it is taken of.
+        # Rounding of the pairwise sum, of the powers and of the difference ``M - Θ``.
         return norm * (1.0 + 32 * np.finfo(float).eps)
 
     def constant_risk(self, d: int, trace: float) -> float:
-        """For p = ∞ return the norm: the entries of a Laplacian have the sum 2·trace in size."""
+        """Return ``2·trace·radius`` for p = ∞, where all Laplacians have the same norm, else 0."""
         return self.radius * 2.0 * trace if np.isinf(self.p) else 0.0
 
     def structure(self, nominal: Nominal) -> Norm:
@@ -85,8 +103,8 @@ class MomentBall(ShiftBall):
 def dual_norm(laplacian: Array, q: float) -> tuple[float, Array]:
     """Return ``‖vec L‖_q`` and a matrix Δ of unit p-norm with ``⟨Δ, L⟩ = ‖vec L‖_q``.
 
-    Where Δ is not unique (zeros of L for q = 1, ties for q = ∞) it is the choice that the
-    Laplacians favour: off-diagonal entries count as negative, ties share equally.
+    If Δ is not unique (zeros of L for q = 1, ties for q = ∞), off-diagonal zeros count as negative
+    and ties share equally.
     """
     size = np.abs(laplacian)
     largest = float(size.max())
@@ -101,7 +119,7 @@ def dual_norm(laplacian: Array, q: float) -> tuple[float, Array]:
         return float(size.sum()), signs
     if largest == 0.0:
         return 0.0, np.zeros_like(laplacian)
-    size /= largest  # powers of numbers in [0, 1] neither overflow nor vanish as a whole
+    size /= largest  # so that the sum of powers neither over- nor underflows
     total = float(np.sum(size**q))
     norm = largest * total ** (1.0 / q)
     aligned = np.sign(laplacian) * size ** (q - 1.0) * total ** (1.0 / q - 1.0)

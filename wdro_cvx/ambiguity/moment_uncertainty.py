@@ -2,17 +2,16 @@
 
 The distributions with ``‖μ - μ_n‖₂ ≤ ε·r₁`` and ``‖Σ - Σ_n‖_F ≤ ε·r₂``, after Wang, Pun and So,
 "Distributionally Robust Graph Learning from Smooth Signals under Moment Uncertainty" (IEEE Trans.
-Signal Process. 2022). The risk is a sum of two, since ``E[xxᵀ] = Σ + μμᵀ``:
+Signal Process. 2022). Since ``E[xxᵀ] = Σ + μμᵀ``, the risk is a sum:
 
     R(L) = ⟨Σ_n, L⟩ + εr₂‖L‖_F + max {μᵀLμ : ‖μ - μ_n‖ ≤ εr₁}
 
-The last is a trust-region problem: worst transport with the mean as the only row.
-That Σ be positive semidefinite is not asked for: against a Laplacian the worst one is.
+The last term is a trust-region problem: worst-case transport with the mean as the only row.
+Σ is not required to be positive semidefinite, because the worst case for a Laplacian always is.
 
-Where means are large for the spread, ``Σ_n = Θ - μμᵀ`` cancels, and so it is not formed: points are
-``Θ + (mmᵀ - μμᵀ) + SᵀS + Δ`` by their pieces
-(:class:`wdro_cvx.moments.points.MeanMoment`), and the risk is
-``⟨Θ, L⟩`` plus the two premiums.
+If the mean is large compared with the spread, ``Σ_n = Θ - μμᵀ`` cancels, so it is not formed.
+Points of the set are stored as ``Θ + (mmᵀ - μμᵀ) + SᵀS + Δ``
+(:class:`wdro_cvx.moments.points.MeanMoment`), and the risk is ``⟨Θ, L⟩`` plus two premiums.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _EPS = float(np.finfo(float).eps)
 
 @dataclass(frozen=True, eq=False)
 class MeanMembership(Membership[MeanMoment]):
-    """The nominal rows, which stay, a change of the mean, its spread and a shift."""
+    """Membership by fixed nominal rows, a change of the mean, its spread and a shift."""
 
     nominal: Nominal
     mean_radius: float
@@ -45,15 +44,15 @@ class MeanMembership(Membership[MeanMoment]):
 
     @property
     def centre(self) -> MeanMoment:
-        """The nominal rows, with a mean that stays."""
+        """The nominal rows with the nominal mean."""
         nominal = self.nominal
         return MeanMoment(nominal.rows, nominal.mean, np.zeros(nominal.d))
 
     def read(self, moment: Moment) -> MeanMoment | None:
-        """Read the nominal rows and mean with their changes.
+        """Read the changes of the nominal rows and mean.
 
-        Solvers that use the set's :class:`Transport` build a mean as a row and a covariance; only
-        what these differ by from the nominal ones is read off.
+        Solvers that use the set's :class:`Transport` return a mean as a row and a covariance. Their
+        differences from the nominal ones are read.
         """
         nominal = self.nominal
         if type(moment) is TransportedMoment and moment.shift is not None:
@@ -68,8 +67,8 @@ class MeanMembership(Membership[MeanMoment]):
     def explain(self, second_moment: Array) -> MeanMoment:
         """Return a change of the mean, its spread and a shift that make up a moment.
 
-        A moment of the set is ``Σ_n + Δ + T``, with ``T`` a mixture of ``μμᵀ``. The split is found
-        by descent, and a less exact one overstates the distance.
+        A moment of the set is ``Σ_n + Δ + T``, with ``T`` a mixture of ``μμᵀ``. Descent finds the
+        split. An inexact split makes the distance too large, never too small.
         """
         nominal, matrix = self.nominal, (second_moment + second_moment.T) / 2
         split = split_moment(
@@ -88,7 +87,7 @@ class MeanMembership(Membership[MeanMoment]):
         if moment.spread is not None:
             square += float(np.sum(moment.spread**2))
         rest = 0.0 if moment.shift is None else float(np.sqrt(np.sum(moment.shift**2)))
-        # Squares are summed pairwise, with an error of less than 40 roundings at any length.
+        # Pairwise sums of squares have an error of less than 40 roundings at any length.
         parts = float(np.sqrt(square)) / self.mean_radius, rest / self.covariance_radius
         return max(parts) * (1.0 + 64 * _EPS)
 
@@ -98,16 +97,34 @@ class MeanMembership(Membership[MeanMoment]):
 class MomentUncertainty(AmbiguitySet):
     """All distributions whose mean and covariance are within radii of the nominal ones.
 
-    Use it where both moments come with error bars of their own, say from a bootstrap.
+    Use it if both moments come with error bars, for example from a bootstrap.
 
     Parameters
     ----------
     radius : float ≥ 0
-        A common factor of both radii, without a unit; 1 takes them as they are given.
+        A dimensionless factor of both radii; 1 takes them as they are.
     mean_radius : float > 0
-        How far the mean may be, in the Euclidean norm and the unit of the data.
+        The largest distance of the mean, in the Euclidean norm and the unit of the data.
     covariance_radius : float > 0
-        How far the covariance may be, in the Frobenius norm and the unit of the data squared.
+        The largest distance of the covariance, in the Frobenius norm and the unit of the data
+        squared.
+
+    Raises
+    ------
+    ProblemError
+        If one of the radii is not positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import MomentUncertainty, Nominal
+    >>> edge = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    >>> nominal = Nominal.from_moments(mean=[1.0, -1.0], covariance=np.eye(2))
+    >>> ball = MomentUncertainty(1.0, mean_radius=0.2, covariance_radius=0.1)
+    >>> print(round(ball.worst_case(nominal, edge).risk, 3))  # nominal risk 6
+    7.411
+    >>> ball.scaled(10.0)  # the same set in millimetres instead of centimetres
+    MomentUncertainty(radius=1.0, mean_radius=2.0, covariance_radius=10.0)
     """
 
     mean_radius: float
@@ -118,8 +135,8 @@ class MomentUncertainty(AmbiguitySet):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name, remedy in [
-            ("mean_radius", "MomentBall has a certain mean."),
-            ("covariance_radius", "A certain covariance has a small radius, not zero."),
+            ("mean_radius", "Use MomentBall for a known mean."),
+            ("covariance_radius", "Use a small radius for a known covariance."),
         ]:
             value = real_number(
                 name, getattr(self, name), 0.0, strict=True, sized=True, remedy=remedy
@@ -128,13 +145,13 @@ class MomentUncertainty(AmbiguitySet):
 
     @classmethod
     def example(cls, radius: float, d: int) -> Self:
-        """Return a ball with a mean and a covariance that are about equally uncertain."""
+        """Return a set with similar uncertainty in mean and covariance."""
         return cls(radius, mean_radius=1.0, covariance_radius=float(d))
 
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         """Return the worst mean and the covariance shifted along the Laplacian.
 
-        The multiplier is that of the mean's radius, squared.
+        The multiplier belongs to the squared radius of the mean.
         """
         average, rounding = nominal_risk(nominal, laplacian)
         if self.radius == 0.0:
@@ -184,12 +201,12 @@ class MomentUncertainty(AmbiguitySet):
         return MeanMembership(nominal, self.mean_radius, self.covariance_radius)
 
     def distance(self, nominal: Nominal, second_moment: Array) -> float:
-        """Return the least common factor of the radii at which the set has this moment."""
+        """Return the least common factor of the radii for which the set contains this moment."""
         membership = self.membership(nominal)
         return membership.measure(membership.explain(second_moment))
 
     def scaled(self, factor: float) -> Self:
-        """Return the set for the data times factor: each radius grows by its own degree."""
+        """Return the set for the data times factor; each radius scales with its own power."""
         return replace(
             self,
             mean_radius=self.mean_radius * factor,

@@ -1,4 +1,4 @@
-"""Short names of the registered sets, for the estimator and the command line alike."""
+"""Short names of the registered sets, for the estimator and the command line."""
 
 from __future__ import annotations
 
@@ -11,19 +11,50 @@ from wdro_cvx.errors import ProblemError
 
 
 def ambiguity_names() -> dict[str, type[AmbiguitySet]]:
-    """Return the registered sets by short name: ``WassersteinBall`` is ``wasserstein``."""
+    """Return the registered sets by short name.
+
+    Returns
+    -------
+    dict of str to AmbiguitySet subclass
+        ``WassersteinBall`` has the short name ``wasserstein``.
+
+    Examples
+    --------
+    >>> from wdro_cvx.ambiguity import ambiguity_names
+    >>> ambiguity_names()["chi-square"].__name__
+    'ChiSquareBall'
+    """
     return {_short(name): kind for name, kind in registered_ambiguities().items()}
 
 
 def named_ambiguity(name: str, parameters: Mapping[str, object] | None = None) -> AmbiguitySet:
-    """Return a registered set of radius 0 by its name, short or long.
+    """Return a registered set of radius 0 by its short or long name.
 
     Parameters
     ----------
     name : str
         Such as ``wasserstein``, ``chi-square`` or ``MomentBall``.
     parameters : mapping, optional
-        What the set has beside its radius, such as ``{"p": 1.0}``.
+        Parameters other than the radius, such as ``{"p": 1.0}``.
+
+    Returns
+    -------
+    AmbiguitySet
+
+    Raises
+    ------
+    ProblemError
+        If the name or a parameter is unknown, or a required parameter is missing.
+
+    Examples
+    --------
+    >>> from wdro_cvx.ambiguity import named_ambiguity
+    >>> named_ambiguity("moment", {"p": 1.0})
+    MomentBall(radius=0.0, p=1.0, alpha=1.0)
+    >>> named_ambiguity("mahalanobis")
+    Traceback (most recent call last):
+        ...
+    wdro_cvx.errors.ProblemError: MahalanobisBall needs scales; ...
     """
     known = ambiguity_names()
     kind = known.get(name, registered_ambiguities().get(name))
@@ -33,7 +64,7 @@ def named_ambiguity(name: str, parameters: Mapping[str, object] | None = None) -
     allowed = {field.name: field for field in fields(kind) if field.name != "radius"}
     for parameter in given:
         if parameter not in allowed:
-            has = f"it has {', '.join(allowed)}" if allowed else "it has none beside its radius"
+            has = f"it has {', '.join(allowed)}" if allowed else "it has none besides its radius"
             raise ProblemError(f"{kind.__name__} has no parameter {parameter!r}; {has}.")
     needed = [
         field.name
@@ -44,7 +75,7 @@ def named_ambiguity(name: str, parameters: Mapping[str, object] | None = None) -
     if missing:
         example = ", ".join(f"{parameter}=…" for parameter in missing)
         raise ProblemError(
-            f"{kind.__name__} needs {' and '.join(missing)}; give a set with them, as "
+            f"{kind.__name__} needs {' and '.join(missing)}; pass a set, such as "
             f"{kind.__name__}(0.0, {example})."
         )
     return kind(0.0, **given)

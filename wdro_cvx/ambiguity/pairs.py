@@ -1,8 +1,8 @@
-"""A ball with a radius for every pair: what two vertices differ by is known more or less well.
+"""A ball with a radius for every pair of vertices.
 
-A Laplacian sees no more of the data than ``D_ij = E(x_i - x_j)²``, one number per pair. With
-missing values some of them rest on few rows, and a ball that is as wide for all of them distrusts
-the good ones too much or the bad ones too little.
+A Laplacian depends on the data through ``D_ij = E(x_i - x_j)²`` only, one number per pair. With
+missing values some pairs rest on few rows. A ball of the same width for all pairs would be too wide
+for the well-known ones or too narrow for the others.
 """
 
 from __future__ import annotations
@@ -35,15 +35,30 @@ _EPS = float(np.finfo(float).eps)
 class PairBall(ShiftBall):
     """All second moments with ``|E(x_i - x_j)² - D_ij| ≤ radius·scale_ij`` for every pair.
 
-    The worst of them adds ``radius·scale_ij`` to what an edge costs, so that the problem is as easy
-    as the sample average.
+    The worst case adds ``radius·scale_ij`` to the cost of each edge, so the problem is as easy to
+    solve as the sample average.
 
     Parameters
     ----------
     radius : float ≥ 0
     scales : sequence of d(d-1)/2 floats > 0, optional
-        One per pair, in the order of ``scipy.spatial.distance.squareform``; all one if not given.
-        With ``1/√n_ij`` for pairs that share ``n_ij`` rows a radius is so many standard errors.
+        One per pair, in the order of ``scipy.spatial.distance.squareform``; all 1 by default. With
+        ``1/√n_ij`` for pairs that share ``n_ij`` rows, the radius counts standard errors.
+
+    Raises
+    ------
+    ProblemError
+        If a scale is not positive, or their number fits no number of vertices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import Nominal, PairBall
+    >>> nominal = Nominal.from_samples(np.eye(3))
+    >>> ball = PairBall(0.5, scales=(1.0, 1.0, 4.0))  # the pair 1, 2 is known least
+    >>> path = np.array([[1.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 1.0]])
+    >>> print(round(ball.worst_case(nominal, path).risk, 3))  # 4/3 + 0.5 · (1 + 4)
+    3.833
     """
 
     scales: tuple[float, ...] = ()
@@ -57,29 +72,29 @@ class PairBall(ShiftBall):
             heads, tails = edge_index(vertex_count(np.asarray(self.scales)))
             return f"the pair {heads[place]}, {tails[place]}"
 
-        remedy = "A small one says that the pair is known well."
+        remedy = "Use a small scale for a pair that is known well."
         scales = positive_scales(self.scales, pair, remedy)
         vertex_count(scales)
         object.__setattr__(self, "scales", tuple(scales.tolist()))
 
     @classmethod
     def example(cls, radius: float, d: int) -> Self:
-        """Return a set whose pairs are known more and less well."""
+        """Return a set with scales from 0.5 to 1.5."""
         return cls(radius, scales=tuple(np.linspace(0.5, 1.5, d * (d - 1) // 2)))
 
     def for_overlaps(self, counts: Array) -> Self:
-        """Return the set with scales ``√(max n / n_ij)``, unless it has scales of its own."""
+        """Return the set with scales ``√(max n / n_ij)``, or unchanged if it has scales."""
         if self.scales:
             return self
         shared = squareform(counts, checks=False)
         return replace(self, scales=tuple(np.sqrt(shared.max() / shared)))
 
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
-        """Return the risk, and the moment whose pairs differ as much as they may."""
+        """Return the risk and the moment with the largest squared difference for every pair."""
         scales = self.scales_of(nominal.d)
-        # Summed pairwise: a product would lose digits with the number of pairs.
+        # Summed pairwise to keep digits.
         premium = float(np.sum(scales * weights_from_laplacian(laplacian)))
-        # Half of it off the diagonal, twice.
+        # Each of the two off-diagonal entries contributes half.
         shift = laplacian_from_weights(self.radius / 2 * scales)
         np.fill_diagonal(shift, 0.0)
         average, rounding = nominal_risk(nominal, laplacian)
@@ -92,15 +107,15 @@ class PairBall(ShiftBall):
         )
 
     def constant_risk(self, d: int, trace: float) -> float:
-        """Return what the pair that is known best pays, which all pairs pay."""
+        """Return the premium of the smallest scale, which every unit of weight pays."""
         return self.radius * float(self.scales_of(d).min()) * trace / 2
 
     def size(self, shift: Array) -> float:
-        """Return ``max |[𝒯*Δ]_ij| / scale_ij``, never less."""
+        """Return ``max |[𝒯*Δ]_ij| / scale_ij``, rounded upwards."""
         heads, tails = edge_index(shift.shape[0])
         ends = np.diagonal(shift)
         both = shift[heads, tails] + shift[tails, heads]
-        # What the sums may have lost, and the difference that the shift may be.
+        # The rounding error of the sums and of the difference ``M - Θ``.
         lost = 8 * _EPS * (np.abs(ends[heads]) + np.abs(ends[tails]) + np.abs(both))
         change = np.abs(ends[heads] + ends[tails] - both) + lost
         return float(np.max(change / self.scales_of(shift.shape[0]))) * (1.0 + 4 * _EPS)

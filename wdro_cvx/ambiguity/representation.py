@@ -1,8 +1,8 @@
 """Find weights of the samples that have a given second moment.
 
-Up to d(d+1)/2 samples in general position have at most one answer. More have many; the one of
-least divergence has ratios ``link(Vy)``, with ``V`` an orthonormal basis of what the moment sees of
-them, and ``y`` is found by Newton's method on the dual, whose size is that of the basis.
+Up to d(d+1)/2 samples in general position have at most one solution; more samples have many. The
+solution of least divergence has the ratios ``link(Vy)``, where ``V`` is an orthonormal basis of the
+row space of the moment map. Newton's method on the dual finds ``y``.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from wdro_cvx.validation import Array
 Link = Callable[[Array], tuple[Array, Array]]
 
 _EPS = float(np.finfo(float).eps)
-_MAX_STEPS = 200  # ten are usual; weights that vanish shrink by e with every step
+_MAX_STEPS = 200  # usually ten; vanishing weights shrink by a factor e per step
 _MAX_HALVINGS = 30
-_FLAT = 1e-10  # curvature, relative to the largest, that is none
-_VANISHED = 1e-100  # curvature of which nothing can come any more
-_CLOSE = 1e-12  # corrections do the rest, and further steps would only follow rounding
-_ROUNDS = 10  # of corrections; each may find that another sample has no weight
+_FLAT = 1e-10  # relative curvature that counts as zero
+_VANISHED = 1e-100  # largest curvature at which to give up
+_CLOSE = 1e-12  # corrections do the rest; further steps would follow rounding
+_ROUNDS = 10  # of corrections; each may set another weight to zero
 
 
 @dataclass(frozen=True, eq=False)
 class _Frame:
-    """The linear map from ratios to their mean and second moment, through its singular vectors.
+    """The linear map from ratios to their mean and second moment, in its singular vectors.
 
-    ``basis`` has orthonormal columns; ``coordinates`` maps (1, moment) to ``basisᵀρ``, of which
-    each counts in the moment in proportion to ``spectrum``.
+    ``basis`` has orthonormal columns. ``coordinates`` maps (1, moment) to ``basisᵀρ``; each
+    coordinate enters the moment in proportion to ``spectrum``.
     """
 
     rows: Array
@@ -45,12 +45,12 @@ class _Frame:
     coordinates: Array
 
     def seen(self, total: float, moment: Array) -> Array:
-        """Return what ``basisᵀρ`` is for ratios of this mean and second moment."""
+        """Return ``basisᵀρ`` for ratios with this mean and second moment."""
         entries = moment[np.triu_indices(self.sizes.size)]
         return np.asarray(self.coordinates @ np.concatenate([[total], entries]))
 
     def polished(self, moment: Array, ratios: Array) -> Array:
-        """Correct the moment in proportion to the ratios, so that zero stays zero."""
+        """Correct the moment by changes in proportion to the ratios, so that zeros stay zero."""
         for done in range(_ROUNDS):
             roots = np.sqrt(np.maximum(ratios, 0.0))
             weighed = self.rows * roots[:, np.newaxis]
@@ -73,7 +73,7 @@ def _frame(nominal: Nominal) -> _Frame:
     rows = samples / sizes
     table = np.column_stack([np.ones(len(rows)), rows[:, heads] * rows[:, tails]])
     left, spectrum, right = linalg.svd(table, full_matrices=False, check_finite=False)
-    # Equal samples get equal weights, which rounding in the basis would blur.
+    # Rounding in the basis must not give equal samples different weights.
     _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     left = left[first[which.ravel()]]
     seen = spectrum > max(table.shape) * _EPS * spectrum[0]
@@ -82,17 +82,16 @@ def _frame(nominal: Nominal) -> _Frame:
 
 
 def density_ratios(nominal: Nominal, second_moment: Array, link: Link) -> Iterator[Array]:
-    """Yield candidates for ratios with this second moment, the least divergence first.
+    """Yield candidates for ratios with this second moment, the least divergent first.
 
-    Whether they have it is for the caller to check: there may be none, and a matrix that is no
-    moment at all may lead anywhere.
+    The caller must check them: there may be no such ratios, or the matrix may be no moment at all.
     """
     frame = _frame(nominal)
     moment = second_moment / np.outer(frame.sizes, frame.sizes)
     seen = frame.seen(1.0, moment)
     yield frame.polished(moment, _least_divergence(frame.basis, seen, link))
-    # On a face of the set, where samples have no weight at all, rounding may leave no solution;
-    # the nearest ratios then tell which samples these are.
+    # If some samples have weight zero, rounding may leave no solution. The nearest nonnegative
+    # ratios identify these samples.
     with suppress(RuntimeError):  # an iteration limit
         yield frame.polished(moment, nnls(frame.basis.T, seen)[0])
 
@@ -109,8 +108,8 @@ def _least_divergence(basis: Array, seen: Array, link: Link) -> Array:
             break
         values, vectors = np.linalg.eigh((basis.T * slopes) @ basis)
         if values[-1] <= _VANISHED:
-            break  # no sample is left with weight: there are no such ratios
-        # Directions that only samples of vanishing weight span have curvature at rounding level.
+            break  # all weights vanish: there are no such ratios
+        # The span of samples with vanishing weight has curvature at rounding level.
         step = vectors @ ((vectors.T @ miss) / np.maximum(values, _FLAT * values[-1]))
         for halvings in range(_MAX_HALVINGS):
             length = 0.5**halvings

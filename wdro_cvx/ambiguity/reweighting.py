@@ -1,8 +1,8 @@
-"""Balls of reweighed samples: what the divergence balls share.
+"""The base class of divergence balls: sets that reweight the samples.
 
-A point of such a ball gives every sample ``x_i`` the probability ``ρ_i / N``, with density ratios
-``ρ ≥ 0`` of mean one and a divergence ``mean φ(ρ_i)`` of at most the radius. Its second moment is
-``mean ρ_i x_i x_iᵀ``, so the risk is a weighted mean of the samples' own smoothness
+A point of such a ball gives every sample ``x_i`` the probability ``ρ_i / N``. The density ratios
+``ρ ≥ 0`` have mean one, and their divergence ``mean φ(ρ_i)`` is at most the radius. The second
+moment is ``mean ρ_i x_i x_iᵀ``, so the risk is a weighted mean of the samples' smoothness
 ``l_i = x_iᵀLx_i``.
 """
 
@@ -32,10 +32,26 @@ _EPS = float(np.finfo(float).eps)
 
 @dataclass(frozen=True)
 class ReweightingBall(AmbiguitySet, Divergence):
-    """The distributions on the given samples within a divergence ``radius`` of equal weights.
+    """The distributions on the samples within a divergence ``radius`` of equal weights.
 
-    A subclass writes the worst ratios :meth:`tilt`, the divergence :meth:`divergence`, φ's
-    derivatives :meth:`slope` and :meth:`bend` and the derivative :meth:`link` of its conjugate.
+    A subclass implements the worst ratios :meth:`tilt`, the divergence :meth:`divergence`, the
+    derivatives :meth:`slope` and :meth:`bend` of φ, and :meth:`link`, the derivative of φ*.
+
+    Parameters
+    ----------
+    radius : float ≥ 0
+        The largest divergence; dimensionless.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import ChiSquareBall, KLBall
+    >>> from wdro_cvx.ambiguity import ReweightingBall
+    >>> issubclass(KLBall, ReweightingBall)
+    True
+    >>> ratios = np.array([0.5, 1.5])
+    >>> print([round(float(ball(1.0).divergence(ratios)), 3) for ball in (KLBall, ChiSquareBall)])
+    [0.131, 0.25]
     """
 
     #: Weights have no unit.
@@ -53,15 +69,15 @@ class ReweightingBall(AmbiguitySet, Divergence):
         """Return the ratios that maximise ``ρs - φ(ρ)`` for every score, and their slopes."""
 
     def ceiling(self, losses: Array, ratios: Array, multiplier: float) -> float:
-        """Return an upper bound of the risk by duality, next to it at the best multiplier.
+        """Return an upper bound of the risk by duality, tight at the best multiplier.
 
-        What a search for the ratios leaves is thus counted. A set that has none returns -∞, and is
-        taken at its word.
+        It covers the error of an inexact search for the ratios. The default -∞ means that there is
+        no such bound; the risk is then taken as computed.
         """
         return -np.inf
 
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
-        """Return the worst weights' risk and second moment."""
+        """Return the risk and the second moment at the worst weights."""
         samples = _samples_of(self, nominal)
         losses, rounding = sample_losses(samples, laplacian)
         if self.radius == 0.0 or np.ptp(losses) == 0.0:
@@ -75,7 +91,7 @@ class ReweightingBall(AmbiguitySet, Divergence):
                 lambda: self.membership(nominal).centre,
                 rounding,
             )
-        # Their unit changes no weight; in theirs neither squares nor exponentials leave the range.
+        # The weights do not depend on the unit. In units of the spread nothing overflows.
         spread = float(np.ptp(losses))
         ratios, multiplier = self.tilt(losses / spread)
         ceiling = self.ceiling(losses / spread, ratios, multiplier) * spread
@@ -93,7 +109,7 @@ class ReweightingBall(AmbiguitySet, Divergence):
         )
 
     def structure(self, nominal: Nominal) -> Atoms:
-        """Return the samples, whose probabilities are uncertain, and their divergence."""
+        """Return the samples with uncertain probabilities, and the divergence."""
         return Atoms(_samples_of(self, nominal), self.radius, self)
 
     def membership(self, nominal: Nominal) -> WeightsMembership:
@@ -101,26 +117,26 @@ class ReweightingBall(AmbiguitySet, Divergence):
         return WeightsMembership(_samples_of(self, nominal), nominal, self)
 
     def distance(self, nominal: Nominal, second_moment: Array) -> float:
-        """Return the divergence of weights with this second moment, the least up to rounding.
+        """Return the least divergence, up to rounding, of weights with this second moment.
 
-        Infinite if no weights reproduce the moment up to rounding, entry by entry.
+        It is infinite if no weights reproduce every entry of the moment up to rounding.
         """
         found = self.weights(nominal, second_moment)
         return np.inf if found is None else self.divergence(found / found.mean())
 
     def weights(self, nominal: Nominal, second_moment: Array) -> Array | None:
-        """Return weights with a second moment, the least divergent found; None without any.
+        """Return the least divergent weights found with a second moment; None if there are none.
 
-        With more than d(d+1)/2 samples many weights have it. Newton's method finds the least
-        divergence among them, and a less exact answer overstates.
+        With more than d(d+1)/2 samples the weights are not unique. Newton's method minimises the
+        divergence; an inexact answer makes it too large, never too small.
         """
         samples = _samples_of(self, nominal)
         size = np.sqrt(np.maximum(np.diagonal(second_moment), np.diagonal(nominal.second_moment)))
-        # What rounding leaves in sums of N products, and in convex combinations of such sums.
+        # The rounding error of sums of N products and of their convex combinations.
         allowed = (64 + len(samples)) * _EPS * np.outer(size, size)
         largest = float(np.max(np.sum(samples**2, axis=1)))
         if float(np.trace(second_moment)) > 2.0 * largest:
-            return None  # no weights have a larger moment than the largest sample
+            return None  # no reweighting has a larger trace than the largest sample
         for ratios in density_ratios(nominal, second_moment, self.link):
             if not ratios.any():
                 continue
@@ -132,7 +148,7 @@ class ReweightingBall(AmbiguitySet, Divergence):
 
 @dataclass(frozen=True, eq=False)
 class WeightsMembership(Membership[ReweighedMoment]):
-    """Weights on the samples."""
+    """Membership by weights on the samples."""
 
     samples: Array
     nominal: Nominal
@@ -151,7 +167,7 @@ class WeightsMembership(Membership[ReweighedMoment]):
         return moment if same else None
 
     def explain(self, second_moment: Array) -> Moment:
-        """Return weights with a second moment; a matrix that no weights reproduce stays one."""
+        """Return weights with a second moment, or the matrix itself if no weights reproduce it."""
         found = self.ball.weights(self.nominal, second_moment)
         return DenseMoment(second_moment) if found is None else ReweighedMoment(self.samples, found)
 
@@ -164,9 +180,8 @@ class WeightsMembership(Membership[ReweighedMoment]):
 def sample_losses(samples: Array, laplacian: Array) -> tuple[Array, float]:
     """Return every sample's ``xᵀLx``, and by how much rounding may have lowered one of them.
 
-    As matrix products, unless a sample is so large for its smoothness that this would lose digits
-    that count; then as a sum of squared differences over the edges, which loses none. The samples
-    themselves are what was given up to a constant each, without any rounding.
+    Matrix products are fast but lose digits if a sample is large compared with its smoothness. In
+    that case the losses are sums of squared differences over the edges, which do not cancel.
     """
     losses = np.einsum("ij,ij->i", samples @ laplacian, samples)
     top = 2 * float(np.diagonal(laplacian).max())

@@ -1,10 +1,10 @@
 """The multiplier γ of a Gelbrich ball, from the eigenvalues of L alone.
 
-Theorem 1's inner problem over γ is, after one eigendecomposition ``L = VΛVᵀ`` with
-``s_i = v_iᵀΘv_i``, the scalar equation ``Σ s_i λ_i² / (γ - λ_i)² = ε²``, O(d) per step where the
-paper's bisection pays O(d³). The unknown here is ``δ = γ - λmax``, which keeps all digits when the
-root is close to λmax. If the top eigenspace carries no mass the equation may have no root: the
-hard case, in which γ = λmax and the left-over budget moves mass along a top eigenvector.
+After one eigendecomposition ``L = VΛVᵀ``, with ``s_i = v_iᵀΘv_i``, Theorem 1's inner problem over γ
+is the scalar equation ``Σ s_i λ_i² / (γ - λ_i)² = ε²``. A step costs O(d), compared with O(d³) for
+the paper's bisection. The unknown is ``δ = γ - λmax``, which keeps all digits if the root is close
+to λmax. If the top eigenspace carries no mass, the equation may have no root. In this hard case
+γ = λmax, and the rest of the budget moves mass along a top eigenvector.
 """
 
 from __future__ import annotations
@@ -15,15 +15,14 @@ import numpy as np
 
 from wdro_cvx.validation import Array
 
-_MAX_STEPS = 100  # Newton is monotone and takes about five; this only bounds a defect.
+_MAX_STEPS = 100  # Newton is monotone and takes about five.
 
 
 @dataclass(frozen=True)
 class SecularRoot:
     """The solution of the γ-equation.
 
-    ``shift`` is ``γ - λmax``; ``leftover`` is the part of ε² that the hard case leaves over, zero
-    otherwise.
+    ``shift`` is ``γ - λmax``. ``leftover`` is the unused part of ε² in the hard case, else zero.
     """
 
     multiplier: float
@@ -60,7 +59,7 @@ def solve_secular(eigenvalues: Array, masses: Array, radius: float) -> SecularRo
         ratios = amplitudes / (shift + gaps)
         norm = float(np.linalg.norm(ratios))
         slope = float(np.sum(ratios**2 / (shift + gaps)))
-        if slope == 0.0:  # the squares of such small terms are no numbers any more
+        if slope == 0.0:  # the squares underflow
             break
         step = (norm / radius - 1.0) * norm**2 / slope
         if not step > 2 * np.finfo(float).eps * shift:

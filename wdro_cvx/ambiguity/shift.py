@@ -1,4 +1,4 @@
-"""What balls of second moments have in common: the data stay, and a matrix is added to them."""
+"""The base class of balls of second moments, which add a matrix to the nominal moment."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from wdro_cvx.validation import Array
 
 @dataclass(frozen=True, eq=False)
 class ShiftMembership(Membership[TransportedMoment]):
-    """The nominal rows, which stay, and a shift of a certain size."""
+    """Membership by the nominal rows and a shift of bounded size."""
 
     nominal: Nominal
     size: Callable[[Array], float]
@@ -46,14 +46,14 @@ class ShiftMembership(Membership[TransportedMoment]):
 
 @dataclass(frozen=True)
 class ShiftBall(AmbiguitySet):
-    """``{Θ + Δ : size(Δ) ≤ radius}``; a set of this kind says what the size of a shift is."""
+    """The sets ``{Θ + Δ : size(Δ) ≤ radius}``; a subclass defines the size."""
 
     radius_degree: ClassVar[int] = 2
     finite_distance: ClassVar[bool] = True
 
     @abstractmethod
     def size(self, shift: Array) -> float:
-        """Return the size of a symmetric matrix, never less."""
+        """Return the size of a symmetric matrix, rounded upwards."""
 
     def membership(self, nominal: Nominal) -> ShiftMembership:
         """Return the membership by a shift of the nominal rows' moment."""

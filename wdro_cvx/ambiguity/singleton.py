@@ -20,7 +20,27 @@ from wdro_cvx.validation import Array
 @register_ambiguity
 @dataclass(frozen=True)
 class Singleton(ShiftBall):
-    """The set that holds the nominal distribution alone."""
+    """The set that contains the nominal distribution only, which gives the sample average.
+
+    Parameters
+    ----------
+    radius : float
+        Always 0.
+
+    Raises
+    ------
+    ProblemError
+        If the radius is not 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import Nominal, Singleton
+    >>> edge = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    >>> nominal = Nominal.from_samples([[0.0, 1.0], [0.0, 2.0]])  # smoothness 1 and 4
+    >>> print(round(Singleton().worst_case(nominal, edge).risk, 6))
+    2.5
+    """
 
     radius: float = 0.0
 
@@ -34,7 +54,7 @@ class Singleton(ShiftBall):
 
     @classmethod
     def example(cls, radius: float, d: int) -> Self:
-        """Return the set; it has no radius."""
+        """Return the set; the radius is ignored."""
         return cls()
 
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:

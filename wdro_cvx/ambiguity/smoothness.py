@@ -1,7 +1,7 @@
-"""The expected smoothness ``⟨Θ, L⟩`` of the nominal distribution, with what rounding may have done.
+"""The expected smoothness ``⟨Θ, L⟩`` of the nominal distribution, with its rounding error.
 
-Signals that are large for their smoothness cancel in the matrix product. Where that would cost
-digits that count, the sum is taken over the edges, of squared differences, which cancel nothing.
+If signals are large compared with their smoothness, the matrix product cancels. In that case the
+sum is taken over the edges, of squared differences, which do not cancel.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.summation import chosen_sums, pair_sums, roundings
 from wdro_cvx.validation import Array
 
-#: The relative error of a sum from which differences are worth their time.
+#: The relative error of the product above which to sum over differences.
 CANCELLATION = 1e-11
-_WORK = 50_000_000  # differences that are worth waiting for: a tenth of a second
+_WORK = 50_000_000  # number of differences that takes a tenth of a second
 
 _EPS = float(np.finfo(float).eps)
 
@@ -37,7 +37,7 @@ def nominal_risk(nominal: Nominal, laplacian: Array) -> tuple[float, float]:
     risk = float(np.sum(costs * weights[used]))
     rounding = (error + 64 * _EPS) * abs(risk)
     if not reads_table(nominal, used.size):
-        # What the factor lost before is that of the data; the root of the risk is a norm.
+        # The rounding error of the factor is additive in the root of the risk, a norm.
         shaken = accumulation(nominal) * float(np.sqrt(top * trace))
         rounding += shaken * (2 * float(np.sqrt(max(risk, 0.0))) + shaken)
     return risk, rounding
@@ -46,10 +46,10 @@ def nominal_risk(nominal: Nominal, laplacian: Array) -> tuple[float, float]:
 def pair_costs(
     nominal: Nominal, heads: NDArray[np.intp], tails: NDArray[np.intp]
 ) -> tuple[Array, float]:
-    """Return ``Θ_ii + Θ_jj - 2Θ_ij`` of pairs from differences, and the error relative to each.
+    """Return ``Θ_ii + Θ_jj - 2Θ_ij`` of pairs from differences, and the relative error of each.
 
-    From the table itself where that is not too much work, and then without any rounding of the
-    data; from the factor otherwise, whose columns are off by :func:`accumulation`.
+    The differences come from the table if that is not too much work, and then the data are exact.
+    Otherwise they come from the factor, whose columns have the error :func:`accumulation`.
     """
     rows, shares = nominal.factor, None
     if reads_table(nominal, heads.size):
@@ -59,12 +59,12 @@ def pair_costs(
     costs = pair_sums(rows, shares) if every else chosen_sums(rows, heads, tails, shares)
     if rows is nominal.signals and shares is None:
         costs /= len(rows)
-    # A share has some thirty roundings: a sum of all of them is in it.
+    # A share has about thirty roundings, because its denominator is a sum.
     return costs, (roundings(len(rows)) + 48) * _EPS
 
 
 def reads_table(nominal: Nominal, pairs: int) -> bool:
-    """Say whether :func:`pair_costs` takes differences of the table rather than of its factor."""
+    """Say whether :func:`pair_costs` uses the table rather than its factor."""
     table = nominal.signals
     if table is None:
         return False
@@ -72,16 +72,16 @@ def reads_table(nominal: Nominal, pairs: int) -> bool:
 
 
 def accumulation(nominal: Nominal) -> float:
-    """Return how far sums over vertices and samples may be off, relative to their terms."""
+    """Return a bound of the relative rounding error of sums over vertices and samples."""
     return nominal.accumulation
 
 
 def data_error(nominal: Nominal, scales: Array | float = 1.0) -> float:
-    """Return how far the factor may be from that of the exact moment, over the vertices' scales."""
+    """Return a bound of the Frobenius error of the factor, divided by the vertices' scales."""
     return accumulation(nominal) * float(np.linalg.norm(nominal.lengths / scales))
 
 
 def is_laplacian(matrix: Array) -> bool:
-    """Say whether the rows of a matrix sum to zero, so that differences are all it sees."""
+    """Say whether the rows of a matrix sum to zero, so that it depends on differences only."""
     size = float(np.abs(matrix).max())
     return bool(np.abs(matrix.sum(axis=1)).max() <= 1e-12 * size * matrix.shape[0])

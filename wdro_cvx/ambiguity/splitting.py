@@ -1,9 +1,9 @@
 """Split a matrix into the second moment of an uncertain mean and a small rest.
 
-``B = T + Δ`` with ``T = mmᵀ + W``, ``W ⪰ 0``, the second moment of a random mean that is
-``√(‖m - μ‖² + Tr W)`` from ``μ`` in root mean square. The cheapest splits minimise
-``½‖Δ‖² + κ(‖m - μ‖² + Tr W)``, which is convex in ``m`` once the best ``W`` is put in: ``Δ`` has
-the eigenvalues of ``B - mmᵀ``, cut off at κ.
+``B = T + Δ`` with ``T = mmᵀ + W``, ``W ⪰ 0``. ``T`` is the second moment of a random mean whose
+root mean square distance from ``μ`` is ``√(‖m - μ‖² + Tr W)``. The cheapest splits minimise ``½‖Δ‖²
++ κ(‖m - μ‖² + Tr W)``. With the best ``W`` this is convex in ``m``, and ``Δ`` has the eigenvalues
+of ``B - mmᵀ``, cut off at κ.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from scipy.optimize import brentq, minimize
 
 from wdro_cvx.validation import Array
 
-_REACH, _STRIDE = 34.0, 1.0  # of log κ: from the size of the matrix to its rounding, and back
-_STATIONARY = 1e-10  # the slope, in units of κ and of the reach of the mean
+_REACH, _STRIDE = 34.0, 1.0  # of log κ: between the matrix's size and its rounding
+_STATIONARY = 1e-10  # the slope, in units of κ and of the mean's reach
 _TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
 class MomentSplit:
-    """A split: the mean ``m`` and rows whose moment is ``W``, None for zero; ``Δ`` is the rest."""
+    """A split: the mean ``m``, and rows with moment ``W`` (None for zero); ``Δ`` is the rest."""
 
     mean: Array
     spread: Array | None
@@ -32,7 +32,7 @@ class MomentSplit:
 def split_moment(matrix: Array, mean: Array, mean_radius: float, rest_radius: float) -> MomentSplit:
     """Return the split with the least ``max(distance of T / mean_radius, ‖Δ‖ / rest_radius)``.
 
-    Every split gives an upper bound of the distance; the best of those that were met is returned.
+    Every split gives an upper bound of the distance; the best split found is returned.
     """
     gap = matrix - np.outer(mean, mean)
     size = float(np.linalg.norm(gap))
@@ -76,7 +76,7 @@ def split_moment(matrix: Array, mean: Array, mean_radius: float, rest_radius: fl
     else:
         while high < _REACH and imbalance(high := high + _STRIDE) < 0.0:
             low = high
-    # Without a change of sign, which rounding may undo close to the root, the ends are as good.
+    # Close to the root, rounding may leave no change of sign; the ends are then good enough.
     with suppress(ValueError):
         brentq(imbalance, low, high, xtol=1e-9, maxiter=40, disp=False)
     return found

@@ -1,6 +1,6 @@
-"""What a fast solver can exploit in a set: how it is made.
+"""Structures of ambiguity sets that fast solvers exploit.
 
-:meth:`AmbiguitySet.structure` returns one of these, or None. Each determines the risk, so that
+:meth:`AmbiguitySet.structure` returns one of these, or None. Each determines the risk, so
 ``check_ambiguity`` can compare it with the worst case.
 """
 
@@ -61,7 +61,7 @@ class Transport:
 
     @cached_property
     def rest(self) -> Array | None:
-        """The part of the second moment (d, d) that does not move; None where all of it moves."""
+        """The part of the second moment (d, d) that does not move; None if all of it moves."""
         return None if self.build_rest is None else self.build_rest()
 
     @property
@@ -81,7 +81,7 @@ class Transport:
 
     @property
     def isotropic(self) -> bool:
-        """Whether the distance is the same in all orthogonal coordinates, of any number."""
+        """Whether the distance is invariant under orthogonal changes of coordinates."""
         return self.moves_all and self.scales is None
 
     @property
@@ -91,7 +91,7 @@ class Transport:
         return max(self.radius * widest, float(np.sqrt(self.reach)))
 
     def risk(self, laplacian: Array) -> float:
-        """Return ``R(L)`` by a search over γ, which shares nothing with the sets' own oracles."""
+        """Return ``R(L)`` by a search over γ, independent of the sets' own worst cases."""
         centre = self.reach * float(np.linalg.norm(laplacian))
         if self.rest is not None:
             centre += float(np.vdot(self.rest, laplacian))
@@ -109,7 +109,7 @@ class Transport:
             shift = unit * np.exp(log_shift)
             return float((top + shift) * self.radius**2 + np.sum(masses / (shift + top - values)))
 
-        ends = np.log(1e-13), np.log(1e13)  # of γ - λmax, relative to the size of the terms
+        ends = np.log(1e-13), np.log(1e13)  # limits of γ - λmax, relative to the terms
         found = minimize_scalar(premium, bounds=ends, method="bounded", options={"xatol": 1e-9})
         return centre + min(float(found.fun), premium(ends[0]))
 
@@ -159,7 +159,7 @@ class Atoms:
     radius: float
     measure: Divergence
 
-    multiplier_degree: ClassVar[float] = 2.0  # that of the risk: the radius has no unit
+    multiplier_degree: ClassVar[float] = 2.0  # like the risk, because the radius has no unit
     isotropic: ClassVar[bool] = False
 
     @cached_property
@@ -182,7 +182,7 @@ class Atoms:
         return self._groups[2] / len(self.samples)
 
     def divergence(self, probabilities: Array) -> float:
-        """Return ``f(q)``, summed over the samples as the set itself does."""
+        """Return ``f(q)``, summed over the samples like the set's own divergence."""
         return self.measure.divergence((probabilities / self.shares)[self.which])
 
     def slope(self, probabilities: Array) -> Array:
@@ -190,7 +190,7 @@ class Atoms:
         return self.measure.slope(probabilities / self.shares)
 
     def bend(self, probabilities: Array) -> Array:
-        """Return the diagonal of the Hessian of ``f``, which is all of it."""
+        """Return the diagonal of the Hessian of ``f``, which is diagonal."""
         return self.measure.bend(probabilities / self.shares) / self.shares
 
     def moment(self, probabilities: Array) -> ReweighedMoment:
@@ -233,7 +233,7 @@ class Norm:
 
     @property
     def isotropic(self) -> bool:
-        """Whether the distance is the same in all orthogonal coordinates."""
+        """Whether the distance is invariant under orthogonal changes of coordinates."""
         return self.order == 2.0
 
     def multiplier(self, norm: float, radius: float) -> float:

@@ -1,11 +1,11 @@
-"""The worst transport of given rows against a Laplacian, and what transport balls share.
+"""The worst transport of rows against a Laplacian, and the base class of transport balls.
 
     max { ‖(F + Δ)L^½‖² + ‖SL^½‖² : ‖Δ‖² + ‖S‖² ≤ ε² }
         = ⟨FᵀF, L⟩ + inf_{γ > λmax} γε² + Tr(FL(γI - L)⁻¹LFᵀ)
 
-is what the Gelbrich, the Mahalanobis and the mean's part of the moment-uncertainty ball have in
-common. The worst ``F + Δ`` is ``γF(γI - L)⁻¹``, and in the hard case what is left of the budget is
-spread along a top eigenvector.
+The Gelbrich ball, the Mahalanobis ball and the mean of the moment-uncertainty set share this
+problem. The worst ``F + Δ`` is ``γF(γI - L)⁻¹``. In the hard case the rest of the budget goes along
+a top eigenvector.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ _EPS = float(np.finfo(float).eps)
 
 @dataclass(frozen=True)
 class WorstTransport:
-    """The worst transport.
+    """The result of :func:`worst_transport`.
 
     Attributes
     ----------
     premium : float
         What it adds to ``⟨FᵀF, L⟩``.
     multiplier : float
-        γ; infinite where nothing moves.
+        γ; infinite if nothing moves.
     moved : array (r, d)
-        Where the rows go.
+        The moved rows.
     spread : array (d,) or None
-        What the hard case leaves over, along a top eigenvector.
+        The rest of the budget in the hard case, along a top eigenvector.
     vectors, stretch : arrays (d, d) and (d,)
         ``moved = F·V diag(stretch) Vᵀ``.
     length : float
-        ε, that of the moves and of the spread together.
+        ε, the norm of moves and spread together.
     pull : array (d,) or None
-        ``stretch - 1`` without its cancellation; None where nothing moves.
+        ``stretch - 1`` without cancellation; None if nothing moves.
     """
 
     premium: float
@@ -59,7 +59,7 @@ class WorstTransport:
     pull: Array | None = None
 
     def moves(self, rows: Array) -> Array:
-        """Return ``moved - F``, with digits of its own however large the rows are."""
+        """Return ``moved - F`` without cancellation."""
         if self.pull is None:
             return np.zeros_like(rows)
         return np.asarray(((rows @ self.vectors) * self.pull) @ self.vectors.T)
@@ -71,10 +71,10 @@ class WorstTransport:
     def rounding(self, rows: Array, laplacian: Array, unsure: float = 0.0) -> float:
         """Return by how much rounding may have lowered the premium.
 
-        ``unsure`` is how far the rows may be from those that are meant, in the Frobenius norm,
-        which counts in ``2⟨ΔL, F⟩``. A Laplacian that is off by E, which is what rounding in its
-        decomposition amounts to, changes the premium by at most ``‖E‖₂`` times the sum of the
-        singular values of the moment's change.
+        ``unsure`` bounds the error of the rows in the Frobenius norm, which enters through
+        ``2⟨ΔL, F⟩``. Rounding in the eigendecomposition amounts to a Laplacian with an error E. It
+        changes the premium by at most ``‖E‖₂`` times the sum of the singular values of the moment's
+        change.
         """
         size = 2 * self.length * float(np.linalg.norm(rows)) + self.length**2
         top = 2 * float(np.diagonal(laplacian).max())
@@ -82,17 +82,17 @@ class WorstTransport:
         return (laplacian.shape[0] + 16) * _EPS * top * size + 64 * _EPS * self.premium + meant
 
     def second_moment(self) -> Array:
-        """Return that of the moved rows and the spread."""
+        """Return the second moment of the moved rows and the spread."""
         moment = self.moved.T @ self.moved
         return moment if self.spread is None else moment + np.outer(self.spread, self.spread)
 
     def moment(self) -> TransportedMoment:
-        """Return the same with the rows themselves."""
+        """Return the second moment with its rows."""
         return TransportedMoment(self.moved, None if self.spread is None else self.spread[None])
 
 
 def worst_transport(rows: Array, laplacian: Array, radius: float) -> WorstTransport:
-    """Find it by one eigendecomposition and the secular equation."""
+    """Return the worst transport, from one eigendecomposition and the secular equation."""
     d = laplacian.shape[0]
     if radius == 0.0:
         return WorstTransport(0.0, np.inf, rows, None, np.eye(d), np.ones(d))
@@ -102,7 +102,7 @@ def worst_transport(rows: Array, laplacian: Array, radius: float) -> WorstTransp
     spectral = rows @ vectors
     masses = np.einsum("ij,ij->j", spectral, spectral)
     root = solve_secular(values, masses, radius)
-    # A direction without mass stays where it is, whatever the stretch; 1 avoids 0/0 there.
+    # A direction without mass does not move; stretch 1 avoids 0/0 there.
     distances = root.shift + (values[-1] - values)
     live = masses * values**2 > 0.0
     stretch = np.where(live, root.multiplier / np.where(live, distances, 1.0), 1.0)
@@ -117,14 +117,14 @@ def worst_transport(rows: Array, laplacian: Array, radius: float) -> WorstTransp
 
 @dataclass(frozen=True, eq=False)
 class TransportMembership(Membership[TransportedMoment]):
-    """Rows that move, each vertex at a cost of one by its scale, and rows that are spread."""
+    """Membership by moved rows and spread, with a cost per vertex of one over its scale."""
 
     rows: Array
     scales: Array | float = 1.0
 
     @property
     def centre(self) -> TransportedMoment:
-        """The rows, not moved."""
+        """The nominal rows."""
         return TransportedMoment(self.rows)
 
     def read(self, moment: Moment) -> TransportedMoment | None:
@@ -136,9 +136,9 @@ class TransportMembership(Membership[TransportedMoment]):
     def explain(self, second_moment: Array) -> TransportedMoment:
         """Return the cheapest way to move the rows to a second moment, up to rounding.
 
-        With ``RᵀR`` the moment, that is ``QR`` for the orthogonal ``Q`` closest to aligning it with
-        the rows (Procrustes), in coordinates in which all scales are one. The result is a coupling
-        in its own right, however inexact the roots are.
+        With ``RᵀR`` the moment, it is ``QR`` for the orthogonal ``Q`` that aligns it best with the
+        rows (Procrustes), in coordinates with all scales one. The result is a valid coupling even
+        if the roots are inexact.
         """
         target = root_rows(second_moment / np.multiply.outer(self.scales, self.scales))
         rows = self.rows / self.scales
@@ -149,11 +149,11 @@ class TransportMembership(Membership[TransportedMoment]):
         return TransportedMoment(moved, spread)
 
     def measure(self, moment: TransportedMoment) -> float:
-        """Return ``√(‖(G - F)/s‖² + ‖S/s‖²)``, never less."""
+        """Return ``√(‖(G - F)/s‖² + ‖S/s‖²)``, rounded upwards."""
         square = float(np.sum(((moment.moved - self.rows) / self.scales) ** 2))
         if moment.spread is not None:
             square += float(np.sum((moment.spread / self.scales) ** 2))
-        # Squares are summed pairwise, with an error of less than 40 roundings at any length.
+        # Pairwise sums of squares have an error of less than 40 roundings at any length.
         return float(np.sqrt(square)) * (1.0 + 32 * _EPS)
 
 
@@ -164,7 +164,7 @@ class TransportBall(AmbiguitySet):
     finite_distance: ClassVar[bool] = True
 
     def scales_of(self, nominal: Nominal) -> Array | None:
-        """Return how far each vertex moves at a cost of one; None where all are one."""
+        """Return the distance that each vertex moves at unit cost; None if all are one."""
         return None
 
     def structure(self, nominal: Nominal) -> Transport:
@@ -177,12 +177,12 @@ class TransportBall(AmbiguitySet):
         return TransportMembership(nominal.factor, 1.0 if scales is None else scales)
 
     def distance(self, nominal: Nominal, second_moment: Array) -> float:
-        """Return the Gelbrich distance, ``min_Q ‖Θ^½ - QM^½‖_F`` over orthogonal Q, or a bit more.
+        """Return the Gelbrich distance ``min_Q ‖Θ^½ - QM^½‖_F`` (Q orthogonal), rounded upwards.
 
-        This form has no cancellation; the textbook trace formula loses half the digits. What the
-        transport leaves of the matrix, to rounding, is added as if it had to be moved as well: the
-        squared distance of two roots is at most the sum of the singular values of the difference
-        of the matrices (Powers and Størmer).
+        This form does not cancel; the textbook trace formula loses half the digits. The transport
+        reproduces the matrix up to rounding. The remainder is added as if it had to be moved as
+        well: the squared distance of two roots is at most the sum of the singular values of the
+        difference of the matrices (Powers and Størmer).
         """
         membership = self.membership(nominal)
         moment, scales = membership.explain(second_moment), membership.scales

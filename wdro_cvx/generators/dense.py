@@ -1,8 +1,8 @@
-"""Synthetic graphs and signals, as the paper's experiments describe them (section VI-A).
+"""Synthetic graphs and signals of the paper's experiments (section VI-A).
 
-Ground truths are scaled to ``Tr L = d``, the scale of every learned graph, so that the two can be
-compared; with ``scaled=False`` they keep the weights that they are drawn with. The paper does not
-say which it takes, and the noise is larger relative to the signals of the second.
+Ground truths are scaled to ``Tr L = d``, the scale of every learned graph. With ``scaled=False``
+they keep the weights as drawn; the same noise is then larger relative to the signals. The paper
+does not say which it uses.
 """
 
 from __future__ import annotations
@@ -27,9 +27,35 @@ def rbf_graph(
     threshold: float = 0.7,
     scaled: bool = True,
 ) -> Array:
-    """Return a graph of ``d`` random points in the unit square.
+    """Return the Laplacian of a random geometric graph on ``d`` points of the unit square.
 
-    Points ``i, j`` share an edge of weight ``exp(-dist²/2·width²)`` if it exceeds ``threshold``.
+    Points at distance r share an edge of weight ``exp(-r²/2·width²)`` if it exceeds ``threshold``.
+
+    Parameters
+    ----------
+    d : int
+    rng : numpy.random.Generator
+    width : float > 0
+    threshold : float ≥ 0
+    scaled : bool
+        Whether to scale to ``Tr L = d``.
+
+    Returns
+    -------
+    array (d, d)
+
+    Raises
+    ------
+    ProblemError
+        If no draw has an edge.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx.generators import rbf_graph
+    >>> laplacian = rbf_graph(6, np.random.default_rng(0), threshold=0.5)
+    >>> laplacian.shape, round(float(np.trace(laplacian)), 6)
+    ((6, 6), 6.0)
     """
     d = whole_number("d", d, 2)
     width = real_number("width", width, 0.0, strict=True)
@@ -51,7 +77,36 @@ def sbm_graph(
     p_between: float = 0.02,
     scaled: bool = True,
 ) -> tuple[Array, np.ndarray]:
-    """Return a stochastic block model and the community of each vertex."""
+    """Return the Laplacian of a stochastic block model and the community of each vertex.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        The number of vertices of every community.
+    rng : numpy.random.Generator
+    p_within, p_between : float in [0, 1]
+        The probabilities of an edge within a community and between two.
+    scaled : bool
+        Whether to scale to ``Tr L = d``.
+
+    Returns
+    -------
+    laplacian : array (d, d)
+    labels : array (d,) of int
+
+    Raises
+    ------
+    ProblemError
+        If a probability exceeds 1, or no draw has an edge.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx.generators import sbm_graph
+    >>> laplacian, labels = sbm_graph([2, 3], np.random.default_rng(0), p_within=1.0, p_between=0.0)
+    >>> labels.tolist(), int(np.linalg.matrix_rank(laplacian))  # two components
+    ([0, 0, 1, 1, 1], 3)
+    """
     sizes = [whole_number("sizes", size, 1) for size in sizes]
     whole_number("sum(sizes)", sum(sizes), 2)
     for name, share in (("p_within", p_within), ("p_between", p_between)):
@@ -75,7 +130,29 @@ def sbm_graph(
 def smooth_signals(
     laplacian: ArrayLike, n: int, rng: np.random.Generator, noise: float = 0.0
 ) -> Array:
-    """Draw ``n`` signals from ``N(0, L†)``, one per row, plus white noise."""
+    """Draw ``n`` signals from ``N(0, L†)``, one per row, plus white noise.
+
+    Parameters
+    ----------
+    laplacian : array (d, d)
+    n : int
+    rng : numpy.random.Generator
+    noise : float ≥ 0
+        The standard deviation of the noise.
+
+    Returns
+    -------
+    array (n, d)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx.generators import smooth_signals
+    >>> edge = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    >>> signals = smooth_signals(edge, 4, np.random.default_rng(0))
+    >>> signals.shape, bool(np.allclose(signals.sum(axis=1), 0.0))  # no constant component
+    ((4, 2), True)
+    """
     matrix = square_matrix("laplacian", laplacian, error=ProblemError)
     n = whole_number("n", n, 1)
     noise = real_number("noise", noise, 0.0)
@@ -87,7 +164,27 @@ def smooth_signals(
 
 
 def add_noise(signals: ArrayLike, noise: float, rng: np.random.Generator) -> Array:
-    """Add independent Gaussian noise of deviation ``noise`` to every entry."""
+    """Return signals plus independent Gaussian noise.
+
+    Parameters
+    ----------
+    signals : array (n, d)
+    noise : float ≥ 0
+        The standard deviation of the noise.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    array (n, d)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx.generators import add_noise
+    >>> noisy = add_noise(np.zeros((1000, 2)), 0.5, np.random.default_rng(0))
+    >>> print(round(float(noisy.std()), 1))
+    0.5
+    """
     table = finite_array("signals", signals, 2)
     noise = real_number("noise", noise, 0.0)
     return table + noise * rng.standard_normal(table.shape)
@@ -99,5 +196,21 @@ def _laplacian(weights: Array, scaled: bool) -> Array:
 
 
 def scale_to_trace(laplacian: Array) -> Array:
-    """Return the same graph with ``Tr L = d``."""
+    """Return the same graph scaled to ``Tr L = d``.
+
+    Parameters
+    ----------
+    laplacian : array (d, d)
+
+    Returns
+    -------
+    array (d, d)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx.generators import scale_to_trace
+    >>> scale_to_trace(np.array([[4.0, -4.0], [-4.0, 4.0]])).tolist()
+    [[1.0, -1.0], [-1.0, 1.0]]
+    """
     return np.asarray(laplacian * (laplacian.shape[0] / np.trace(laplacian)))

@@ -1,7 +1,7 @@
-"""Neighbour graphs and smooth signals of any size: nothing is d × d.
+"""Neighbour graphs and smooth signals of any size, without d × d arrays.
 
-Signals are drawn from ``N(0, (L + δI)⁻¹)``: with B the incidence matrix, ``B√w ξ + √δ ζ`` has the
-covariance ``L + δI`` for standard normal ξ and ζ, so that one sparse solve makes it a signal.
+Signals are drawn from ``N(0, (L + δI)⁻¹)``. With B the incidence matrix and standard normal ξ and
+ζ, ``B√w ξ + √δ ζ`` has the covariance ``L + δI``; one sparse solve turns it into a signal.
 """
 
 from __future__ import annotations
@@ -22,16 +22,29 @@ _MAX_STEPS = 20_000
 def neighbour_graph(
     d: int, rng: np.random.Generator, dimensions: int = 2, neighbours: int = 8
 ) -> EdgeList:
-    """Join random points of the unit cube to their nearest neighbours, with ``Tr L = d``.
+    """Return the nearest-neighbour graph of random points of the unit cube, with ``Tr L = d``.
 
     Parameters
     ----------
     d : int
     rng : numpy.random.Generator
     dimensions : int
-        Of the cube; the more, the less local is the graph.
+        The dimension of the cube; in higher dimensions the graph is less local.
     neighbours : int
-        How many every point chooses; it may be chosen by more.
+        The number of neighbours that every point is joined to. A vertex may have more edges, since
+        others may choose it.
+
+    Returns
+    -------
+    EdgeList
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx.generators import neighbour_graph
+    >>> graph = neighbour_graph(6, np.random.default_rng(0), neighbours=2)
+    >>> graph.d, graph.weights.size >= 6, round(float(graph.degrees.sum()), 6)
+    (6, True, 6.0)
     """
     d, dimensions = whole_number("d", d, 2), whole_number("dimensions", dimensions, 1)
     neighbours = min(whole_number("neighbours", neighbours, 1), d - 1)
@@ -53,10 +66,27 @@ def smooth_table(
     graph : EdgeList
     n : int
     rng : numpy.random.Generator
-    noise : float
-        The deviation of the noise.
+    noise : float ≥ 0
+        The standard deviation of the noise.
     level : float > 0
-        δ; the smaller, the longer are the waves.
+        δ; smaller values give longer wavelengths.
+
+    Returns
+    -------
+    array (n, d)
+
+    Raises
+    ------
+    SolverError
+        If conjugate gradients do not converge.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx.generators import neighbour_graph, smooth_table
+    >>> rng = np.random.default_rng(0)
+    >>> smooth_table(neighbour_graph(6, rng, neighbours=2), 20, rng).shape
+    (20, 6)
     """
     n, d, m = whole_number("n", n, 1), graph.d, graph.weights.size
     noise, level = real_number("noise", noise, 0.0), real_number("level", level, 0.0, strict=True)
@@ -96,4 +126,4 @@ def _solved(matrix: sparse.csr_array, side: Array) -> Array:
         previous, square = square, np.einsum("ij,ij->j", rest, rest)
         along *= square / np.maximum(previous, np.finfo(float).tiny)
         along += rest
-    raise SolverError(f"signals were not found in {_MAX_STEPS} steps; raise level.")
+    raise SolverError(f"conjugate gradients did not converge in {_MAX_STEPS} steps; raise level.")

@@ -1,1 +1,1 @@
-"""Graphs as matrices: Laplacians and edge weights, bounds on edges, brackets of them."""
+"""Graphs as matrices: Laplacians, edge weights and bounds on edges."""

@@ -1,7 +1,6 @@
-"""What is known about edges beforehand: some are absent, some present, weights are limited.
+"""Prior knowledge of edges: absent edges, present edges and limits of weights.
 
-A constraint on the Laplacians, so every model and every solver that goes through the Laplacian QP
-has it.
+Bounds constrain the Laplacian, so they apply to every model.
 """
 
 from __future__ import annotations
@@ -27,13 +26,30 @@ MOST_VERTICES = 20_000
 class EdgeBounds:
     """Bounds ``lower ≤ w ≤ upper`` of the edge weights.
 
-    Build them with :meth:`from_edges`, with :meth:`from_matrices`, or for many vertices from a list
-    of the possible edges with :meth:`from_list`.
+    Build them with :meth:`from_edges` or :meth:`from_matrices`. For many vertices, list the
+    possible edges with :meth:`from_list`.
 
     Attributes
     ----------
     lower, upper : array (m,)
         In the order of ``weights_from_laplacian``; ``upper`` may be infinite.
+
+    Raises
+    ------
+    ProblemError
+        If a bound is negative or NaN, or a lower bound exceeds its upper bound.
+
+    Examples
+    --------
+    >>> from wdro_cvx import EdgeBounds
+    >>> cities = ["Oslo", "Bergen", "Rome"]
+    >>> bounds = EdgeBounds.from_edges(
+    ...     cities, absent=[("Oslo", "Rome")], present=[("Oslo", "Bergen")], least=0.2
+    ... )
+    >>> bounds
+    EdgeBounds(3 vertices: 1 edges absent, 1 present)
+    >>> bounds.lower.tolist(), bounds.upper.tolist()
+    ([0.2, 0.0, 0.0], [inf, 0.0, inf])
     """
 
     lower: Array
@@ -43,14 +59,14 @@ class EdgeBounds:
         for name in ("lower", "upper"):
             values = _numbers(name, getattr(self, name))
             if values.ndim != 1 or np.isnan(values).any():
-                raise ProblemError(f"{name} must be a list of one number per edge, without NaN.")
+                raise ProblemError(f"{name} must have one number per edge, and no NaN.")
             values.flags.writeable = False
             object.__setattr__(self, name, values)
         if self.lower.shape != self.upper.shape:
             raise ProblemError("lower and upper must have the same length.")
         vertex_count(self.lower)
         if self.lower.min() < 0.0 or not np.isfinite(self.lower).all():
-            raise ProblemError("lower bounds must be finite and at least 0: weights are.")
+            raise ProblemError("lower bounds must be finite and at least 0.")
         if (self.lower > self.upper).any():
             raise ProblemError("a lower bound exceeds its upper bound.")
 
@@ -64,13 +80,14 @@ class EdgeBounds:
         least: float = 0.0,
         most: float = np.inf,
     ) -> EdgeBounds:
-        """State which edges are absent, which have at least the weight ``least``, and a maximum.
+        """Build bounds from lists of absent and present edges and a largest weight.
 
         Parameters
         ----------
         d : int or sequence
             The number of vertices, or their names, such as the columns of a data frame.
-        absent, present : pairs of vertices, counted from 0, or by name
+        absent, present : iterable of pairs
+            Pairs of vertices by number, counted from 0, or by name.
         least : float
             The least weight of a present edge.
         most : float
@@ -89,7 +106,7 @@ class EdgeBounds:
                 i, j = places.get(first), places.get(second)
                 if i is None or j is None or i == j:
                     raise ProblemError(
-                        f"({first}, {second}) is no edge of a graph with vertices "
+                        f"({first}, {second}) is not an edge of a graph with vertices "
                         f"{names[0]} to {names[-1]}."
                     )
                 matrix[i, j] = matrix[j, i] = value
@@ -104,19 +121,19 @@ class EdgeBounds:
         lower: ArrayLike = 0.0,
         upper: ArrayLike = np.inf,
     ) -> EdgeBounds:
-        """State which edges are possible; all others are absent, and nothing is stored for them.
+        """Build bounds from a list of the possible edges; all others are absent and take no memory.
 
-        For graphs of many vertices: roads, grids, the nearest neighbours of every vertex.
+        For graphs with many vertices: roads, grids, nearest neighbours.
 
         Parameters
         ----------
         d : int or sequence
             The number of vertices, or their names.
         pairs : array (k, 2), pairs of vertices, or sparse matrix (d, d)
-            The possible edges, in any order and direction; of a matrix, such as scikit-learn's
-            ``kneighbors_graph``, the places of its entries.
+            The possible edges in any order and direction. For a matrix, such as scikit-learn's
+            ``kneighbors_graph``, they are the positions of its entries.
         lower, upper : float or array (k,)
-            Bounds of their weights; of a pair that is named twice both hold.
+            Bounds of their weights. If a pair is listed twice, both bounds hold.
         """
         from wdro_cvx.graphs.listed_bounds import list_bounds
 
@@ -125,7 +142,7 @@ class EdgeBounds:
 
     @classmethod
     def from_matrices(cls, lower: ArrayLike, upper: ArrayLike) -> EdgeBounds:
-        """State the bounds as symmetric matrices; their diagonals are not read."""
+        """Build bounds from two symmetric matrices; their diagonals are ignored."""
         matrices = [_numbers("lower", lower), _numbers("upper", upper)]
         for name, matrix in zip(("lower", "upper"), matrices, strict=True):
             square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] >= 2
@@ -156,7 +173,7 @@ class EdgeBounds:
         return found[0], found[1]
 
     def most_degrees(self) -> Array:
-        """Return the largest degree that every vertex may have."""
+        """Return the largest possible degree of every vertex."""
         heads, tails = edge_index(self.d)
         found = np.zeros(self.d)
         np.add.at(found, heads, self.upper)
@@ -164,7 +181,7 @@ class EdgeBounds:
         return found
 
     def check_total(self, total: float) -> None:
-        """Raise ProblemError unless weights that sum to ``total`` exist."""
+        """Raise ProblemError if no weights within the bounds sum to ``total``."""
         self._check_sums(self.lower, self.upper, total)
 
     def _check_sums(self, lower: Array, upper: Array, total: float) -> None:
@@ -189,7 +206,7 @@ def _empty(total: float) -> str:
 
 
 def _remedy(lower: Array, upper: Array, side: Array) -> str:
-    """Say which bounds to change, or which trace is within them."""
+    """Return advice: a bound to change, or a trace that the bounds allow."""
     change = "Lower a lower bound" if side is lower else "Raise an upper bound"
     with np.errstate(over="ignore"):
         moderate = float(side.sum()) < 1e200
@@ -208,7 +225,7 @@ def _remedy(lower: Array, upper: Array, side: Array) -> str:
 
 
 def _numbers(name: str, values: ArrayLike) -> Array:
-    """Return real numbers as an array of their own, or raise ProblemError."""
+    """Return real numbers as a new array, or raise ProblemError."""
     try:
         array = np.asarray(values)
         if array.dtype.kind not in "biufO":
@@ -219,7 +236,7 @@ def _numbers(name: str, values: ArrayLike) -> Array:
 
 
 def _names(vertices: int | Sequence[Hashable], most: int = MOST_VERTICES) -> Sequence[Hashable]:
-    """Return the names of vertices, their numbers if a number is all that is given."""
+    """Return the names of the vertices; their numbers if only a count is given."""
     if isinstance(vertices, (int, np.integer)):
         count = whole_number("d", vertices, 2)
         if count > most:
@@ -241,7 +258,7 @@ def _names(vertices: int | Sequence[Hashable], most: int = MOST_VERTICES) -> Seq
 
 
 def _pairs(edges: Iterable[tuple[Hashable, Hashable]]) -> list[tuple[Hashable, Hashable]]:
-    """Return edges as pairs that can be looked up, or raise ProblemError."""
+    """Return edges as hashable pairs, or raise ProblemError."""
     try:
         pairs = [(first, second) for first, second in edges]
         hash(tuple(pairs))

@@ -1,4 +1,4 @@
-"""A weighted graph as the list of its edges, and as a sparse Laplacian."""
+"""A weighted graph as an edge list and as a sparse Laplacian."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Vertices = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class EdgeList:
-    """Edges with their weights, each named once, its smaller vertex first.
+    """Edges with their weights, each listed once with its smaller vertex first.
 
     Attributes
     ----------
     d : int
         The number of vertices.
     heads, tails : arrays (m,) of int
-        ``heads < tails``, in the order of their pairs.
+        The end points, ``heads < tails``, sorted by pair.
     weights : array (m,)
     """
 

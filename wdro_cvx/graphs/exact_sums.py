@@ -1,4 +1,4 @@
-"""Weights within bounds whose exact sum is given, which rounding would miss."""
+"""Weights within bounds whose sum is exact, not only up to rounding."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 from wdro_cvx.validation import Array
 
 _EPS = float(np.finfo(float).eps)
-#: The relative error that pairwise sums of nonnegative numbers stay far below.
+#: Far above the relative error of pairwise sums of nonnegative numbers.
 SURE = 1e-9
-_FEW = 1000  # numbers that are added up one by one, or tried as a place for the last crumb
+_FEW = 1000  # numbers that are summed one by one, or tried for the last correction
 
 
 def missing(weights: Array, total: float) -> float:
-    """Return ``total - Σw``, rounded only once, so that its sign is exact."""
+    """Return ``total - Σw``, rounded only once, so its sign is exact."""
     rest, parts = weights[weights != 0.0], [total]
     while rest.size > _FEW:
-        # Rounded to multiples of a unit of which all sums are numbers, leading digits add up
-        # exactly (Rump, Ogita and Oishi, SIAM J. Sci. Comput. 2008); what is left is far smaller.
+        # Leading digits, rounded to multiples of a common unit, add up without rounding
+        # (Rump, Ogita and Oishi, SIAM J. Sci. Comput. 2008); the remainders are far smaller.
         _, exponent = math.frexp(float(np.abs(rest).max()))
         unit = math.ldexp(1.0, exponent + (rest.size + 2).bit_length())
         leading = (rest + unit) - unit
@@ -31,13 +31,13 @@ def missing(weights: Array, total: float) -> float:
 
 
 def too_little(caps: Array, total: float) -> bool:
-    """Say whether caps sum to less than ``total``, exactly."""
-    caps = np.minimum(caps, total)  # as good as the caps themselves, and no sum overflows
+    """Say whether caps sum to less than ``total``, decided exactly."""
+    caps = np.minimum(caps, total)  # equivalent, and the sum cannot overflow
     return float(caps.sum()) <= total * (1.0 + SURE) and missing(caps, total) > 0.0
 
 
 def shortfall(weights: Array, total: float) -> float:
-    """Return ``total - Σw``, as :func:`missing` does where it is small and for less where not."""
+    """Return ``total - Σw``, by :func:`missing` if it is small and by a plain sum otherwise."""
     short = total - float(weights.sum())
     return missing(weights, total) if abs(short) <= 1e-6 * total else short
 
@@ -45,9 +45,9 @@ def shortfall(weights: Array, total: float) -> float:
 def project_interval(point: Array, lower: Array, upper: Array, total: float) -> Array:
     """Project onto ``{lower ≤ w ≤ upper, Σw = total}``: ``w = clip(point - θ)``.
 
-    The weights are within the bounds, and their exact sum is ``total``, or would be if one positive
-    weight were changed by less than its own rounding. A point that has this already is returned as
-    it is. Where no weights within the bounds have the sum, it is as near as they allow.
+    The weights are within the bounds. Their exact sum is ``total``, or would be if one positive
+    weight changed by less than its own rounding. A point that satisfies this already is returned
+    unchanged. If no weights within the bounds have the sum, it is as near as they allow.
     """
     weights = np.clip(point, lower, upper)
     if abs(float(weights.sum()) - total) > 4 * _EPS * total:
@@ -67,10 +67,10 @@ def nearby_weights(weights: Array, lower: Array, upper: Array, total: float) -> 
 
 
 def _shifted(point: Array, lower: Array, upper: Array, total: float) -> Array:
-    """Return ``clip(point - θ)`` with a sum of ``total`` up to rounding of the point.
+    """Return ``clip(point - θ)`` with the sum ``total``, up to rounding of the point.
 
-    The sum falls with θ, piecewise linearly; Newton steps, kept in a bracket by bisection, end on
-    the right piece.
+    The sum decreases with θ and is piecewise linear. Newton steps, kept in a bracket by bisection,
+    find the right piece.
     """
     finite = np.where(np.isfinite(upper), upper, lower + total)
     low, high = float(np.min(point - finite)) - total, float(np.max(point - lower)) + total
@@ -91,7 +91,7 @@ def _shifted(point: Array, lower: Array, upper: Array, total: float) -> Array:
 
 
 def _summing_to(point: Array, weights: Array, lower: Array, upper: Array, total: float) -> Array:
-    """Place what the sum lacks, or take off what it has too much, until it is exact."""
+    """Add what the sum lacks, or subtract its excess, until it is exact."""
     for _ in range(100):
         short = missing(weights, total)
         if short == 0.0 or not _place(point, weights, lower, upper, total, short):
@@ -102,10 +102,10 @@ def _summing_to(point: Array, weights: Array, lower: Array, upper: Array, total:
 def _place(
     point: Array, weights: Array, lower: Array, upper: Array, total: float, short: float
 ) -> bool:
-    """Change weights so that their sum lacks less than ``short``, unless rounding allows no less.
+    """Change weights to reduce the shortfall of their sum; return False if rounding prevents it.
 
-    Edges strictly within their bounds come first, whose prices are equal in a projection; then
-    others that carry weight, and at last those without. Among these the point knows best.
+    Edges strictly within their bounds come first, because their prices are equal in a projection.
+    Then come other edges with weight, and last those without. Ties are decided by the point.
     """
     size = abs(short)
     places = np.flatnonzero((weights > lower) & (weights < upper))
@@ -120,20 +120,20 @@ def _place(
             return False
     own, least, most = weights[places], lower[places], upper[places]
     room = most - own if short > 0.0 else own - least
-    if free and size > 64 * _EPS * total:  # on all alike, as far as there is room
+    if free and size > 64 * _EPS * total:  # spread it over all of them, as far as there is room
         reach = np.minimum(room, size)
         step = np.copysign(min(size / float(reach.sum()), 1.0), short)
         weights[places] = np.clip(own + step * reach, least, most)
         return True
     moved = own + short
     change = moved - own
-    error = np.abs((own - (moved - change)) + (short - change))  # exactly what rounding drops
+    error = np.abs((own - (moved - change)) + (short - change))  # the exact rounding error
     gain = np.copysign(1.0, short) * (point[places] - own)
     fits = (moved >= least) & (moved <= most)
     if free and fits.any():
         gain[~fits | (error > error[fits].min())] = -np.inf
     elif (error >= size).any():
-        return False  # less than the rounding of a weight that has room for it
+        return False  # below the rounding of a weight with room for it
     best = int(np.argmax(gain))
     if not fits[best]:
         order = np.argsort(-gain, kind="stable")
@@ -148,7 +148,7 @@ def _place(
 
 
 def _few_of(places: NDArray[np.intp], weights: Array) -> NDArray[np.intp]:
-    """Return some of many places: the lightest, which have the finest digits, and any others."""
+    """Return some of many places: the smallest weights, whose digits are finest, and others."""
     if places.size <= 2 * _FEW:
         return places
     lightest = places[np.argpartition(weights[places], _FEW)[:_FEW]]

@@ -19,9 +19,9 @@ from scipy.spatial.distance import squareform
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.validation import Array, finite_array, real_number, square_matrix
 
-#: Edges that are looked at together where a matrix product would lose digits.
+#: Edges per block in sums over edges.
 BLOCK = 1024
-_ROWS = 128  # of a matrix that are looked at together
+_ROWS = 128  # per block
 
 
 @lru_cache(maxsize=8)
@@ -58,7 +58,7 @@ def weights_from_laplacian(laplacian: Array) -> Array:
 def symmetric_weights(matrix: Array) -> Array:
     """Return the edge weights of the symmetric part of a matrix."""
     weights = squareform(matrix, checks=False)
-    # Halved first, since the sum of two numbers need not be one.
+    # Halved first, because the sum could overflow.
     weights /= -2.0
     weights -= squareform(matrix.T, checks=False) / 2
     return np.asarray(weights)
@@ -74,12 +74,12 @@ def adjoint(matrix: Array) -> Array:
 
 
 def inner(first: Array, second: Array) -> float:
-    """Return ``⟨A, B⟩``, summed pairwise: over d² entries a plain sum would lose digits."""
+    """Return ``⟨A, B⟩``, summed pairwise to keep digits."""
     return float(np.sum(np.multiply(first, second)))
 
 
 def edge_blocks(laplacian: Array) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Array]]:
-    """Yield the end points and weights of a Laplacian's edges, some at a time."""
+    """Yield the end points and weights of a Laplacian's edges in blocks."""
     heads, tails = edge_index(laplacian.shape[0])
     weights = -laplacian[heads, tails]
     used = np.flatnonzero(weights)
@@ -96,7 +96,7 @@ def degrees(weights: Array) -> Array:
 
 
 def incidence(d: int) -> sparse.csr_array:
-    """Return the unsigned incidence matrix ``A`` (d × m), for models that want it as a matrix."""
+    """Return the unsigned incidence matrix ``A`` (d × m) as a sparse array."""
     heads, tails = edge_index(d)
     m = heads.size
     columns = np.arange(m)
@@ -138,10 +138,10 @@ def project_simplex(point: ArrayLike, total: float, slope: ArrayLike | None = No
     normal = np.ones_like(start) if slope is None else finite_array("slope", slope, 1)
     if normal.shape != start.shape or normal.min() <= 0:
         raise ProblemError("slope must be positive and of the same length as point.")
-    # Multiples of the slope do not change the projection; with the top at zero, what matters keeps
-    # its digits however large the point is.
+    # Adding multiples of the slope does not change the projection. With the maximum at zero, the
+    # entries that matter keep their digits.
     start = start - float(np.max(start / normal)) * normal
-    # w = (point - θ·slope)₊; the breakpoints point/slope, sorted, tell which entries are positive.
+    # w = (point - θ·slope)₊; the sorted breakpoints point/slope determine the positive entries.
     order = np.argsort(-start / normal)
     sorted_start, sorted_normal = start[order], normal[order]
     thresholds = (np.cumsum(sorted_start * sorted_normal) - total) / np.cumsum(sorted_normal**2)
@@ -152,11 +152,11 @@ def project_simplex(point: ArrayLike, total: float, slope: ArrayLike | None = No
 
 @dataclass(frozen=True)
 class Residuals:
-    """How far a matrix is from the feasible Laplacians.
+    """The violations of the constraints on Laplacians.
 
-    Each is relative to the trace, or to the largest entry where the problem penalises the trace
-    instead of fixing it; ``trace`` is then zero, and ``bounds`` is where there are none. ``repair``
-    is how far the matrix is from the nearest feasible one, relative to its norm.
+    Each is relative to the trace, or to the largest entry if the trace is not fixed. ``trace`` is
+    zero if the trace is not fixed, and ``bounds`` if there are none. ``repair`` is the distance to
+    the repaired graph, relative to its norm.
     """
 
     symmetry: float
@@ -168,34 +168,33 @@ class Residuals:
 
     @property
     def largest(self) -> float:
-        """The largest of them."""
+        """The largest violation."""
         found = (self.symmetry, self.row_sums, self.sign, self.trace, self.bounds, self.repair)
         return max(found)
 
 
 def graph_size(size: float, target: float) -> float:
-    """Return the size that a graph's errors are relative to where its trace is free.
+    """Return the scale of a graph's errors if its trace is free.
 
-    A graph of less than a millionth of the trace that was aimed at counts as empty, and an empty
-    one has no size of its own.
+    It is at least a millionth of the target trace, because an empty graph has no scale of its own.
     """
     return max(size, 1e-6 * target, float(np.finfo(float).tiny))
 
 
 def residuals(laplacian: ArrayLike, trace: float, *, fixed_trace: bool = True) -> Residuals:
-    """Measure by how much each Laplacian constraint is violated."""
+    """Return by how much a matrix violates each Laplacian constraint."""
     return violations(
         square_matrix("laplacian", laplacian, error=ProblemError), trace, fixed_trace=fixed_trace
     )
 
 
 def violations(matrix: Array, trace: float, *, fixed_trace: bool = True) -> Residuals:
-    """Return the :func:`residuals` of a matrix that is known to be square and of numbers."""
-    # Where the trace is free the graph may be far smaller than the trace that was aimed at.
+    """Return the :func:`residuals` of a matrix that has already been validated."""
+    # If the trace is not fixed, the graph may be far smaller than the target.
     scale = trace if fixed_trace else graph_size(float(np.abs(matrix).max()), trace)
     skew = sign = 0.0
-    with np.errstate(over="ignore"):  # entries may be as large as numbers get
-        for start in range(0, len(matrix), _ROWS):  # some rows at a time stay in the cache
+    with np.errstate(over="ignore"):  # entries may be close to overflow
+        for start in range(0, len(matrix), _ROWS):  # blocks of rows stay in the cache
             rows = matrix[start : start + _ROWS]
             others = rows - matrix[:, start : start + _ROWS].T
             skew = max(skew, float(np.abs(others, out=others).max()))
@@ -211,17 +210,16 @@ def violations(matrix: Array, trace: float, *, fixed_trace: bool = True) -> Resi
 
 
 def nearest_feasible(laplacian: Array, trace: float | None) -> Array:
-    """Return a Laplacian that is feasible to rounding, close to the given matrix.
+    """Return a Laplacian that is feasible up to rounding and close to the given matrix.
 
-    Negative weights become zero; the weights are scaled to the trace if one is given. Only the
-    off-diagonal entries are read. A matrix without any positive weight gives the complete graph
-    where a trace is asked for, since no scaling of it is feasible.
+    Only the off-diagonal entries are read. Negative weights become zero. The weights are scaled to
+    the trace if one is given; a matrix without positive weights then gives the complete graph.
     """
     weights = np.maximum(symmetric_weights(laplacian), 0.0)
     if trace is not None:
         largest = float(weights.max())
         if largest <= 0.0:
             return complete_graph(laplacian.shape[0], trace)
-        weights /= largest  # the sum of the largest and of the smallest numbers is then one too
+        weights /= largest  # so that the sum neither over- nor underflows
         weights *= trace / (2 * float(weights.sum()))
     return laplacian_from_weights(weights)

@@ -1,7 +1,7 @@
-"""Bounds on a list of possible edges; all other pairs are absent, and nothing is stored for them.
+"""Bounds on a list of possible edges; all other pairs are absent and take no memory.
 
-What a road network or a list of nearest neighbours says of a graph of many vertices. Up to
-``MOST_VERTICES`` vertices it serves wherever bounds on all pairs do.
+They suit large graphs such as road networks or nearest neighbours. Up to ``MOST_VERTICES`` vertices
+they also work wherever bounds on all pairs do.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ Vertices = NDArray[np.int32]
 
 
 class ListedBounds(EdgeBounds):
-    """Bounds of the weights of some pairs, the only ones that may be edges.
+    """Bounds of the weights of the listed pairs; only these may be edges.
 
     Attributes
     ----------
     heads, tails : arrays (k,)
-        The pairs, each once and sorted, its smaller vertex first.
+        The pairs, sorted and without repetition, each with its smaller vertex first.
     least, most : arrays (k,)
         The bounds of their weights.
     """
@@ -67,21 +67,21 @@ class ListedBounds(EdgeBounds):
         return self._everywhere(self.most)
 
     def most_degrees(self) -> Array:
-        """Return the largest degree that every vertex may have."""
+        """Return the largest possible degree of every vertex."""
         ends = self.heads, self.tails
         first, second = (np.bincount(end, self.most, self.d) for end in ends)
         return np.asarray(first + second, float)
 
     def check_total(self, total: float) -> None:
-        """Raise ProblemError unless weights that sum to ``total`` exist."""
+        """Raise ProblemError if no weights within the bounds sum to ``total``."""
         self._check_sums(self.least, self.most, total)
 
     def _everywhere(self, values: Array) -> Array:
-        """Return values of the listed pairs among zeros for all others."""
+        """Return an array over all pairs with the values of the listed ones, else zero."""
         if self.d > MOST_VERTICES:
             raise ProblemError(
-                f"bounds on all pairs of {self.d} vertices are too many numbers; what asks for "
-                f"them is for at most {MOST_VERTICES} vertices. Use solvers.solve."
+                f"bounds on all pairs of {self.d} vertices take too much memory; methods that "
+                f"need them take at most {MOST_VERTICES} vertices. Use solvers.solve."
             )
         found = np.zeros(self.d * (self.d - 1) // 2)
         heads = self.heads.astype(np.int64)
@@ -98,12 +98,12 @@ class ListedBounds(EdgeBounds):
 def list_bounds(
     names: Sequence[Hashable], pairs: Any, lower: ArrayLike, upper: ArrayLike
 ) -> ListedBounds:
-    """Return the bounds of a list of pairs of these vertices, given in any order."""
+    """Return the bounds for a list of pairs of vertices, given in any order."""
     d = len(names)
     ends = _ends(names, pairs)
     sides = [_values("lower", lower, len(ends)), _values("upper", upper, len(ends))]
     if sides[0].min() < 0.0 or not np.isfinite(sides[0]).all():
-        raise ProblemError("lower bounds must be finite and at least 0: weights are.")
+        raise ProblemError("lower bounds must be finite and at least 0.")
     low, high = ends.min(axis=1), ends.max(axis=1)
     keys, places = np.unique(low * d + high, return_inverse=True)
     least, most = np.zeros(keys.size), np.full(keys.size, np.inf)
@@ -134,7 +134,7 @@ def _ends(names: Sequence[Hashable], pairs: Any) -> NDArray[np.int64]:
         try:
             found = np.array([(places[one], places[other]) for one, other in pairs])
         except KeyError as reason:
-            raise ProblemError(f"pairs names {reason}, which is no vertex of d.") from None
+            raise ProblemError(f"pairs names {reason}, which is not a vertex in d.") from None
         except (TypeError, ValueError) as reason:
             raise ProblemError("pairs must be pairs of names such as [('a', 'b')].") from reason
     if len(found) == 0:
@@ -142,7 +142,9 @@ def _ends(names: Sequence[Hashable], pairs: Any) -> NDArray[np.int64]:
     wrong = (found < 0).any(axis=1) | (found >= d).any(axis=1) | (found[:, 0] == found[:, 1])
     if wrong.any():
         first, second = found[np.argmax(wrong)]
-        raise ProblemError(f"({first}, {second}) is no edge of a graph with vertices 0 to {d - 1}.")
+        raise ProblemError(
+            f"({first}, {second}) is not an edge of a graph with vertices 0 to {d - 1}."
+        )
     return found.astype(np.int64)
 
 
@@ -170,5 +172,5 @@ def _values(name: str, values: ArrayLike, size: int) -> Array:
             f"{name} must be a number, or one for each of the {size} pairs."
         ) from reason
     if np.isnan(found).any():
-        raise ProblemError(f"{name} has NaN in it; give numbers.")
+        raise ProblemError(f"{name} contains NaN; pass numbers.")
     return found

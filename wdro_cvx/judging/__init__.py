@@ -1,4 +1,4 @@
-"""The judge's two back ends: one for matrices of d × d numbers, one for lists of edges.
+"""The judge's two back ends: one for d × d matrices, one for edge lists.
 
-What they share, and what the rules are, is in wdro_cvx/judging/court.py and wdro_cvx/judge.py.
+Their interface and shared rules are in wdro_cvx/judging/court.py and wdro_cvx/judge.py.
 """

@@ -1,7 +1,7 @@
-"""What the judge asks of a back end, and the rules that both of them follow.
+"""The interface of the judge's back ends, and the rules that both share.
 
-A back end works in the problem's unit, in which nothing is large or small. It repairs the matrix
-when it is made; then it is asked for the value, for moments of the set and for their bounds.
+A back end works in the problem's unit, in which no number is very large or small. It repairs the
+matrix on construction. Then it computes the value, moments of the set and their bounds.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from wdro_cvx.solution import Certificate
 from wdro_cvx.validation import Array
 
 EPS = float(np.finfo(float).eps)
-SUM = 64 * EPS  # of pairwise sums of any length, and the few roundings of each term
-#: If the slack for rounding costs more than this, relative to the value, it is worth a slower and
-#: sharper computation.
+SUM = 64 * EPS  # relative error of pairwise sums and of their terms
+#: If the slack for rounding exceeds this, relative to the value, a slower and sharper computation
+#: is worthwhile.
 WORTHWHILE = 1e-10
-#: Of what was offered, the share that must be left for it to count as offered.
+#: A certificate is used if at least this share of it is left after pulling it into the set.
 USABLE = 0.5
-_RANGE = 1e30  # of what certificates may hold, in the problem's unit; its square for moments
-_ISOLATED = 1e-12  # a degree below this share of the mean
-_PULLS = 8  # attempts to bring a second moment that is barely outside its set back into it
+_RANGE = 1e30  # limit of certificates in the problem's unit; squared for moments
+_ISOLATED = 1e-12  # relative to the mean degree
+_PULLS = 8  # attempts to pull a second moment into its set
 
 M = TypeVar("M")
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate(Generic[M]):
-    """A moment of the set in a back end's own form, and the share that is left of the offer."""
+    """A moment of the set in the back end's form, and the share of the offer that is left."""
 
     moment: M
     share: float
@@ -52,9 +52,9 @@ class Bound:
     ----------
     value : float
     edges : callable
-        Returns the brackets of the edges that it proves with a given excess.
+        Returns the edge brackets that it proves with a given excess.
     certificate : callable
-        Returns the moment and the multipliers that gave it, in the unit of the data.
+        Returns its moment and multipliers, in the unit of the data.
     """
 
     value: float
@@ -63,21 +63,21 @@ class Bound:
 
 
 class Court(ABC, Generic[M]):
-    """A back end.
+    """A back end of the judge.
 
     Attributes
     ----------
     prior : DegreePrior
         In the problem's unit.
     degrees : array (d,)
-        Those of the repaired graph.
+        The degrees of the repaired graph.
     residuals : Residuals
-        How far the matrix was from feasible.
+        The infeasibility of the given matrix.
     repair : float
         The distance to the repaired graph, in the Frobenius norm.
     """
 
-    #: Whether a bound is so dear that the first one that says anything is the last.
+    #: Whether to stop at the first finite bound, because bounds are expensive.
     thrifty: ClassVar[bool]
 
     prior: DegreePrior
@@ -87,15 +87,15 @@ class Court(ABC, Generic[M]):
 
     @abstractmethod
     def offered(self, moment: Moment) -> Candidate[M] | None:
-        """Return a certificate's moment, pulled into the set; None for a kind that is not taken."""
+        """Return a certificate's moment, pulled into the set; None if its kind is not supported."""
 
     @abstractmethod
     def value(self, offered: Candidate[M] | None) -> tuple[float, float]:
-        """Return the objective, rounded upwards, and how far the set contradicts itself."""
+        """Return the objective, rounded upwards, and the inconsistency of the set's worst case."""
 
     @abstractmethod
     def own(self) -> Candidate[M]:
-        """Return the worst case of the repaired graph, pulled into the set; after the value."""
+        """Return the repaired graph's worst case, pulled into the set; call ``value`` first."""
 
     @abstractmethod
     def bounds(self, moment: M, multipliers: list[Array], value: float) -> Iterator[Bound]:
@@ -110,7 +110,7 @@ def pulled_inside(problem: GraphProblem, moment: Moment) -> Candidate[Moment]:
     ambiguity, nominal = problem.ambiguity, problem.nominal
     membership = ambiguity.membership(nominal)
     centre, radius = membership.centre, ambiguity.radius
-    if isinstance(ambiguity, Singleton):  # there is no other
+    if isinstance(ambiguity, Singleton):  # it has one point only
         return Candidate(centre, 1.0)
     if out_of_range(moment, problem.unit):
         return Candidate(centre, 0.0)
@@ -121,7 +121,7 @@ def pulled_inside(problem: GraphProblem, moment: Moment) -> Candidate[Moment]:
             return Candidate(centre, 1.0)
         try:
             known = membership.explain(matrix)
-        except np.linalg.LinAlgError:  # a matrix of which nothing can be made
+        except np.linalg.LinAlgError:  # the matrix cannot be explained
             return Candidate(centre, 0.0)
     share, spare = 1.0, 1e-14
     for _ in range(_PULLS):
@@ -131,15 +131,15 @@ def pulled_inside(problem: GraphProblem, moment: Moment) -> Candidate[Moment]:
             return Candidate(candidate, share)
         if not np.isfinite(distance) or type(known) is not type(centre):
             break
-        # Squared transport distances are convex in M, so the square of the ratio is enough for
-        # them but for rounding, of which a divergence has the more the smaller it is.
+        # Squared transport distances are convex in M, so the squared ratio is enough up to
+        # rounding. The relative rounding error of a divergence grows as it gets smaller.
         share *= (radius / distance) ** 2 * (1.0 - spare)
         spare *= 16.0
     return Candidate(centre, 0.0)
 
 
 def out_of_range(moment: Moment, unit: float) -> bool:
-    """Say whether a moment is larger than any of a set could be, and than squares of it may be."""
+    """Say whether a moment is too large to be in any set, or its squares would overflow."""
     limits = _RANGE * unit, (_RANGE * unit) ** 2
     return any(
         piece is not None and not float(np.abs(piece).max()) <= limit
@@ -148,22 +148,22 @@ def out_of_range(moment: Moment, unit: float) -> bool:
 
 
 def multipliers_in_range(nu: Array, unit: float) -> bool:
-    """Say whether the products of multipliers are numbers."""
+    """Say whether products of the multipliers stay in range."""
     return float(np.abs(nu).max()) <= (_RANGE * unit) ** 2
 
 
 def own_multipliers(prior: DegreePrior, degrees: Array) -> Array:
-    """Return the slopes at the degrees; an isolated vertex's would be infinite under logarithms."""
+    """Return φ' at the degrees, with a positive minimum degree for isolated vertices."""
     least = _ISOLATED * float(degrees.mean())
-    if prior.alpha > 0.0 and least == 0.0:  # an empty graph has no mean to take a share of
+    if prior.alpha > 0.0 and least == 0.0:  # an empty graph has mean degree 0
         least = 1.0
     return prior.slope(np.maximum(degrees, least))
 
 
 def safe_cost(prior: DegreePrior, weights: Array, degrees: Array, rounding: float) -> float:
-    """Return what a graph costs by itself, rounded upwards.
+    """Return the prior's value at a graph, rounded upwards.
 
-    ``rounding`` is the relative error of the degrees and of sums of them.
+    ``rounding`` is the relative error of the degrees and of their sums.
     """
     cost = prior.value(weights, degrees)
     size, total, penalty = abs(cost), float(degrees.sum()), prior.trace.penalty
@@ -173,6 +173,6 @@ def safe_cost(prior: DegreePrior, weights: Array, degrees: Array, rounding: floa
         logs = prior.alpha * np.log(degrees)
         size = abs(cost + float(logs.sum())) + float(np.abs(logs).sum())
         size += prior.alpha * degrees.size
-    # A trace close to the one that is aimed at cancels in the penalty.
+    # A trace close to its target cancels in the penalty.
     swing = max(penalty(total * (1.0 + rounding)), penalty(total * (1.0 - rounding)))
     return cost + rounding * size + max(swing - penalty(total), 0.0)

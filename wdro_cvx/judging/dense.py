@@ -1,4 +1,4 @@
-"""The judge's back end for matrices: any set, any bounds, and arrays of d × d numbers."""
+"""The judge's back end for matrices: all sets and bounds, with d × d arrays."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TINY = float(np.finfo(float).tiny)
 
 
 class DenseCourt(Court[Moment]):
-    """The judge's arithmetic on matrices."""
+    """The back end for matrices."""
 
     thrifty: ClassVar[bool] = False
 
@@ -51,20 +51,20 @@ class DenseCourt(Court[Moment]):
         return self.problem.ambiguity.worst_case(self.problem.nominal, self.laplacian)
 
     def offered(self, moment: Moment) -> Candidate[Moment]:
-        """Return a certificate's moment, pulled into the set; every kind is taken."""
+        """Return a certificate's moment, pulled into the set; all kinds are supported."""
         return pulled_inside(self.problem, moment.scaled(1.0 / self.unit))
 
     def value(self, offered: Candidate[Moment] | None) -> tuple[float, float]:
-        """Return the objective, rounded upwards, and how far the set contradicts itself."""
+        """Return the objective, rounded upwards, and the inconsistency of the set's worst case."""
         worst, problem = self._worst, self.problem
-        # A risk is the maximum of ⟨M, L⟩, so that a perturbation of L by E, which is what rounding
-        # amounts to, moves it by at most ‖E‖₂ times the sum of M's singular values.
+        # Rounding amounts to a perturbation of L by E. A risk is the maximum of ⟨M, L⟩, so it
+        # changes by at most ‖E‖₂ times the sum of M's singular values.
         top = 2 * float(self.degrees.max())
         rounding = accumulation(problem.nominal) * top * nuclear_size(worst.moment)
         attained = inner(worst.second_moment, self.laplacian)
         miss = max(abs(worst.risk - attained) - 2 * rounding - (worst.rounding or 0.0), 0.0)
         risk = max(worst.risk, attained)
-        if worst.rounding is not None:  # a set that knows what its own arithmetic may have lost
+        if worst.rounding is not None:  # the set bounds its own rounding error
             risk, rounding = worst.risk, worst.rounding
         cost = safe_cost(self.prior, weights_from_laplacian(self.laplacian), self.degrees, SUM)
         value = risk + rounding + SUM * abs(worst.risk) + cost
@@ -75,7 +75,7 @@ class DenseCourt(Court[Moment]):
         return pulled_inside(self.problem, self._worst.moment)
 
     def bounds(self, moment: Moment, multipliers: list[Array], value: float) -> Iterator[Bound]:
-        """Yield the bounds of a moment, with sharper costs where the slack for rounding shows."""
+        """Yield the bounds of a moment, with sharper costs if the rounding slack matters."""
         problem = self.problem
         costs, slack = safe_costs(problem.nominal, moment)
         if moment.rows is not None:

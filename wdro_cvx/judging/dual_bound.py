@@ -5,16 +5,16 @@ For **any** costs ``c`` below ``𝒯*M``, M in the ambiguity set, and **any** mu
     Σ min { 2βw² - p_ij w : l_ij ≤ w ≤ u_ij } - Σ φ*(ν_i) + τT/2 - τ²/16s  ≤  optimum,
     p_ij = τ - level_ij,    level_ij = c_ij + ν_i + ν_j
 
-with ``T`` the trace, the last term only where it is penalised by s, and τ = 0 where it is free;
-``φ*(ν) = max νu - κu² + α log u`` is the conjugate of what a degree costs. It is exact at the
-optimum. Levels are rounded down, which lowers it, and the sum as well.
+where ``T`` is the trace. The last term is present only if the trace is penalised by s, and τ = 0 if
+the trace is free. ``φ*(ν) = max νu - κu² + α log u`` is the conjugate of the cost of a degree. The
+bound is exact at the optimum. Levels and sums are rounded down, which lowers it.
 
-With bounds τ may be as large as the dearest edge costs, for the sake of the last crumb of the
-trace, and ``Σ -τw + τT/2`` would cancel. There the dual is computed at ``w = clip(p/4β)`` as
+With bounds, τ may be as large as the cost of the most expensive edge, and ``Σ -τw + τT/2`` would
+cancel. In that case the dual is computed at ``w = clip(p/4β)`` as
 
     Σ (2βw² + level·w) + τ(T/2 - Σw)
 
-with the difference added up exactly before it is multiplied by τ.
+with an exact sum in the last bracket.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from wdro_cvx.problem import GraphProblem
 from wdro_cvx.validation import Array
 
 _EPS = float(np.finfo(float).eps)
-_SUM = 64 * _EPS  # of pairwise sums of any length, and the few roundings of each term
-_STEPS = 400  # for τ; every other halves its bracket
+_SUM = 64 * _EPS  # relative error of pairwise sums and of their terms
+_STEPS = 400  # for τ; every second step halves its bracket
 _MANY, _STRIDE = 20_000, 8
 
 
 @dataclass(frozen=True, eq=False)
 class DualBound:
-    """A bound, with the multipliers and the prices of the edges that gave it."""
+    """A bound with its multipliers and edge prices."""
 
     value: float
     nu: Array
@@ -48,7 +48,7 @@ class DualBound:
 
 @dataclass(frozen=True, eq=False)
 class DualPoint:
-    """The dual, rounded downwards, at some τ, and the prices of the edges there."""
+    """The dual at some τ, rounded downwards, with the edge prices."""
 
     value: float
     tau: float
@@ -56,7 +56,7 @@ class DualPoint:
 
 
 def dual_bound(problem: GraphProblem, costs: Array, nu: Array) -> DualBound:
-    """Return the bound at ν and nearly the best τ."""
+    """Return the bound at ν and a nearly optimal τ."""
     prior, bounds = problem.prior, problem.prior.bounds
     levels = safe_levels(costs, nu, *edge_index(problem.d))
     box = None if bounds is None else (bounds.lower, bounds.upper)
@@ -84,18 +84,18 @@ def best_dual(
     box: tuple[Array, Array] | None,
     most: float = np.inf,
 ) -> DualPoint:
-    """Return the dual at ν and nearly the best τ up to ``most``.
+    """Return the dual at ν and a nearly optimal τ up to ``most``.
 
     Parameters
     ----------
     prior : DegreePrior
     levels : array (m,)
-        Those of the edges that may have weight, never above the exact ones.
+        The levels of the edges that may have weight, rounded downwards.
     nu : array (d,)
     box : pair of arrays (m,) or None
         The bounds of their weights.
     most : float
-        Above it other edges would pay.
+        Above it other edges would have positive prices.
     """
     if prior.trace.free:
         tau = 0.0
@@ -103,16 +103,16 @@ def best_dual(
         tau = bounded_tau(prior, levels, *box)
     else:
         tau = min(best_tau(prior, levels), most) if levels.size else most
-    prices = tau - levels  # rounded once: right to half a unit of its own last digit
+    prices = tau - levels  # rounded once: accurate to half a unit in the last place
     terms = [-prior.trace.curvature * tau**2]
     if box is None:
-        # The others have no weight, and none of what follows.
+        # Edges without a positive price have no weight and contribute nothing.
         earned = float(np.sum(np.square(prices[prices > 0.0]))) / (8 * prior.beta)
         terms += [-earned, tau * prior.trace.target / 2]
         size = earned
     else:
-        # These weights are right to a few units of their last digits, and none has crossed a bound:
-        # they miss the minimum by some ε²·2βw², far less than what is taken off below.
+        # The weights are accurate to a few units in the last place and within the bounds. They miss
+        # the minimum by about ε²·2βw², far less than what is subtracted below.
         weights = _weights(prior.beta, prices, *box)
         squares, costs = 2 * prior.beta * np.square(weights), levels * weights
         crumb = missing(weights, prior.trace.target / 2) if tau != 0.0 else 0.0
@@ -128,19 +128,19 @@ def _weights(beta: float, prices: Array, lower: Array, upper: Array) -> Array:
 
 
 def conjugate(prior: DegreePrior, nu: Array) -> tuple[float, float]:
-    """Return ``Σ φ*(ν_i)``, and the sum of the sizes of the terms that it was added up from."""
+    """Return ``Σ φ*(ν_i)``, and the sum of the absolute values of its terms."""
     kappa, alpha = prior.kappa, prior.alpha
     if alpha == 0.0:
         total = float(np.sum(np.square(nu))) / (4 * kappa)
         return total, total
     if kappa == 0.0 and float(nu.max()) >= 0.0:
-        return np.inf, 0.0  # degrees could grow without end: these multipliers bound nothing
+        return np.inf, 0.0  # degrees are unbounded: these multipliers prove nothing
     if kappa == 0.0:
         degrees = -alpha / nu
     else:
         root = np.sqrt(nu * nu + 8 * kappa * alpha)
         degrees = np.where(nu > 0.0, (root + nu) / (4 * kappa), 2 * alpha / (root + np.abs(nu)))
-    # Stationary in the degrees, so that their rounding counts only to second order.
+    # Stationary in the degrees, so their rounding enters at second order only.
     logs, lines = alpha * np.log(degrees), nu * degrees
     squares = kappa * np.square(degrees)
     size = float(np.sum(np.abs(logs) + np.abs(lines) + squares)) + alpha * nu.size
@@ -150,10 +150,9 @@ def conjugate(prior: DegreePrior, nu: Array) -> tuple[float, float]:
 def best_tau(prior: DegreePrior, levels: Array) -> float:
     """Return τ with ``Σ(τ - level)₊ = 4β(T/2 - 2κτ)``.
 
-    With the edges in use known it is an average over them; those that it leaves above are not in
-    use, and each round drops some, until none is above. Counted from the cheapest edge, small
-    differences between the levels keep their digits. Of many edges a part is asked first: what is
-    above its τ is above that of all, since more edges need a lower one.
+    For a known set of used edges, τ is an average over them. Edges with levels above it are dropped
+    until none is left. Levels are measured from the cheapest edge, so that small differences keep
+    their digits. With many edges, first find τ on a subset; it is an upper bound.
     """
     beta, half_trace, curvature = prior.beta, prior.trace.target / 2, prior.trace.curvature
     base = float(levels.min())
@@ -179,17 +178,17 @@ def _level_of(used: Array, target: float, slope: float) -> float:
 
 
 def bounded_tau(prior: DegreePrior, levels: Array, lower: Array, upper: Array) -> float:
-    """Return the best τ where weights are bounded, or the number below it.
+    """Return the best τ for bounded weights, or the next floating-point number below it.
 
-    There the dual is less by at most the slope times the distance, a rounding of ``τ·slope``.
+    The loss of the dual is then at most a rounding of ``τ·slope``.
 
-    The dual's slope falls with τ, piecewise linearly, and its sign is exact: where the caps nearly
-    fill the trace, the slope stays next to zero from one τ to another that is many times as large.
-    Newton steps, kept in a bracket by bisection, end on the right piece.
+    The dual's slope decreases with τ and is piecewise linear. Its sign is exact: if the caps nearly
+    fill the trace, the slope may stay close to zero over a wide range of τ. Newton steps, kept in a
+    bracket by bisection, find the right piece.
     """
     beta, half_trace, curvature = prior.beta, prior.trace.target / 2, prior.trace.curvature
     some = lower < upper
-    low = high = 0.0  # any τ will do where all weights are pinned
+    low = high = 0.0  # if all weights are fixed, any τ will do
     if some.any():
         low = float(np.min((levels + 4 * beta * lower)[some]))
         high = float(np.max((levels + 4 * beta * np.minimum(upper, half_trace))[some]))

@@ -1,7 +1,7 @@
-"""What a moment charges for every edge, never overstated: the judge's own arithmetic.
+"""The cost of every edge at a given moment, rounded downwards, in the judge's own arithmetic.
 
-A cost ``[𝒯*M]_ij = M_ii + M_jj - 2M_ij`` that is too low only lowers the judge's bound. So whatever
-rounding may have done to it is taken off (docs/certificates.md tells how much that is and why).
+A cost ``[𝒯*M]_ij = M_ii + M_jj - 2M_ij`` that is too low only lowers the judge's bound. A bound of
+the rounding error is therefore subtracted (docs/certificates.md derives it).
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ _EPS = float(np.finfo(float).eps)
 
 
 def safe_costs(nominal: Nominal, moment: Moment, exactly: bool = False) -> tuple[Array, Array]:
-    """Return costs that are at most the true ones, and by how much they may be below them.
+    """Return lower bounds of the costs, and by how much they may be too low.
 
     Parameters
     ----------
     nominal : Nominal
-        Whose own rounding is part of the slack.
+        Its rounding errors are part of the slack.
     moment : Moment
     exactly : bool
-        Take differences of columns before squaring. Slower, and without the cancellation that costs
-        digits where the vertices' signals are large and nearly equal.
+        Take differences of columns before squaring. This is slower, but does not cancel if the
+        vertices' signals are large and nearly equal.
     """
     edges = moment.d * (moment.d - 1) // 2
     costs, slack = np.zeros(edges), np.zeros(edges)
     for part in _parts(nominal, moment, exactly):
         costs += part[0]
         slack += part[1]
-    slack += 4 * _EPS * np.abs(costs)  # of adding up the parts, and of taking this off
+    slack += 4 * _EPS * np.abs(costs)  # of these sums and of the subtraction below
     return costs - slack, slack
 
 
@@ -46,7 +46,7 @@ _Part = tuple[Array, Array]
 
 
 def _parts(nominal: Nominal, moment: Moment, exactly: bool) -> Iterator[_Part]:
-    """Yield the costs of a moment's parts, and what rounding may have added to each."""
+    """Yield the costs of a moment's parts, with a bound of the rounding error of each."""
     if isinstance(moment, ReweighedMoment):
         yield _of_weights(moment, exactly)
         return
@@ -60,19 +60,19 @@ def _parts(nominal: Nominal, moment: Moment, exactly: bool) -> Iterator[_Part]:
         if moment.spread is not None:
             yield _of_rows(moment.spread, exactly, np.zeros(moment.d))
     elif moment.rows is not None:
-        # How far the columns of the data may have moved when they were factored.
+        # The rounding error of the columns from factoring.
         sizes = np.linalg.norm(moment.rows, axis=0)
         moved = accumulation(nominal) * np.maximum(nominal.lengths, sizes)
         yield _of_rows(moment.rows, exactly, moved)
     if isinstance(moment, (MeanMoment, TransportedMoment)):
-        if moment.shift is not None:  # it is what it is: nothing was added up
+        if moment.shift is not None:  # exact: it is no sum
             yield _of_matrix(moment.shift, 8 * _EPS)
     elif moment.rest is not None:
         yield _of_matrix(moment.rest, accumulation(nominal))
 
 
 def _of_nominal(nominal: Nominal, exactly: bool) -> _Part:
-    """Return what the nominal distribution charges."""
+    """Return the costs of the nominal distribution."""
     heads, tails = edge_index(nominal.d)
     if not exactly:
         return _of_gram(nominal.second_moment, accumulation(nominal))
@@ -84,7 +84,7 @@ def _of_nominal(nominal: Nominal, exactly: bool) -> _Part:
 
 
 def _of_weights(moment: ReweighedMoment, exactly: bool) -> _Part:
-    """Return what samples with other weights charge; these were divided by a sum, in rounding."""
+    """Return the costs of reweighted samples, including the rounding of the weights."""
     error = (roundings(len(moment.samples)) + 48) * _EPS
     if exactly:
         costs = pair_sums(moment.samples, moment.weights)
@@ -93,7 +93,7 @@ def _of_weights(moment: ReweighedMoment, exactly: bool) -> _Part:
 
 
 def _of_rows(rows: Array, exactly: bool, moved: Array) -> _Part:
-    """Return what rows charge whose columns the data's rounding may have ``moved``."""
+    """Return the costs of rows; ``moved`` bounds the rounding error of their columns."""
     error = (roundings(len(rows)) + 8) * _EPS
     if exactly:
         costs = pair_sums(rows)
@@ -104,7 +104,7 @@ def _of_rows(rows: Array, exactly: bool, moved: Array) -> _Part:
 
 
 def _of_gram(matrix: Array, error: float) -> _Part:
-    """Return the costs of ``RᵀR``, whose entries are off by error relative to the columns."""
+    """Return the costs of ``RᵀR``, with the error of the entries relative to the columns."""
     heads, tails = edge_index(len(matrix))
     diagonal = np.diagonal(matrix)
     ends = diagonal[heads] + diagonal[tails]
@@ -112,16 +112,16 @@ def _of_gram(matrix: Array, error: float) -> _Part:
 
 
 def _shaken(costs: Array, moved: Array) -> Array:
-    """Return by how much costs fall where columns are moved, in either direction."""
+    """Return the largest decrease of the costs if columns move by at most ``moved``."""
     heads, tails = edge_index(moved.size)
     shaken = moved[heads] + moved[tails]
     return np.asarray(shaken * (2 * np.sqrt(costs) + shaken))
 
 
 def _of_mean(nominal: Nominal, moment: MeanMoment) -> _Part:
-    """Return what ``mmᵀ - μμᵀ`` charges: ``(δ_i - δ_j)((δ_i - δ_j) + 2(μ_i - μ_j))``.
+    """Return the costs of ``mmᵀ - μμᵀ``: ``(δ_i - δ_j)((δ_i - δ_j) + 2(μ_i - μ_j))``.
 
-    The mean is known up to an error of its own; the change is what it is.
+    The mean has a rounding error; the change is exact.
     """
     heads, tails = edge_index(moment.d)
     change = moment.change[heads] - moment.change[tails]
@@ -132,7 +132,7 @@ def _of_mean(nominal: Nominal, moment: MeanMoment) -> _Part:
 
 
 def _of_matrix(matrix: Array, rounding: float) -> _Part:
-    """Return what a matrix charges, each of whose entries is off by rounding of itself."""
+    """Return the costs of a matrix with the given relative rounding error of its entries."""
     heads, tails = edge_index(len(matrix))
     diagonal, entries = np.diagonal(matrix), matrix[heads, tails]
     sizes = np.abs(diagonal)
@@ -141,7 +141,7 @@ def _of_matrix(matrix: Array, rounding: float) -> _Part:
 
 
 def nuclear_size(moment: Moment) -> float:
-    """Return a bound of the sum of a moment's singular values."""
+    """Return an upper bound of the sum of a moment's singular values."""
     size = 0.0 if moment.rows is None else float(np.vdot(moment.rows, moment.rows))
     if moment.rest is not None:
         size += float(np.sqrt(moment.d) * np.linalg.norm(moment.rest))

@@ -1,4 +1,4 @@
-"""Which edges the optimal graph has, for certain: brackets of its weights from a gap.
+"""Brackets of the weights of the optimal graph, from a duality gap.
 
 The objective is strongly convex. With ``g`` the gap between the value of a Laplacian and a bound,
 the prior alone gives, for the optimal graph,
@@ -9,8 +9,8 @@ The dual adds, at the price p of every edge and with ``m = clip(p/4β)`` to its 
 
     2β(w* - m)² + s|w* - m| ≤ g,    s = |4βm - p|
 
-since ``(4βm - p)(w* - m)`` is not negative. It holds edges out whose price is far below zero, and
-those at a cap whose price is far above it.
+since ``(4βm - p)(w* - m)`` is nonnegative. It proves that edges with strongly negative prices are
+absent and that edges with large prices are at their upper bounds.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from wdro_cvx.validation import Array, real_number
 EDGE_THRESHOLD = 1e-4
 
 _EPS = float(np.finfo(float).eps)
-_OUTWARD = 1e-12  # what rounding may do to a bracket, relative to the terms that it is made of
+_OUTWARD = 1e-12  # relative rounding error of a bracket's terms
 
 
 @dataclass(frozen=True, eq=False)
 class EdgeBrackets:
-    """Between which weights every edge of the optimal graph lies.
+    """Lower and upper bounds of the weight of every edge of the optimal graph.
 
     Attributes
     ----------
@@ -45,15 +45,15 @@ class EdgeBrackets:
     upper: Array
 
     def present(self, threshold: float = EDGE_THRESHOLD) -> NDArray[np.bool_]:
-        """Return which edges surely have at least this weight in the optimal graph."""
+        """Return which edges certainly have at least this weight in the optimal graph."""
         return np.asarray(self.lower >= _positive(threshold))
 
     def absent(self, threshold: float = EDGE_THRESHOLD) -> NDArray[np.bool_]:
-        """Return which edges surely have less."""
+        """Return which edges certainly have less than this weight in the optimal graph."""
         return np.asarray(self.upper < _positive(threshold))
 
     def undecided(self, threshold: float = EDGE_THRESHOLD) -> NDArray[np.bool_]:
-        """Return the others."""
+        """Return which edges are neither certainly present nor certainly absent."""
         return ~(self.present(threshold) | self.absent(threshold))
 
     def counts(self, threshold: float = EDGE_THRESHOLD) -> dict[str, int]:
@@ -77,9 +77,9 @@ def edge_brackets(
     problem : GraphProblem
     laplacian : array (d, d)
     prices : array (m,)
-        Those of the dual point, rounded upwards.
+        The prices of the dual point, rounded upwards.
     excess : float
-        The value of the Laplacian less that of the dual point.
+        The value of the Laplacian minus the value of the dual point.
     """
     prior, weights = problem.prior, weights_from_laplacian(laplacian)
     least: Array | float = 0.0
@@ -98,17 +98,17 @@ def edge_brackets(
 def dual_brackets(
     beta: float, prices: Array, lower: Array | float, upper: Array | float, excess: float
 ) -> tuple[Array, Array]:
-    """Return between which weights optimal edges lie, as their prices and bounds prove.
+    """Return bounds of the optimal weights, from the prices and bounds of the edges.
 
     Parameters
     ----------
     beta : float
     prices : array (m,)
-        Those of a dual point, right to the last of their own digits.
+        The prices of a dual point, accurate to the last digit.
     lower, upper : arrays (m,) or floats
         The bounds of the weights.
     excess : float
-        The value of a feasible graph less that of the dual point; infinite where nothing is known.
+        The value of a feasible graph minus the value of the dual point; infinite if unknown.
     """
     middle = np.clip(prices / (4 * beta), lower, upper)
     if np.isfinite(excess):

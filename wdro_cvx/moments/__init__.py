@@ -1,1 +1,1 @@
-"""What the data say: the nominal moment, points of a set with their evidence, missing values."""
+"""The nominal distribution, second moments with evidence of membership, and missing values."""

@@ -1,4 +1,4 @@
-"""Distributions in the open: what a worst case looks like, as samples or as a Gaussian."""
+"""Distributions of signals: discrete or Gaussian."""
 
 from __future__ import annotations
 
@@ -12,13 +12,22 @@ from wdro_cvx.validation import Array
 
 @dataclass(frozen=True, eq=False)
 class Discrete:
-    """Finitely many signals with their probabilities.
+    """A distribution on finitely many signals.
 
     Attributes
     ----------
     points : array (n, d)
+        The signals.
     weights : array (n,)
-        Nonnegative, with sum one.
+        Their probabilities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import Discrete
+    >>> coin = Discrete(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([0.25, 0.75]))
+    >>> coin.mean.tolist(), coin.second_moment.tolist()
+    ([0.25, 0.75], [[0.25, 0.0], [0.0, 0.75]])
     """
 
     points: Array
@@ -37,12 +46,19 @@ class Discrete:
 
 @dataclass(frozen=True, eq=False)
 class Gaussian:
-    """A normal distribution, perhaps with a singular covariance.
+    """A normal distribution; the covariance may be singular.
 
     Attributes
     ----------
     mean : array (d,)
     covariance : array (d, d)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import Gaussian
+    >>> Gaussian(np.array([1.0, 2.0]), np.eye(2)).second_moment.tolist()
+    [[2.0, 2.0], [2.0, 5.0]]
     """
 
     mean: Array
@@ -58,7 +74,7 @@ Distribution = Discrete | Gaussian
 
 
 def uniform(points: Array) -> Discrete:
-    """Return the distribution that gives every row the same probability."""
+    """Return the distribution with the same probability for every row."""
     return Discrete(points, np.full(points.shape[0], 1.0 / points.shape[0]))
 
 

@@ -1,10 +1,10 @@
-"""Second moments of a table with missing values, from what pairs of columns have in common.
+"""Second moments of a table with missing values, estimated from pairs of columns.
 
-A Laplacian sees no more of the data than ``D_ij = E(x_i - x_j)²``, and a pair of columns estimates
-it from the rows where both are present. ``Θ = -½JDJ`` with ``J = I - 11ᵀ/d`` has these costs. With
-holes it need not be positive semidefinite, which every distribution's is; the nearest one is. The
-nominal distribution of such a table *is* that of the nearest moment's rows as they are stored;
-where rounding alone would make others of them, the table is refused.
+A Laplacian depends on the data through ``D_ij = E(x_i - x_j)²`` only. Each pair of columns
+estimates it from the rows where both are present. ``Θ = -½JDJ`` with ``J = I - 11ᵀ/d`` has these
+squared differences. With missing values Θ need not be positive semidefinite, so it is replaced by
+the nearest matrix that is. The rows of this matrix, as stored, define the nominal distribution. A
+table is refused if rounding changes its squared differences noticeably.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from wdro_cvx.summation import exact_levels, pair_sums
 from wdro_cvx.validation import Array, ordinary_size
 
 _SHOWN = 3
-_CANCELLED = 1e4  # by how much smaller a difference is than its terms where it is taken again
-_NUMBERS = 1 << 21  # that are compared at once
-_WRONG = 1e-6  # of what nearest columns differ by, that rounding may do to any difference
+_CANCELLED = 1e4  # ratio of terms to their difference above which it is recomputed
+_NUMBERS = 1 << 21  # per block
+_WRONG = 1e-6  # allowed error, relative to the squared difference of nearest columns
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """What every pair of columns has in common.
+    """Squared differences of all pairs of columns.
 
     Attributes
     ----------
     squares : array (d, d)
-        The mean of ``(x_i - x_j)²`` over the rows that have both; 0 where there is none.
+        The mean of ``(x_i - x_j)²`` over the rows that have both values; 0 if there are none.
     weight : array (d, d)
-        The weight of these rows together; their number if they count alike.
+        The total weight of these rows; their number if all weights are equal.
     """
 
     squares: Array
@@ -44,14 +44,14 @@ class Pairs:
 
 
 def pair_squares(table: Array, weights: Array | None = None) -> Pairs:
-    """Compare every pair of columns where both are present.
+    """Return the squared differences of every pair of columns over the rows that have both.
 
     Parameters
     ----------
     table : array (N, d)
-        NaN where a value is missing.
+        NaN for missing values.
     weights : array (N,), optional
-        How much every row counts.
+        The weight of every row.
     """
     present, values = levelled(table)
     weighted = present if weights is None else present * weights[:, np.newaxis]
@@ -59,7 +59,7 @@ def pair_squares(table: Array, weights: Array | None = None) -> Pairs:
     shares = (weighted * values**2).T @ present
     ends = shares + shares.T
     squares = ends - 2 * (weighted * values).T @ values
-    # Where a product of large numbers has left few digits of a small difference, it is taken again.
+    # Differences that have lost digits to cancellation are recomputed directly.
     heads, tails = np.nonzero(np.triu(squares * _CANCELLED < ends, 1))
     squares[heads, tails] = squares[tails, heads] = _differences(values, weighted, heads, tails)
     squares = np.maximum(squares, 0.0) / np.where(count > 0.0, count, 1.0)
@@ -70,18 +70,18 @@ def pair_squares(table: Array, weights: Array | None = None) -> Pairs:
 def _differences(
     values: Array, weighted: Array, heads: NDArray[np.intp], tails: NDArray[np.intp]
 ) -> Array:
-    """Return ``Σ weight·(x_i - x_j)²`` over the rows that have both, for some pairs."""
+    """Return ``Σ weight·(x_i - x_j)²`` over the rows that have both values, for some pairs."""
     found = np.empty(heads.size)
     step = max(_NUMBERS // len(values), 1)
     for first in range(0, heads.size, step):
         i, j = heads[first : first + step], tails[first : first + step]
-        both = np.minimum(weighted[:, i], weighted[:, j])  # zero where one is missing
+        both = np.minimum(weighted[:, i], weighted[:, j])  # zero if one is missing
         found[first : first + step] = np.sum(both * np.square(values[:, i] - values[:, j]), axis=0)
     return found
 
 
 def levelled(table: Array) -> tuple[Array, Array]:
-    """Return where values are present, as 0 and 1, and the values less an exact level per row."""
+    """Return an indicator of present values, and the values less an exact level per row."""
     missing = np.isnan(table)
     values = table - exact_levels(table)[:, np.newaxis]
     values[missing] = 0.0
@@ -89,13 +89,13 @@ def levelled(table: Array) -> tuple[Array, Array]:
 
 
 def moment_of(squares: Array) -> Array:
-    """Return ``-½JDJ``, the moment without a level that has these squared differences."""
+    """Return ``-½JDJ``, the centred moment with these squared differences."""
     rows = squares.mean(axis=1)
     return -(squares - rows[:, np.newaxis] - rows[np.newaxis, :] + rows.mean()) / 2
 
 
 def nearest_moment(matrix: Array) -> tuple[Array, float]:
-    """Return rows ``R`` with ``RᵀR`` the nearest positive semidefinite matrix, and its distance.
+    """Return rows ``R`` of the nearest positive semidefinite matrix ``RᵀR``, and its distance.
 
     The distance is in the Frobenius norm, relative to the matrix.
     """
@@ -104,7 +104,7 @@ def nearest_moment(matrix: Array) -> tuple[Array, float]:
 
 
 def _split(matrix: Array) -> tuple[Array, Array, float]:
-    """Return rows ``R``, ``Q`` with ``RᵀR - QᵀQ`` the matrix, and the size of ``QᵀQ`` relative."""
+    """Return ``R`` and ``Q`` with ``RᵀR - QᵀQ`` the matrix, and the relative size of ``QᵀQ``."""
     values, vectors = np.linalg.eigh(matrix)
     size = float(np.linalg.norm(values))
     if size == 0.0:
@@ -116,11 +116,10 @@ def _split(matrix: Array) -> tuple[Array, Array, float]:
 
 
 def _check_digits(squares: Array, rows: Array, dropped: Array) -> None:
-    """Raise DataError where rounding has made other costs of the squares than the projection.
+    """Raise DataError if rounding has changed the squared differences noticeably.
 
-    What is dropped was negative, so that the costs of the rows are those of the squares plus its
-    own. Centring and the eigenvectors lose some 1e-16 of the largest square, which may be more than
-    a small one is.
+    The squared differences of the kept rows exceed the given ones by those of the dropped rows.
+    Centring and eigenvectors lose about 1e-16 of the largest square, which may exceed a small one.
     """
     given = squareform(squares, checks=False)
     made = pair_sums(rows)
@@ -133,8 +132,8 @@ def _check_digits(squares: Array, rows: Array, dropped: Array) -> None:
         raise DataError(
             f"columns differ by up to {float(given.max()) ** 0.5:.3g} in root mean square, and the "
             f"nearest by {float(np.median(near)) ** 0.5:.3g}: with missing values, rounding leaves "
-            "too few digits of the latter. Take its mean off every column, measure the columns in "
-            "similar units, or fill the holes."
+            "too few digits of the latter. Subtract the mean of every column, measure the columns "
+            "in similar units, or impute the missing values."
         )
 
 
@@ -144,25 +143,30 @@ def nominal_with_holes(
     names: Sequence[str] | None = None,
     least_overlap: int = 2,
 ) -> tuple[Nominal, float]:
-    """Return the nominal distribution of a table with missing values, by its moments.
+    """Return the nominal distribution of a table with missing values.
 
     Parameters
     ----------
     table : array (N, d)
-        NaN where a value is missing.
+        NaN for missing values.
     weights : array (N,), optional
-        How much every row counts.
+        The weight of every row.
     names : sequence of str, optional
-        Of the columns, for errors.
+        The names of the columns, for errors.
     least_overlap : int
-        Every pair of columns must share that many rows.
+        The least number of rows that every pair of columns must share.
 
     Returns
     -------
     nominal : Nominal
-        Without samples: sets that reweigh samples have none to reweigh.
+        Without samples, so sets that reweight samples cannot be used.
     moved : float
-        How far the moment was moved to be one, relative to it.
+        The relative change that made the moment positive semidefinite.
+
+    Raises
+    ------
+    DataError
+        If a value is infinite, two columns share too few rows, or rounding is too large.
     """
     if np.isinf(table).any():
         raise DataError("samples has infinite values; a missing value is NaN.")
@@ -181,9 +185,9 @@ def nominal_with_holes(
 
 
 def _admissible(mean: Array, rows: Array) -> Array:
-    """Return the mean, shortened where no distribution with this second moment has it.
+    """Return the mean, shortened if no distribution with this second moment has it.
 
-    ``Θ - μμᵀ`` must be positive semidefinite, so that μ is ``Rᵀa`` with ``‖a‖ ≤ 1``.
+    ``Θ - μμᵀ`` is positive semidefinite if and only if μ is ``Rᵀa`` with ``‖a‖ ≤ 1``.
     """
     share = np.linalg.lstsq(rows.T, mean, rcond=None)[0]
     size = float(np.linalg.norm(share))

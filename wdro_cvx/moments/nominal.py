@@ -1,18 +1,18 @@
-"""The nominal distribution: what the data say, before any distrust of them.
+"""The nominal distribution, estimated from the data.
 
-Samples are rows. Covariances are divided by N, not N - 1: only then is the second moment
-``Θ = Σ + μμᵀ`` that of the samples, on which the paper's propositions rest.
+Samples are rows. Covariances are divided by N, not N - 1, so that ``Θ = Σ + μμᵀ`` is the second
+moment of the samples, as the paper's propositions require.
 
 Adding a constant to all entries of a signal changes no model, since ``L1 = 0``, but costs digits
-wherever second moments are formed. So every signal is kept less a level of its own, taken off once,
-here, and only where that is exact for all of its entries: the median, the median in units of the
-last digit of the largest entry, or else none. The table that is kept is thus the one that was
-given, without any rounding, up to a constant per signal that no model sees.
+when second moments are formed. Each signal is therefore stored less a level, if the subtraction is
+exact for all of its entries. The level is the median, or the median in units of the last digit of
+the largest entry, or else zero. The stored table thus equals the given one without any rounding, up
+to a constant per signal that no model depends on.
 
-What a nominal distribution *is*, exactly, which certificates speak of: of samples the moments of
-the table with the weights as they were given, ``Θ = Σ w xxᵀ / Σ w`` and ``μ = Σ w x / Σ w``; of
-rows, moments and tables with holes ``Θ = FᵀF`` and ``Σ = FᵀF - μμᵀ`` with ``F`` the
-:attr:`Nominal.factor` and μ the :attr:`Nominal.mean` as they are stored.
+Certificates refer to the following exact definition. Samples define the moments of the table with
+the given weights, ``Θ = Σ w xxᵀ / Σ w`` and ``μ = Σ w x / Σ w``. Rows, moments and tables with
+missing values define ``Θ = FᵀF`` and ``Σ = FᵀF - μμᵀ``, with ``F`` the :attr:`Nominal.factor` and μ
+the :attr:`Nominal.mean` as stored.
 """
 
 from __future__ import annotations
@@ -28,37 +28,48 @@ from wdro_cvx.summation import exact_levels, gram, mean_of, roundings, triangula
 from wdro_cvx.validation import Array, covariance_matrix, finite_array, ordinary_size
 
 _EPS = float(np.finfo(float).eps)
-# A vertex whose variance exceeds the typical one by more than this has no say in the level of a
-# covariance: taking its share off the others would cost them digits.
+# Vertices whose variance exceeds the median by more than this factor are left out of a
+# covariance's level: subtracting their share would cost the others digits.
 _ORDINARY = 1e4
-_MANY = 4  # samples per vertex, from which a triangular factor is smaller by enough
+_MANY = 4  # samples per vertex from which a triangular factor pays off
 
 
 @dataclass(frozen=True, eq=False)
 class Nominal:
-    """A nominal distribution known by its samples or by its first two moments.
+    """A nominal distribution, given by samples or by its first two moments.
 
-    Build it with :meth:`from_samples` or :meth:`from_moments`; both check their input. What it
-    keeps are signals less their level, a number per signal that no graph model sees.
+    Build it with :meth:`from_samples` or :meth:`from_moments`; both check their input. Signals are
+    stored less a level, a number per signal that no graph model depends on.
 
     Attributes
     ----------
     mean : array (d,)
     known_covariance : array (d, d) or None
-        The covariance where it was given. Of samples it is computed when first asked for: with
-        many vertices no array of d × d numbers should be made that nobody needs.
+        The covariance if it was given. For samples it is computed on first use, because it has
+        d × d entries.
     samples : array (N, d) or None
-        The :attr:`table` where all signals count alike and none has a hole, for sets that reweigh
-        them; None otherwise.
+        The :attr:`table` if all signals have equal weights and no missing values, for sets that
+        reweight them; None otherwise.
     known_rows : array (r, d) or None
-        ``R`` with ``RᵀR = Θ`` where the second moment was given so.
+        ``R`` with ``RᵀR = Θ`` if the second moment was given in this form.
     table : array (N, d) or None
-        The signals as they were given, less an exact level each, NaN where a value is missing; None
-        where rows or moments were given.
+        The given signals, each less an exact level, NaN if a value is missing; None if rows or
+        moments were given.
     weights : array (N,) or None
-        How much every signal of the table counts, as it was given; None where all count alike.
+        The given weights of the signals; None if they are equal.
     count : int
-        How many rows were added up on the way to the factor, for what rounding may have done.
+        The number of rows that were summed for the factor; it bounds the rounding error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import Nominal
+    >>> Nominal.from_samples([[5.0, 6.0], [7.0, 6.0]]).second_moment.tolist()  # less 5.5 and 6.5
+    [[0.25, -0.25], [-0.25, 0.25]]
+    >>> Nominal.from_samples(np.eye(3), weights=[1.0, 1.0, 2.0]).shares.tolist()
+    [0.25, 0.25, 0.5]
+    >>> Nominal.from_moments(mean=np.zeros(4), covariance=np.eye(4))
+    Nominal(moments of 4 vertices)
     """
 
     mean: Array
@@ -83,8 +94,14 @@ class Nominal:
         ----------
         samples : array (N, d)
         weights : array (N,), optional
-            How much every signal counts, in any unit. Signals that do not count alike are known by
-            their moments: sets that reweigh samples start from equal weights, and refuse them.
+            The weight of every signal, in any unit. With unequal weights the sets that reweight
+            samples cannot be used, because they start from equal weights.
+
+        Raises
+        ------
+        DataError
+            If the table has other than two axes, fewer than two columns, or values that are not
+            finite.
         """
         table = finite_array("samples", samples, 2)
         _check_vertices("samples", table.shape[1])
@@ -97,7 +114,7 @@ class Nominal:
 
     @classmethod
     def from_rows(cls, mean: ArrayLike, rows: ArrayLike) -> Nominal:
-        """Build from a mean and rows ``R`` (r, d) of which ``RᵀR`` is the second moment."""
+        """Build from a mean and rows ``R`` (r, d) with the second moment ``RᵀR``."""
         centre, factor = finite_array("mean", mean, 1), finite_array("rows", rows, 2)
         if factor.shape[1] != centre.size:
             raise DataError(f"rows must have {centre.size} columns; they have {factor.shape[1]}.")
@@ -105,7 +122,7 @@ class Nominal:
         return cls(centre, None, None, triangular(factor), count=len(factor))._frozen()
 
     def with_table(self, table: Array, weights: Array | None) -> Nominal:
-        """Return the same distribution with the table with holes that its rows were made from."""
+        """Return the same distribution with the incomplete table that its rows come from."""
         return replace(self, table=table, weights=weights)._frozen()
 
     @classmethod
@@ -137,20 +154,20 @@ class Nominal:
 
     @property
     def signals(self) -> Array | None:
-        """The table where it defines the distribution; None where rows or moments do."""
+        """The table if it defines the distribution; None if rows or moments do."""
         return self.table if self.known_rows is None else None
 
     @cached_property
     def shares(self) -> Array | None:
-        """The weights divided by their sum; None where all signals count alike."""
+        """The weights divided by their sum; None if all signals have equal weights."""
         return None if self.weights is None else _shares(self.weights)
 
     @cached_property
     def mean_error(self) -> Array:
-        """How far every entry of the mean may be from the exact mean of the table."""
+        """A bound of the rounding error of every entry of the mean."""
         if self.signals is None:
             return np.zeros(self.d)
-        # Added pairwise; a share has some thirty roundings. The mean of |x_i| is at most √Θ_ii.
+        # Summed pairwise; a share has about thirty roundings. The mean of |x_i| is at most √Θ_ii.
         return np.asarray((np.log2(len(self.signals)) + 32) * _EPS * self.lengths)
 
     @cached_property
@@ -170,7 +187,7 @@ class Nominal:
 
     @cached_property
     def second_moment(self) -> Array:
-        """``Θ = E[x xᵀ]``, the only thing about the data that any model's value depends on."""
+        """``Θ = E[x xᵀ]``; most models depend on the data through it alone."""
         table = self.signals
         moment = gram(self.factor) if table is None else gram(table, self.shares)
         if table is not None and self.shares is None:
@@ -182,9 +199,9 @@ class Nominal:
     def factor(self) -> Array:
         """A matrix ``F`` of at most d rows with ``FᵀF = Θ``.
 
-        From samples it is ``X/√N`` or its triangular factor, so that directions in which the data
-        have no mass are exactly that, which rounding in ``Θ`` would blur. Of moments it is a root,
-        less what is rounding in a covariance; it *is* the distribution that is meant.
+        For samples it is ``X/√N`` or its triangular factor, which keeps directions without mass
+        exactly empty; rounding in ``Θ`` would not. For moments it is a matrix root without the
+        eigenvalues at rounding level, and it defines the distribution.
         """
         if self.known_rows is not None:
             return self.known_rows
@@ -201,19 +218,19 @@ class Nominal:
 
     @property
     def accumulation(self) -> float:
-        """How far sums over vertices and samples may be off, relative to their terms.
+        """A bound of the relative rounding error of sums over vertices and samples.
 
-        Of the second moment, entry by entry relative to ``√(Θ_ii Θ_jj)``; of the factor, column by
-        column relative to its length.
+        For the second moment it is relative to ``√(Θ_ii Θ_jj)``, entry by entry. For the factor it
+        is relative to the length of each column.
         """
         return (self.d + 16 + roundings(self.count, self.d)) * _EPS
 
     @cached_property
     def rows(self) -> Array:
-        """A matrix ``R`` with ``RᵀR = Θ`` that costs nothing to make.
+        """A matrix ``R`` with ``RᵀR = Θ`` that is cheap to compute, for sets that only use ``Θ``.
 
-        The samples themselves, over ``√N``, unless there are so many that triangular ones are worth
-        their price; for sets that only ever look at ``Θ``.
+        These are the samples over ``√N``, or the triangular factor if there are many more samples
+        than vertices.
         """
         if self.samples is None or not self.d < len(self.samples) <= _MANY * self.d:
             return self.factor
@@ -222,14 +239,14 @@ class Nominal:
         return rows
 
     def holds(self, rows: Array) -> bool:
-        """Say whether these are the :attr:`rows` or the :attr:`factor` of this distribution."""
+        """Say whether the given rows are :attr:`rows` or :attr:`factor` of this distribution."""
         if rows is self.rows or (rows.shape == self.rows.shape and np.array_equal(rows, self.rows)):
             return True
         return len(rows) <= self.d and np.array_equal(rows, self.factor)
 
     @cached_property
     def lengths(self) -> Array:
-        """The root of ``Θ_ii``, for every vertex."""
+        """``√Θ_ii`` for every vertex."""
         return np.asarray(np.linalg.norm(self.rows, axis=0))
 
     def scaled(self, factor: float | Array) -> Nominal:
@@ -238,7 +255,7 @@ class Nominal:
             return self
         covariance = self.known_covariance
         if covariance is not None:
-            _ = self.factor  # it is what is meant, and is scaled itself below
+            _ = self.factor  # it defines the distribution, and is scaled below
             covariance = covariance * np.multiply.outer(factor, factor)
         rows = None if self.known_rows is None else self.known_rows * factor
         table = None if self.table is None else self.table * factor
@@ -246,7 +263,7 @@ class Nominal:
         scaled = Nominal(
             self.mean * factor, covariance, samples, rows, table, self.weights, self.count
         )._frozen()
-        # What is known need not be computed again.
+        # Cached properties are scaled instead of recomputed.
         for name, degree in _KNOWN.items():
             if name in self.__dict__ and np.ndim(factor) == 0:
                 known = self.__dict__[name] * factor**degree
@@ -255,14 +272,14 @@ class Nominal:
         return scaled
 
 
-# What is computed once of a distribution, with the power by which it grows with the data.
+# Cached properties, with the power by which they scale with the data.
 _KNOWN = {
     "factor": 1, "rows": 1, "lengths": 1, "mean_error": 1, "covariance": 2, "second_moment": 2,
 }  # fmt: skip
 
 
 def checked_weights(weights: ArrayLike, count: int) -> Array:
-    """Return the weights of samples as numbers, or raise DataError."""
+    """Return the weights of samples as an array, or raise DataError."""
     values = finite_array("weights", weights, 1)
     if values.size != count:
         raise DataError(f"weights must have one entry for each of the {count} samples; there are "
@@ -278,24 +295,24 @@ def sample_shares(weights: ArrayLike, count: int) -> Array:
 
 
 def _shares(weights: Array) -> Array:
-    values = weights / weights.max()  # sums of large numbers stay numbers
+    values = weights / weights.max()  # so that the sum does not overflow
     return np.asarray(values / values.sum())
 
 
 def symmetric_root(matrix: Array) -> Array:
     """Return the symmetric square root of a positive semidefinite matrix."""
     values, vectors = np.linalg.eigh(matrix)
-    # Eigenvalues at rounding level are zeros; their roots would be noise of half the digits.
+    # Eigenvalues at rounding level count as zero; their roots would be large noise.
     floor = matrix.shape[0] * _EPS * max(float(values[-1]), 0.0)
     roots = np.sqrt(np.where(values > floor, values, 0.0))
     return np.asarray((vectors * roots) @ vectors.T)
 
 
 def root_rows(matrix: Array) -> Array:
-    """Return rows ``R`` with ``RᵀR`` equal to a positive semidefinite matrix, entry by entry.
+    """Return rows ``R`` with ``RᵀR`` equal to a positive semidefinite matrix.
 
-    The error of an entry is rounding of ``√(M_ii M_jj)``, however different the diagonal entries
-    are: the root is taken after they are scaled to one. What is negative in the matrix is dropped.
+    The error of an entry is at rounding level relative to ``√(M_ii M_jj)``, because the root is
+    taken after the diagonal has been scaled to one. Negative eigenvalues are dropped.
     """
     sizes = np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
     # Powers of two, so that scaling is exact.
@@ -310,7 +327,7 @@ def root_rows(matrix: Array) -> Array:
 
 
 def _levelled(covariance: Array) -> Array:
-    """Return the covariance of the signals less their mean over the ordinary vertices."""
+    """Return the covariance of the signals less their mean over vertices of ordinary variance."""
     sizes = np.diagonal(covariance)
     ordinary = sizes <= _ORDINARY * float(np.median(sizes))
     share = ordinary / np.count_nonzero(ordinary)

@@ -1,7 +1,7 @@
-"""A second moment together with what it was made of, so that anyone can see that it is in its set.
+"""Second moments with the pieces they were built of, as evidence of membership in a set.
 
-A certificate is worth what proves it. That a matrix lies in a Wasserstein ball takes roots to see,
-which rounding spoils; that *these* rows are the nominal ones moved by so much takes a subtraction.
+To test from the matrix alone whether it is in a Wasserstein ball takes matrix roots, which lose
+digits. If the transported rows are known, a subtraction is enough.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from wdro_cvx.validation import Array, finite_array
 
 
 class Moment(ABC):
-    """A second moment. As a matrix it is :attr:`second_moment`; a subclass knows more."""
+    """A second moment; subclasses store the pieces that it was built of."""
 
     @property
     @abstractmethod
@@ -34,12 +34,12 @@ class Moment(ABC):
     @property
     @abstractmethod
     def rows(self) -> Array | None:
-        """Rows ``R`` (r, d) such that ``RᵀR`` plus :attr:`rest` is the moment; None without."""
+        """Rows ``R`` (r, d) such that ``RᵀR`` plus :attr:`rest` is the moment, or None."""
 
     @property
     @abstractmethod
     def rest(self) -> Array | None:
-        """The symmetric matrix beside the rows; None without."""
+        """The symmetric matrix added to ``RᵀR``; None if there is none."""
 
     @property
     def pieces(self) -> tuple[Array | None, Array | None]:
@@ -57,7 +57,7 @@ class Moment(ABC):
 
 @dataclass(frozen=True, eq=False)
 class DenseMoment(Moment):
-    """A second moment of which nothing but the matrix is known."""
+    """A second moment given as a matrix only."""
 
     matrix: Array
 
@@ -76,12 +76,12 @@ class DenseMoment(Moment):
 
     @property
     def rows(self) -> None:
-        """There are none."""
+        """None: only the matrix is known."""
         return None
 
     @property
     def rest(self) -> Array:
-        """All of it."""
+        """The whole matrix."""
         return self.matrix
 
     def pulled(self, centre: Moment, share: float) -> DenseMoment:
@@ -96,16 +96,16 @@ class DenseMoment(Moment):
 
 @dataclass(frozen=True, eq=False)
 class TransportedMoment(Moment):
-    """Rows that are moved, rows that are new, and a shift: ``GᵀG + SᵀS + shift``.
+    """The second moment of moved rows plus additional rows and a shift: ``GᵀG + SᵀS + shift``.
 
     Attributes
     ----------
     moved : array (r, d)
-        Row by row where the rows of the nominal distribution went.
+        The nominal rows after the transport, in the same order.
     spread : array (s, d) or None
-        What was spent on spreading mass both ways from where it is.
+        Additional rows: mass moved in both directions.
     shift : array (d, d) or None
-        A symmetric matrix added to the moment itself.
+        A symmetric matrix added to the moment.
     """
 
     moved: Array
@@ -148,7 +148,7 @@ class TransportedMoment(Moment):
         return moment if self.shift is None else moment + self.shift
 
     def pulled(self, centre: Moment, share: float) -> TransportedMoment:
-        """Move every row, and the shift, only ``share`` of its way."""
+        """Move every row, and the shift, only by ``share``."""
         assert isinstance(centre, TransportedMoment)
         moved = centre.moved + share * (self.moved - centre.moved)
         spread = None if self.spread is None else share * self.spread
@@ -168,10 +168,10 @@ class TransportedMoment(Moment):
 
 @dataclass(frozen=True, eq=False)
 class MeanMoment(Moment):
-    """Nominal rows that stay, with a mean that moves: ``FᵀF + (mmᵀ - μμᵀ) + SᵀS + Δ``, m = μ + δ.
+    """Fixed nominal rows with a mean that moves: ``FᵀF + (mmᵀ - μμᵀ) + SᵀS + Δ``, m = μ + δ.
 
-    The change of the mean is kept rather than the mean that it leads to, and the nominal rows
-    rather than the covariance ``FᵀF - μμᵀ``: where means are large both differences would cancel.
+    It stores the change δ instead of m, and the nominal rows instead of the covariance ``FᵀF -
+    μμᵀ``, because these differences cancel if the mean is large.
 
     Attributes
     ----------
@@ -182,9 +182,9 @@ class MeanMoment(Moment):
     change : array (d,)
         δ.
     spread : array (s, d) or None
-        What was spent on spreading the mean both ways from where it is.
+        ``S``: the mean moved in both directions.
     shift : array (d, d) or None
-        Δ, the symmetric matrix that is added to the covariance.
+        Δ, a symmetric matrix added to the covariance.
     """
 
     kept: Array
@@ -197,7 +197,7 @@ class MeanMoment(Moment):
         d = self.mean.size
         if self.mean.shape != (d,) or self.change.shape != (d,):
             raise ProblemError(f"change must be {d} numbers; its shape is {self.change.shape}.")
-        # The rows, the spread and the shift are those of a transport that moves nothing.
+        # TransportedMoment checks the rows, the spread and the shift.
         pieces = TransportedMoment(self.kept, self.spread, self.shift)
         if pieces.d != d:
             raise ProblemError(f"kept must be rows of {d} columns; it is {self.kept.shape}.")
@@ -216,7 +216,7 @@ class MeanMoment(Moment):
 
     @cached_property
     def rest(self) -> Array:
-        """What the change of the mean adds, and the shift."""
+        """The contribution of the change of the mean, plus the shift."""
         half = np.outer(self.change, self.mean + self.change / 2)
         found = half + half.T
         return found if self.shift is None else found + self.shift
@@ -227,7 +227,7 @@ class MeanMoment(Moment):
         return np.asarray(self.rows.T @ self.rows + self.rest)
 
     def pulled(self, centre: Moment, share: float) -> MeanMoment:
-        """Move the mean, its spread and the shift only ``share`` of their way."""
+        """Move the mean, its spread and the shift only by ``share``."""
         assert isinstance(centre, MeanMoment)
         spread = None if self.spread is None else share * self.spread
         shift = None if self.shift is None else share * self.shift
@@ -280,7 +280,7 @@ class ReweighedMoment(Moment):
 
     @property
     def rest(self) -> None:
-        """There is none."""
+        """None: the rows are everything."""
         return None
 
     @cached_property
@@ -306,10 +306,10 @@ def _symmetric(name: str, matrix: Array) -> Array:
 
 
 def checked_copy(name: str, moment: Moment) -> Moment:
-    """Return a moment rebuilt from its pieces, of one of the kinds above, or raise ProblemError.
+    """Return a moment rebuilt from validated pieces, or raise ProblemError.
 
-    Moments are made at every step of a solver, and checked where they come from outside. Whatever
-    is not exactly of a kind that is known here counts as its matrix.
+    Solvers build moments at every step, so only moments from outside are validated. A subclass or
+    an unknown kind counts as its matrix.
     """
     if type(moment) not in (TransportedMoment, MeanMoment, ReweighedMoment):
         matrix = finite_array(f"{name}.second_moment", moment.second_moment, 2, ProblemError)
@@ -324,7 +324,7 @@ def checked_copy(name: str, moment: Moment) -> Moment:
 
 
 def as_moment(value: Moment | ArrayLike) -> Moment:
-    """Return a matrix as a moment of which nothing more is known; moments as they are."""
+    """Return a matrix as a :class:`DenseMoment`, and moments unchanged."""
     if isinstance(value, Moment):
         return value
     return DenseMoment(finite_array("second moment", value, 2, ProblemError))

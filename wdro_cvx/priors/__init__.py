@@ -1,4 +1,4 @@
-"""Priors: what a graph may be and what it costs by itself."""
+"""Priors: constraints and costs of a graph that do not depend on the data."""
 
 from wdro_cvx.priors.base import DegreePrior
 from wdro_cvx.priors.frobenius import Frobenius, frobenius_of

@@ -1,11 +1,11 @@
-"""What a graph may be, and what it costs by itself, whatever the data say.
+"""The family of priors: constraints and costs of a graph that do not depend on the data.
 
-One family covers the paper's regulariser and the log-degree model of Kalofolias (AISTATS 2016):
+It covers the paper's regulariser and the log-degree model of Kalofolias (AISTATS 2016):
 
     2β‖w‖² + Σ φ(u_i),    φ(u) = κu² - α log u,    u = Aw the degrees,    l ≤ w ≤ u,
 
 with the trace fixed, penalised or free. The family is closed under proximal steps, since
-``‖L‖² = 2‖w‖² + ‖u‖²``: so every solver that goes through the Laplacian QP has all of it.
+``‖L‖² = 2‖w‖² + ‖u‖²``, so solvers that use the Laplacian QP support all of it.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from wdro_cvx.validation import Array
 
 @dataclass(frozen=True, eq=False)
 class DegreePrior:
-    """``2β‖w‖² + Σ κu² - α log u`` with a rule for the trace and bounds on the weights.
+    """The prior ``2β‖w‖² + Σ κu² - α log u``, with a trace rule and bounds on the weights.
 
-    Users state :class:`Frobenius` or :class:`LogDegree`, which are of this form.
+    Users build :class:`Frobenius` or :class:`LogDegree`, which are of this form.
 
     Attributes
     ----------
     beta : float > 0
-        Of the squared weights.
+        The coefficient of the squared weights.
     kappa, alpha : float ≥ 0
-        Of the squared degrees, and of their logarithms.
+        The coefficients of the squared degrees and of their logarithms.
     trace : TraceRule
     bounds : EdgeBounds or None
     """
@@ -53,8 +53,8 @@ class DegreePrior:
     bounds: EdgeBounds | None = None
 
     def value(self, weights: Array, degrees: Array) -> float:
-        """Return what a graph costs by itself; infinite for an isolated vertex if α > 0."""
-        # Summed pairwise: a plain sum over the edges of a large graph loses digits.
+        """Return the cost of a graph; infinite for an isolated vertex if α > 0."""
+        # Summed pairwise: a plain sum over many edges loses digits.
         squares = float(np.sum(np.square(weights))), float(np.sum(np.square(degrees)))
         value = 2 * self.beta * squares[0] + self.kappa * squares[1]
         if self.alpha > 0.0:
@@ -74,19 +74,19 @@ class DegreePrior:
         return bend if self.alpha == 0.0 else bend + self.alpha / degrees**2
 
     def degrees(self, nu: Array) -> Array:
-        """Return the degrees with ``φ'(u) = ν``; without κ only a negative ν has one."""
+        """Return the degrees with ``φ'(u) = ν``; for κ = 0 they exist only for negative ν."""
         kappa, alpha = self.kappa, self.alpha
         if alpha == 0.0:
             return nu / (2 * kappa)
         if kappa == 0.0:
             return -alpha / nu
         root = np.sqrt(nu**2 + 8 * kappa * alpha)
-        # Either form of the positive root of 2κu² - νu - α, whichever has no cancellation.
+        # The form of the positive root of 2κu² - νu - α that does not cancel.
         low = nu <= 0.0
         return np.where(low, 2 * alpha / np.where(low, root - nu, 1.0), (nu + root) / (4 * kappa))
 
     def has_degrees(self, nu: Array) -> bool:
-        """Say whether ν is in the domain of the conjugate; multipliers of another prior may not."""
+        """Say whether ν is in the domain of the conjugate."""
         return self.kappa > 0.0 or self.alpha == 0.0 or bool(nu.max() < 0.0)
 
     def conjugate(self, nu: Array) -> float:
@@ -100,7 +100,7 @@ class DegreePrior:
         return 1.0 / self.bend(self.degrees(nu))
 
     def step_limit(self, nu: Array, step: Array) -> float:
-        """Return how much of a step keeps ν in the domain of the conjugate, with a margin."""
+        """Return the fraction of a step that keeps ν in the conjugate's domain, with a margin."""
         if self.kappa > 0.0 or self.alpha == 0.0:
             return np.inf
         rising = step > 0.0
@@ -113,7 +113,7 @@ class DegreePrior:
         )
 
     def scaled(self, factor: float) -> Self:
-        """Return the prior that goes with objectives multiplied by factor."""
+        """Return the prior for objectives multiplied by factor."""
         return replace(
             self,
             beta=self.beta * factor,
@@ -123,7 +123,7 @@ class DegreePrior:
         )
 
     def infeasibility(self, laplacian: Array) -> Residuals:
-        """Measure by how much a matrix violates each constraint."""
+        """Return by how much a matrix violates each constraint."""
         rule = self.trace
         found = violations(laplacian, rule.target, fixed_trace=rule.fixed)
         if self.bounds is None:
@@ -136,10 +136,10 @@ class DegreePrior:
         return replace(found, bounds=max(float(miss.max()), 0.0) / scale)
 
     def repaired(self, laplacian: Array) -> Array:
-        """Return a Laplacian that is feasible, close to the given matrix.
+        """Return a feasible Laplacian close to the given matrix.
 
-        Its weights are within the bounds and, where the trace is fixed, have exactly its sum, up to
-        half a rounding of one weight; without bounds up to a common factor that is 1 to rounding.
+        Its weights are within the bounds. If the trace is fixed, they have the exact sum up to half
+        a rounding of one weight; without bounds, up to a common factor that is 1 to rounding.
         """
         rule = self.trace
         if self.bounds is None:
@@ -151,7 +151,7 @@ class DegreePrior:
         return laplacian_from_weights(nearby_weights(weights, *box, rule.target / 2))
 
     def clipped(self, weights: Array) -> Array:
-        """Return the nearest weights within the bounds, of exactly the sum where that is fixed."""
+        """Return the nearest weights within the bounds, with an exact sum for a fixed trace."""
         if self.bounds is None:
             return np.maximum(weights, 0.0)
         if self.trace.fixed:
@@ -165,11 +165,11 @@ class DegreePrior:
         return complete if self.bounds is None else self.repaired(complete)
 
     def edge_reach(self, d: int) -> float:
-        """Return the square of the most by which one weight moves for one unit of objective.
+        """Return the square of the largest change of one weight per unit of objective.
 
-        ``2β‖Δw‖² + κ‖AΔw‖²`` bounds the objective's growth. ``AᵀA`` has the eigenvalues 0, d - 2
-        and 2(d - 1), the last for equal changes of all weights, which a fixed trace rules out; the
-        sum is over an edge's shares in their spaces.
+        ``2β‖Δw‖² + κ‖AΔw‖²`` is a lower bound of the objective's growth. ``AᵀA`` has the
+        eigenvalues 0, d - 2 and 2(d - 1). The last belongs to equal changes of all weights, which a
+        fixed trace rules out. The sum runs over an edge's shares in the eigenspaces.
         """
         shares = [
             (1.0 - 2.0 / (d - 1), 0.0),
@@ -181,7 +181,7 @@ class DegreePrior:
         )
 
     def reach(self, d: int) -> float:
-        """Return the square of the most by which a Laplacian moves for one unit of objective."""
+        """Return the square of the largest change of a Laplacian per unit of objective."""
         return max(
             (2.0 + eigenvalue) / (2 * self.beta + self.kappa * eigenvalue)
             for eigenvalue in (0.0, d - 2.0, 2.0 * (d - 1))

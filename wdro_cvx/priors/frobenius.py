@@ -12,20 +12,35 @@ from wdro_cvx.validation import real_number
 
 
 class Frobenius(DegreePrior):
-    """``η‖L‖_F²`` over Laplacians of trace ``trace``.
+    """The paper's prior: ``η‖L‖_F²`` over Laplacians of trace ``trace``.
 
     Parameters
     ----------
     eta : float > 0
         Larger values spread the weight over more edges.
     trace : float > 0
-        The trace, which sets the scale of the graph; :class:`GraphProblem` takes the number of
-        vertices where none is given.
+        The trace, which sets the scale of the graph. :class:`GraphProblem` uses the number of
+        vertices by default.
     trace_penalty : float > 0, optional
-        The paper's β. If given, ``Tr L = trace`` is replaced by the penalty
-        ``β(Tr L - trace)²``: another problem, with another optimum (docs/paper.md E7).
+        The paper's β. If given, the penalty ``β(Tr L - trace)²`` replaces ``Tr L = trace``. This is
+        another problem with another optimum (docs/paper.md E7).
     bounds : EdgeBounds, optional
-        What is known of the edges: absent, present, bounded.
+        Prior knowledge of edges: absent, present, bounded.
+
+    Raises
+    ------
+    ProblemError
+        If a number is not positive, or no weights within the bounds have this trace.
+
+    Examples
+    --------
+    >>> from wdro_cvx import EdgeBounds, Frobenius
+    >>> Frobenius(eta=0.1, trace=6.0, trace_penalty=2.0).trace_penalty
+    2.0
+    >>> Frobenius(eta=0.1, trace=6.0, bounds=EdgeBounds.from_edges(3, most=0.5))
+    Traceback (most recent call last):
+        ...
+    wdro_cvx.errors.ProblemError: no graph has this trace: ... the upper bounds sum to 1.5, ...
     """
 
     def __init__(
@@ -55,11 +70,11 @@ class Frobenius(DegreePrior):
 
     @property
     def trace_penalty(self) -> float | None:
-        """The weight of the squared miss of the trace; None where the trace is fixed."""
+        """The weight of the squared deviation of the trace; None if the trace is fixed."""
         return None if self.trace.fixed else self.trace.stiffness
 
     def scaled(self, factor: float) -> Frobenius:
-        """Return the prior that goes with objectives multiplied by factor."""
+        """Return the prior for objectives multiplied by factor."""
         penalty = None if self.trace.fixed else self.trace.stiffness * factor
         return Frobenius(self.eta * factor, self.trace.target, penalty, self.bounds)
 
@@ -69,7 +84,7 @@ class Frobenius(DegreePrior):
 
 
 def frobenius_of(prior: DegreePrior, who: str) -> Frobenius:
-    """Return the prior if it is the paper's, or say that ``who`` knows no other."""
+    """Return the prior if it is the paper's, or raise ProblemError on behalf of ``who``."""
     if not isinstance(prior, Frobenius):
         raise ProblemError(
             f"{who} takes only the paper's prior η‖L‖²; this problem has "

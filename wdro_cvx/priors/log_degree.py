@@ -1,7 +1,7 @@
-"""The log-degree prior: every vertex keeps an edge, and nothing is said of the trace.
+"""The log-degree prior: every vertex keeps an edge, and the trace is free.
 
 ``2β‖w‖² - α Σ log deg`` (Kalofolias, "How to learn a graph from smooth signals", AISTATS 2016). The
-product αβ alone decides the shape of the graph, ``L*(α, β) = α L*(1, αβ)``; smaller is sparser.
+product αβ determines the shape of the graph, ``L*(α, β) = α L*(1, αβ)``; smaller is sparser.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from wdro_cvx.validation import real_number
 
 
 class LogDegree(DegreePrior):
-    """``2β‖w‖² - α Σ log deg``.
+    """The prior ``2β‖w‖² - α Σ log deg``, which isolates no vertex.
 
     Parameters
     ----------
@@ -25,7 +25,21 @@ class LogDegree(DegreePrior):
     beta : float > 0
         The weight of ``2‖w‖²``; larger values spread the weight over more edges.
     bounds : EdgeBounds, optional
-        What is known of the edges.
+        Prior knowledge of edges.
+
+    Raises
+    ------
+    ProblemError
+        If a number is not positive, or the bounds isolate a vertex.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import GraphProblem, LogDegree, Nominal, Singleton
+    >>> nominal = Nominal.from_samples(np.eye(3))
+    >>> problem = GraphProblem(nominal, Singleton(), prior=LogDegree(alpha=1.0, beta=0.5))
+    >>> print(problem.prior, problem.trace)
+    LogDegree(alpha=1, beta=0.5) None
     """
 
     def __init__(self, alpha: float, beta: float, bounds: EdgeBounds | None = None) -> None:
@@ -36,12 +50,12 @@ class LogDegree(DegreePrior):
             if lonely.size:
                 raise ProblemError(
                     f"bounds leave vertex {int(lonely[0])} without an edge, and under LogDegree "
-                    "every vertex must have one. Allow it some, or use eta."
+                    "every vertex needs one. Allow one of its edges, or use eta."
                 )
         super().__init__(beta, 0.0, alpha, TraceRule(0.0, 0.0), bounds)
 
     def scaled(self, factor: float) -> LogDegree:
-        """Return the prior that goes with objectives multiplied by factor."""
+        """Return the prior for objectives multiplied by factor."""
         return LogDegree(self.alpha * factor, self.beta * factor, self.bounds)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""What a prior says of the trace, the scale of a graph: fixed, aimed at, or free."""
+"""The rule of a prior for the trace, the scale of a graph: fixed, penalised or free."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class TraceRule:
-    """``stiffness·(Tr L - target)²``; an infinite stiffness fixes the trace, zero leaves it free.
+    """The penalty ``stiffness·(Tr L - target)²``; infinite fixes the trace, zero frees it.
 
-    One rule for all three, so that nobody has to ask which it is: its dual is
-    ``τ·target/2 - curvature·τ²``, and a free trace has no τ.
+    One formula covers all three cases: the dual is ``τ·target/2 - curvature·τ²``, with τ = 0 for a
+    free trace.
     """
 
     target: float
@@ -24,20 +24,20 @@ class TraceRule:
 
     @property
     def free(self) -> bool:
-        """Whether nothing is said of the trace."""
+        """Whether the trace is neither fixed nor penalised."""
         return self.stiffness == 0.0
 
     @property
     def curvature(self) -> float:
-        """``1/16β`` for a penalty β, and 0 for a fixed trace; a free one has none to ask for."""
+        """``1/16β`` for a penalty β; 0 for a fixed or free trace."""
         return 0.0 if self.fixed or self.free else 1.0 / (16.0 * self.stiffness)
 
     def penalty(self, trace: float) -> float:
-        """Return what a trace costs; a fixed trace is for the constraints to see to."""
+        """Return the penalty of a trace; 0 if the trace is fixed or free."""
         if self.fixed or self.free:
             return 0.0
         return self.stiffness * (trace - self.target) ** 2
 
     def scaled(self, factor: float) -> TraceRule:
-        """Return the rule where objectives are multiplied by factor."""
+        """Return the rule for objectives multiplied by factor."""
         return replace(self, stiffness=self.stiffness * factor)

@@ -1,7 +1,7 @@
-"""Checks for authors of ambiguity sets: that ``worst_case`` keeps its promises.
+"""Checks for authors of ambiguity sets.
 
-Everything that the solvers and the judge rely on follows from a few properties of a support
-function; each is tried on random data and Laplacians, and reported by name.
+Solvers and the judge rely on a few properties of ``worst_case``, those of a support function. Each
+is tested on random data and Laplacians and reported by name.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from wdro_cvx.validation import Array
 
 _EXACT = 1e-8  # identities in double precision
 _STEP = 1e-6
-_SLOPE = 1e-4  # of one-sided differences with that step
+_SLOPE = 1e-4  # error of one-sided differences with that step
 _VISIBLE = 1e-6  # a premium below this share of the risk may be rounding
-#: What a check may miss by, where that is not an identity in double precision.
+#: Tolerances of checks that are no identities in double precision.
 _LIMITS = {
     "gradient": _SLOPE,
     "derivatives of the divergence": _SLOPE,
@@ -56,17 +56,30 @@ _Check = Callable[[_Case], float | None]
 def check_ambiguity(
     ambiguity: AmbiguitySet, nominal: Nominal | None = None, instances: int = 5, seed: int = 0
 ) -> CheckReport:
-    """Check that a set's worst case is one.
+    """Check that ``worst_case`` and ``distance`` of a set are consistent.
 
     Parameters
     ----------
     ambiguity : AmbiguitySet
         With a positive radius.
     nominal : Nominal, optional
-        Data to try it on; random signals of six vertices if not given.
+        The data for the checks; random signals on six vertices by default.
     instances : int
-        How many pairs of Laplacians.
+        The number of pairs of Laplacians.
     seed : int
+        The seed of the random data.
+
+    Returns
+    -------
+    CheckReport
+        One line per property; print it.
+
+    Examples
+    --------
+    >>> from wdro_cvx import PairBall, check_ambiguity
+    >>> report = check_ambiguity(PairBall(0.5), instances=2)
+    >>> report.passed
+    True
     """
     rng = np.random.default_rng(seed)
     cases = []
@@ -78,7 +91,7 @@ def check_ambiguity(
 
 
 def _try(name: str, check: _Check, cases: list[_Case]) -> CheckResult:
-    """Run one check; it returns by how much a property is missed, relative, None without it."""
+    """Run one check, which returns a relative error, or None if it does not apply."""
     try:
         found = [check(case) for case in cases]
     except WdroError as error:
@@ -86,7 +99,7 @@ def _try(name: str, check: _Check, cases: list[_Case]) -> CheckResult:
     misses = [miss for miss in found if miss is not None]
     if not misses:
         return CheckResult(name, True, "not offered")
-    miss = float(np.max(misses))  # NaN if one is
+    miss = float(np.max(misses))  # NaN if one of them is
     limit = _LIMITS.get(name, _EXACT)
     missed = not miss <= limit  # NaN is a miss
     return CheckResult(name, not missed, f"missed by {miss:.1e}, {limit:.0e} allowed")
@@ -98,7 +111,7 @@ def _attains(case: _Case) -> float:
 
 
 def _inside(case: _Case) -> float:
-    """See that the matrix alone, as the set explains it to the judge, is in the set."""
+    """Check that the worst-case matrix, as the set explains it to the judge, is in the set."""
     worst = case.ambiguity.worst_case(case.nominal, case.laplacian)
     membership = case.ambiguity.membership(case.nominal)
     distance = membership.distance(membership.explain(worst.second_moment))
@@ -106,7 +119,7 @@ def _inside(case: _Case) -> float:
 
 
 def _proves_itself(case: _Case) -> float:
-    """See that what the worst case shows of itself agrees with its matrix, and is in the set."""
+    """Check that the worst case's moment agrees with its matrix and is in the set."""
     worst = case.ambiguity.worst_case(case.nominal, case.laplacian)
     proved = case.ambiguity.membership(case.nominal).distance(worst.moment)
     differ = float(np.abs(worst.moment.second_moment - worst.second_moment).max())
@@ -117,9 +130,9 @@ def _proves_itself(case: _Case) -> float:
 
 
 def _overstates(case: _Case) -> float:
-    """See that a moment whose risk exceeds the worst case, and so is outside, is said to be.
+    """Check that a moment with a larger risk than the worst case is outside the set.
 
-    The data are also tried with vertices in very different units, where roots lose digits.
+    The data are also tried with vertices in very different units, where matrix roots lose digits.
     """
     missed = 0.0
     units = np.geomspace(1e-5, 1e5, case.nominal.d)
@@ -128,7 +141,7 @@ def _overstates(case: _Case) -> float:
         centre = nominal.second_moment
         premium = worst.risk - float(np.vdot(centre, case.laplacian))
         if premium <= _VISIBLE * abs(worst.risk):
-            continue  # the set is too small for its size to be seen at this Laplacian
+            continue  # the premium is at rounding level
         for excess in (1e-3, 1.0):
             outside = centre + (1.0 + excess) * (worst.second_moment - centre)
             distance = case.ambiguity.distance(nominal, outside)
@@ -144,7 +157,7 @@ def _holds_nominal(case: _Case) -> float:
 
 
 def _supports(case: _Case) -> float:
-    """No point of the set does worse than the worst case."""
+    """Check that no other point of the set has a larger risk than the worst case."""
     elsewhere = case.ambiguity.worst_case(case.nominal, case.other).second_moment
     excess = float(np.vdot(elsewhere, case.laplacian)) - case.risk(case.laplacian)
     return max(excess, 0.0) / case.size
@@ -161,7 +174,7 @@ def _homogeneous(case: _Case) -> float:
 
 
 def _gradient(case: _Case) -> float:
-    """One-sided differences bracket the slope of a convex function, smooth or not."""
+    """Check that one-sided differences bracket the slope, which holds even if R is not smooth."""
     direction = case.other - case.laplacian
     moment = case.ambiguity.worst_case(case.nominal, case.laplacian).second_moment
     slope = float(np.vdot(moment, direction))
@@ -188,7 +201,7 @@ def _unit(case: _Case) -> float:
 
 
 def _structure(case: _Case) -> float | None:
-    """See that the risk is that of the structure, where the set has one."""
+    """Check that the structure, if there is one, has the same risk."""
     structure, risk = case.ambiguity.structure(case.nominal), case.risk(case.laplacian)
     if structure is None:
         return None
@@ -205,7 +218,7 @@ def _structure(case: _Case) -> float | None:
 
 
 def _derivatives(case: _Case) -> float | None:
-    """Where the structure is atoms: f′ and f″ belong to f."""
+    """Check that slope and bend are the derivatives of the divergence of atoms."""
     atoms = case.ambiguity.structure(case.nominal)
     if not isinstance(atoms, Atoms):
         return None
@@ -228,7 +241,7 @@ def _losses(atoms: Atoms, case: _Case) -> Array:
 
 
 def _tilted(atoms: Atoms, case: _Case, *, within: bool = False) -> Array:
-    """Return probabilities that favour large losses, within the radius if asked for."""
+    """Return probabilities that favour large losses, optionally within the radius."""
     losses = _losses(atoms, case)
     tilt = losses - float(atoms.shares @ losses)
     if not tilt.any():
@@ -242,7 +255,7 @@ def _tilted(atoms: Atoms, case: _Case, *, within: bool = False) -> Array:
 
 
 def _finite(case: _Case) -> float | None:
-    """Where the distance is said to be finite: it is, and depends on the second moment alone."""
+    """Check that a distance declared finite is finite and depends on the second moment alone."""
     if not case.ambiguity.finite_distance:
         return None
     moment = case.other @ case.other
@@ -251,7 +264,7 @@ def _finite(case: _Case) -> float | None:
     return abs(here - there) / here if np.isfinite(here) else np.inf
 
 
-#: Name → by how much a property is missed.
+#: Name → the error of a property.
 _CHECKS: dict[str, _Check] = {
     "attains the risk": _attains,
     "inside": _inside,

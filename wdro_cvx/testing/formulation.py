@@ -1,4 +1,4 @@
-"""Checks for authors of formulations: the judge proves that the program solves what it claims."""
+"""Checks for authors of formulations: whether the program solves every claimed set."""
 
 from __future__ import annotations
 
@@ -81,11 +81,11 @@ def _claims(formulation: AnyFormulation) -> tuple[bool, str]:
 
 def _dpp(formulation: AnyFormulation, problem: GraphProblem) -> tuple[bool, str]:
     good = formulation(problem).cvxpy.is_dcp(dpp=True)
-    return good, "a sweep compiles once" if good else "radius or eta enter against DPP's rules"
+    return good, "a sweep compiles once" if good else "radius or eta violate DPP's rules"
 
 
 def _solves(formulation: AnyFormulation, problem: GraphProblem) -> tuple[bool, str]:
-    """Compare the value with the judge's, and see that the judge proves it optimal."""
+    """Check the value against the judge's, and that the judge proves it optimal."""
     answer = formulation(problem).solve()
     verdict = judge(problem, answer)
     miss = abs(answer.value - verdict.value) / max(abs(verdict.value), problem.floor)

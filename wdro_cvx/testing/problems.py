@@ -1,4 +1,4 @@
-"""Small problems that differ in what a graph may be: the axes along which all is checked."""
+"""Small problems that cover the kinds of priors, for the checks."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.priors import DegreePrior, Frobenius, LogDegree
 from wdro_cvx.problem import GraphProblem
 
-#: Vertices of the problems.
+#: The number of vertices.
 D = 6
 _ETA = 0.2
 
 
 def _bounds() -> EdgeBounds:
-    """One edge absent, one present, one limited."""
+    """Return bounds with one absent edge, one present edge and one limited edge."""
     bounds = EdgeBounds.from_edges(D, absent=[(0, 1)], present=[(2, 3)], least=0.3)
     upper = bounds.upper.copy()
     upper[-1] = 0.4
     return EdgeBounds(bounds.lower, upper)
 
 
-#: Name → prior. Every formulation and the certified solver have all of them.
+#: Name → prior. Every formulation and the certified solver support all of them.
 PRIORS: dict[str, Callable[[], DegreePrior]] = {
     "the paper's prior": lambda: Frobenius(_ETA, D),
     "a trace other than d": lambda: Frobenius(_ETA, 2.5 * D),
@@ -40,7 +40,7 @@ PRIORS: dict[str, Callable[[], DegreePrior]] = {
 
 
 def some_nominal(seed: int = 0, samples: int = 5 * D) -> Nominal:
-    """Return random signals with a mean that is not zero."""
+    """Return random signals with a nonzero mean."""
     rng = np.random.default_rng(seed)
     return Nominal.from_samples(rng.standard_normal((samples, D)) + rng.random(D))
 
@@ -48,5 +48,5 @@ def some_nominal(seed: int = 0, samples: int = 5 * D) -> Nominal:
 def some_problem(
     ambiguity: AmbiguitySet, prior: str, seed: int = 0, samples: int = 5 * D
 ) -> GraphProblem:
-    """Return a problem under one of the :data:`PRIORS`."""
+    """Return a problem with one of the :data:`PRIORS`."""
     return GraphProblem(some_nominal(seed, samples), ambiguity, prior=PRIORS[prior]())

@@ -1,4 +1,4 @@
-"""What a check of somebody's set, formulation or solver says: one line per property."""
+"""Reports of checks of a set, a formulation or a solver, with one line per property."""
 
 from __future__ import annotations
 
@@ -11,7 +11,22 @@ from wdro_cvx.errors import ProblemError, WdroError
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One property: its name, whether it was found to hold, and what was seen."""
+    """The result of checking one property.
+
+    Attributes
+    ----------
+    name : str
+    passed : bool
+    detail : str
+        What was observed.
+
+    Examples
+    --------
+    >>> from wdro_cvx import KLBall, check_ambiguity
+    >>> result = check_ambiguity(KLBall(0.1)).results[0]
+    >>> result.name, result.passed
+    ('attains the risk', True)
+    """
 
     name: str
     passed: bool
@@ -20,7 +35,23 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class CheckReport:
-    """What a check found; print it."""
+    """The results of all checks of one subject; print it to read them.
+
+    Attributes
+    ----------
+    subject : str
+        What was checked.
+    results : tuple of CheckResult
+
+    Examples
+    --------
+    >>> from wdro_cvx.testing import CheckReport, CheckResult
+    >>> checks = CheckResult("inside", True, "missed by 0"), CheckResult("convex", False, "by 0.1")
+    >>> print(CheckReport("MyBall(0.5)", checks))
+    MyBall(0.5): FAILED
+      ok     inside: missed by 0
+      FAILED convex: by 0.1
+    """
 
     subject: str
     results: tuple[CheckResult, ...]
@@ -32,7 +63,7 @@ class CheckReport:
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """The names of those that do not."""
+        """The names of the properties that do not hold."""
         return tuple(result.name for result in self.results if not result.passed)
 
     def __str__(self) -> str:
@@ -44,13 +75,13 @@ class CheckReport:
         return "\n".join([f"{self.subject}: {'passed' if self.passed else 'FAILED'}", *lines])
 
     def raise_if_failed(self) -> None:
-        """Raise ProblemError with the report if something failed."""
+        """Raise ProblemError with the report as its message if a check failed."""
         if not self.passed:
             raise ProblemError(str(self))
 
 
 def run_check(name: str, check: Callable[..., tuple[bool, str]], *arguments: Any) -> CheckResult:
-    """Run one check, which returns whether a property holds and what was seen; errors fail it."""
+    """Run one check, which returns whether a property holds and a detail; an error fails it."""
     try:
         passed, detail = check(*arguments)
     except (WdroError, TypeError, AttributeError, ValueError, ArithmeticError) as error:

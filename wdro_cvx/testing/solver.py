@@ -1,4 +1,4 @@
-"""Checks for authors of solvers: what is said to be solved is, whatever set and prior it claims."""
+"""Checks for authors of solvers: whether reported solutions are optimal, for every claimed set."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from wdro_cvx.testing.problems import PRIORS, D, some_problem
 from wdro_cvx.testing.report import CheckReport, CheckResult, run_check
 from wdro_cvx.validation import Array
 
-_RADIUS = 0.1  # small for the number of samples: risks that are smooth at the optimum
+_RADIUS = 0.1  # small enough that risks are smooth at the optimum
 _LARGE = 3.0
-_TOLERANCE = 1e-6  # of judged gaps, for solvers that are asked for no less
+_TOLERANCE = 1e-6  # the least tolerance of judged gaps
 _PLAIN = "the paper's prior"
-_UNIT = 8.0  # of the data; a power of two, so that another unit rounds nothing
+_UNIT = 8.0  # of the data; scaling by a power of two is exact
 
 
 class AnySolver(Protocol):
-    """What is checked: see ``solvers.Solver``."""
+    """The interface that is checked; see ``solvers.Solver``."""
 
     claims: tuple[Claim, ...]
 
     def check_claim(self, problem: GraphProblem) -> None:
-        """Raise ProblemError unless it applies to a problem."""
+        """Raise ProblemError if the solver does not apply to a problem."""
 
     def solve(self, problem: GraphProblem) -> Solution:
         """Solve the problem."""
@@ -41,7 +41,7 @@ class AnySolver(Protocol):
 
 @dataclass(frozen=True)
 class _Unknown(AmbiguitySet):
-    """A set of no class that a solver can know, without a structure."""
+    """A set without a structure that no solver knows."""
 
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         moment = nominal.second_moment
@@ -59,11 +59,24 @@ def check_solver(
     Parameters
     ----------
     solver : Solver
-        With its settings, such as ``MySolver()``.
+        An instance with its settings, such as ``MySolver()``.
     ambiguity : AmbiguitySet, optional
-        A set for 6 vertices to try it with; if not given, all registered ones that it claims.
+        A set for 6 vertices; by default all registered sets that the solver claims.
     seed : int
-        Of the random data.
+        The seed of the random data.
+
+    Returns
+    -------
+    CheckReport
+        One line per property; print it.
+
+    Examples
+    --------
+    >>> from solvers import CertifiedSolver
+    >>> from wdro_cvx import Singleton, check_solver
+    >>> report = check_solver(CertifiedSolver(), Singleton())
+    >>> report.passed
+    True
     """
     tol = max(float(getattr(solver, "tol", 0.0)), _TOLERANCE)
     sets = [ambiguity] if ambiguity is not None else _claimed_sets(solver)
@@ -102,7 +115,7 @@ def _claims(solver: AnySolver, sets: list[AmbiguitySet]) -> CheckResult:
 
 
 def _large(ambiguity: AmbiguitySet) -> AmbiguitySet:
-    """Return the set with a radius at which the worst case is not unique for few samples."""
+    """Return the set with a large radius, at which few samples leave the worst case not unique."""
     return ambiguity if isinstance(ambiguity, Singleton) else replace(ambiguity, radius=_LARGE)
 
 
@@ -115,7 +128,7 @@ def _claims_problem(solver: AnySolver, problem: GraphProblem) -> bool:
 
 
 def _first_claimed(solver: AnySolver, sets: list[AmbiguitySet], seed: int) -> str:
-    """Return the first prior that the solver takes with all sets; ``_PLAIN`` if there is none."""
+    """Return the first prior that the solver accepts with all sets, or ``_PLAIN``."""
     for prior in PRIORS:
         if all(_claims_problem(solver, some_problem(tried, prior, seed)) for tried in sets):
             return prior
@@ -123,7 +136,7 @@ def _first_claimed(solver: AnySolver, sets: list[AmbiguitySet], seed: int) -> st
 
 
 def _solves(solver: AnySolver, problems: list[GraphProblem], tol: float) -> tuple[bool, str]:
-    """Solve all problems that are claimed, and see what the judge says."""
+    """Solve all claimed problems and check the judge's verdicts."""
     worst, where, tried = 0.0, "", 0
     for problem in problems:
         if not _claims_problem(solver, problem):
@@ -142,7 +155,7 @@ def _solves(solver: AnySolver, problems: list[GraphProblem], tol: float) -> tupl
 
 
 def _honest(solver: AnySolver, problems: list[GraphProblem], tol: float) -> tuple[bool, str]:
-    """See that nothing is called solved that is not; to give up is no lie."""
+    """Check that the solver never reports an unsolved problem as solved; giving up is allowed."""
     said = 0
     for problem in problems:
         try:
@@ -155,7 +168,7 @@ def _honest(solver: AnySolver, problems: list[GraphProblem], tol: float) -> tupl
         said += 1
         if not verdict.solved(tol):
             return False, f"{name}: said SOLVED, judged gap {verdict.gap:.1e}"
-    return True, f"said of {said} of {len(problems)} that they are solved, and they are"
+    return True, f"{said} of {len(problems)} reported as solved, all confirmed"
 
 
 Check = Callable[[AnySolver, GraphProblem, Solution, Verdict], float]
@@ -164,7 +177,7 @@ Check = Callable[[AnySolver, GraphProblem, Solution, Verdict], float]
 def _worst(
     check: Check, solver: AnySolver, problems: list[GraphProblem], tol: float
 ) -> tuple[bool, str]:
-    """Return whether a property is missed by at most the tolerance, with the worst of all sets."""
+    """Return whether a property's error is within the tolerance, and its maximum over all sets."""
     misses = {}
     for problem in problems:
         answer = solver.solve(problem)
@@ -181,7 +194,7 @@ def _value(solver: AnySolver, problem: GraphProblem, answer: Solution, verdict: 
 
 
 def _bound(solver: AnySolver, problem: GraphProblem, answer: Solution, verdict: Verdict) -> float:
-    """See that a bound is none above the optimum, which the judge's value is."""
+    """Check that the bound does not exceed the judge's value, an upper bound of the optimum."""
     return max(answer.bound - verdict.value, 0.0) / abs(verdict.value)
 
 
@@ -195,7 +208,7 @@ def _again(solver: AnySolver, problem: GraphProblem, answer: Solution, verdict: 
     return float(np.abs(again.laplacian - answer.laplacian).max())
 
 
-#: Name → by how much a property is missed, relative to the value.
+#: Name → the error of a property, relative to the value.
 _CHECKS: dict[str, Check] = {
     "value is the judge's": _value,
     "bound is one": _bound,

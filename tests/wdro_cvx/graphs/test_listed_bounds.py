@@ -48,9 +48,9 @@ def test_names_and_matrices_are_lists_too():
 @pytest.mark.parametrize(
     ("d", "pairs", "keywords", "message"),
     [
-        (3, [(0, 3)], {}, r"\(0, 3\) is no edge"),
-        (3, [(1, 1)], {}, r"\(1, 1\) is no edge"),
-        (3, [(-1, 1)], {}, r"\(-1, 1\) is no edge"),
+        (3, [(0, 3)], {}, r"\(0, 3\) is not an edge"),
+        (3, [(1, 1)], {}, r"\(1, 1\) is not an edge"),
+        (3, [(-1, 1)], {}, r"\(-1, 1\) is not an edge"),
         (3, [], {}, "names no edge"),
         (3, [0, 1], {}, "shape"),
         (3, [(0.5, 1.0)], {}, "whole numbers"),

@@ -196,7 +196,7 @@ def test_errors_of_a_set_are_reported():
 
 
 def test_incomplete_sets_say_what_is_missing():
-    with pytest.raises(ProblemError, match="must write distance and worst_case"):
+    with pytest.raises(ProblemError, match="must implement distance and worst_case"):
 
         @register_ambiguity
         @dataclass(frozen=True)

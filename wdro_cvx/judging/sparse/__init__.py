@@ -1,1 +1,1 @@
-"""The judge for graphs of many vertices: lists of edges, and nothing is d × d."""
+"""The judge for graphs with many vertices: edge lists instead of d × d arrays."""

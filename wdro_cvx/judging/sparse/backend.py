@@ -1,8 +1,8 @@
-"""The judge's back end for graphs of many vertices: lists of edges, and nothing is d × d.
+"""The judge's back end for graphs with many vertices: edge lists instead of d × d arrays.
 
-The value comes from premium.py beside it, the bound from the dual over all pairs that pay
-(dual.py), the membership of the certificate's moment from its explicit transport.
-No arithmetic is shared with a solver; docs/scale.md has the error analysis.
+The value comes from premium.py, the bound from the dual over all pairs with positive prices
+(dual.py), and the membership of the certificate's moment from its explicit transport. No arithmetic
+is shared with a solver; docs/scale.md has the error analysis.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ _GATHERED = 1 << 15  # numbers at a time, which stay in the cache
 
 
 def judged_at_scale(problem: GraphProblem) -> bool:
-    """Say whether this back end knows the set, as moved rows or as one norm, and its bounds."""
+    """Say whether this back end supports the problem's set and bounds."""
     bounds = problem.prior.bounds
     known = claimed((MOVED_ROWS, Singleton, FROBENIUS_BALL), problem)
     return known and (bounds is None or isinstance(bounds, ListedBounds))
 
 
 def taken_at_scale(problem: GraphProblem, moment: Moment) -> bool:
-    """Say whether a moment is the nominal rows, moved by a set that moves them, and spread."""
+    """Say whether this back end supports a moment: the nominal rows, moved or spread."""
     nominal = problem.nominal
     if type(moment) is not TransportedMoment or moment.shift is not None:
         return False
@@ -64,9 +64,9 @@ def taken_at_scale(problem: GraphProblem, moment: Moment) -> bool:
 
 
 class SparseCourt(Court[TransportedMoment]):
-    """The judge's arithmetic on lists of edges.
+    """The back end for edge lists.
 
-    Pricing all pairs is the main work, and is done once where it proves anything.
+    Pricing all pairs dominates the work, so it is done only once if that gives a bound.
     """
 
     thrifty: ClassVar[bool] = True
@@ -78,13 +78,13 @@ class SparseCourt(Court[TransportedMoment]):
         self.residuals, self.graph, self.repair = repaired(matrix, self.prior)
         self.degrees = self.graph.degrees
         self._transport = problem.structure if isinstance(problem.structure, Transport) else None
-        # Of the norm only the Frobenius norm is known here (judged_at_scale).
+        # The only norm supported here is the Frobenius norm (judged_at_scale).
         norm = isinstance(problem.structure, Norm)
         self._norm_radius = problem.ambiguity.radius / self.unit**2 if norm else 0.0
         self._own = TransportedMoment(problem.nominal.factor)
 
     def offered(self, moment: Moment) -> Candidate[TransportedMoment] | None:
-        """Return a certificate's transport; other kinds would take matrices."""
+        """Return a certificate's transport; other kinds would need matrices."""
         if not taken_at_scale(self.problem, moment) or out_of_range(moment, self.unit):
             return None
         if self._transport is None:
@@ -94,13 +94,13 @@ class SparseCourt(Court[TransportedMoment]):
         return Candidate(found.moment, found.share)
 
     def _upright(self, rows: Array) -> Array:
-        """Return a copy with one row per vertex; a power of two rounds nothing."""
+        """Return a copy with one row per vertex, in the problem's unit; a power of two is exact."""
         columns = np.array(rows.T, order="C")
         columns /= self.unit
         return columns
 
     def value(self, offered: Candidate[TransportedMoment] | None) -> tuple[float, float]:
-        """Return the objective, rounded upwards; the premium is the judge's own."""
+        """Return the objective, rounded upwards, with the judge's own premium."""
         graph, laplacian = self.graph, self.graph.laplacian()
         points = self._upright(self.problem.nominal.factor)
         rounding = SUM + longest_row(laplacian) * EPS  # degrees are summed one by one
@@ -112,7 +112,7 @@ class SparseCourt(Court[TransportedMoment]):
         return risk + cost + rounding * risk, 0.0
 
     def _nominal_risk(self, points: Array, size: float) -> float:
-        """Return ``⟨Θ, L⟩``, rounded upwards; from the table where rounding of the data shows."""
+        """Return ``⟨Θ, L⟩``, rounded upwards; from the table if rounding of the factor matters."""
         graph, nominal = self.graph, self.problem.nominal
         costs = np.empty(graph.weights.size)
         step = max(_GATHERED // points.shape[1], 1)
@@ -122,7 +122,7 @@ class SparseCourt(Court[TransportedMoment]):
             costs[part] = np.sum(difference**2, axis=1)
         # Summed pairwise: a product would lose digits with the number of edges.
         risk = float(np.sum(costs * graph.weights)) * (1.0 + (points.shape[1] + 64) * EPS)
-        # The data were rounded when they were factored; the root of the risk is a norm.
+        # Factoring rounded the data; the error is additive in the root of the risk, a norm.
         top = 2 * float(self.degrees.max())
         shaken = np.sqrt(top) * accumulation(nominal) * float(np.linalg.norm(points))
         lost = shaken * (2 * float(np.sqrt(risk)) + shaken)
@@ -140,9 +140,9 @@ class SparseCourt(Court[TransportedMoment]):
         points: Array,
         offered: Candidate[TransportedMoment] | None,
     ) -> float:
-        """Return what the worst moves of the rows add, rounded upwards.
+        """Return the premium of the worst moves of the rows, rounded upwards.
 
-        A certificate's moves are where the search begins, and save the judge moves of its own.
+        The search starts from a certificate's moves, if there are any.
         """
         stretch = None if transport.scales is None else transport.scales[:, np.newaxis]
         start, rows = None, points
@@ -162,19 +162,19 @@ class SparseCourt(Court[TransportedMoment]):
             moves = found.moves * min(radius / length * (1.0 - 4 * EPS), 1.0)
             moves = moves if stretch is None else moves * stretch
             self._own = TransportedMoment(((points + moves) * self.unit).T)
-        # The rows may be off from those that are meant by rounding of the data.
+        # The rounding error of the rows.
         top = 2 * float(laplacian.diagonal().max())
         unsure = accumulation(self.problem.nominal) * float(np.linalg.norm(rows))
         return found.value + 2 * radius * top * unsure * (1.0 + SUM)
 
     def own(self) -> Candidate[TransportedMoment]:
-        """Return the rows where the judge's own moves led, or the nominal ones."""
+        """Return the rows moved by the judge's own search, or the nominal rows."""
         return Candidate(self._own, 1.0)
 
     def bounds(
         self, moment: TransportedMoment, multipliers: list[Array], value: float
     ) -> Iterator[Bound]:
-        """Yield the bound of each of the multipliers over all pairs."""
+        """Yield the bound over all pairs for each of the multipliers."""
         nominal, columns = self.problem.nominal, self._upright(moment.rows)
         setting = Setting(nominal, self.unit, self.prior, self.graph, columns, self._tilt)
         for nu in multipliers:
@@ -184,7 +184,7 @@ class SparseCourt(Court[TransportedMoment]):
 
     def _certificate(self, moment: TransportedMoment, nu: Array, tau: float) -> Certificate:
         square = self.unit**2
-        if self._tilt > 0.0:  # of matrices, where it is asked for
+        if self._tilt > 0.0:  # needs a d × d matrix, so it is built on demand
             shift = self._tilt * square * self.graph.laplacian().toarray()
             moment = TransportedMoment(self.problem.nominal.rows, shift=shift)
         return Certificate(moment, nu * square, tau * square)
@@ -197,14 +197,15 @@ class SparseCourt(Court[TransportedMoment]):
     def _tilt(self) -> float:
         """The multiple of L that a moment ball's worst case adds to the nominal moment.
 
-        ``Θ + εL/‖L‖`` needs no certificate; a little less than ε is inside whatever rounding does.
+        ``Θ + εL/‖L‖`` needs no certificate. A factor slightly below ε is in the set despite
+        rounding.
         """
         size = float(np.sqrt(self.graph.square))
         return self._norm_radius / size * (1.0 - 1e-12) if size > 0.0 else 0.0
 
 
 def _tau(setting: Setting, found: LargeBound, nu: Array) -> float:
-    """Return the multiplier of the trace by what a pair costs and its price."""
+    """Return the multiplier of the trace from the cost and price of one pair."""
     if found.heads.size == 0:
         return 0.0
     heads, tails = found.heads[:1], found.tails[:1]
@@ -213,14 +214,14 @@ def _tau(setting: Setting, found: LargeBound, nu: Array) -> float:
 
 
 class SparseCourtOfMatrix(SparseCourt):
-    """The same for a dense array, whose brackets are those of all pairs."""
+    """The same back end for a dense array, with brackets for all pairs."""
 
     def __init__(self, problem: GraphProblem, matrix: Array) -> None:
         super().__init__(problem, sparse.csr_array(matrix))
 
     def _edges(self, found: LargeBound, excess: float) -> EdgeBrackets:
         d = self.problem.d
-        # Pairs that are not listed do not pay: a price of zero is above theirs.
+        # Pairs that are not listed have prices of at most zero.
         prices = np.zeros(d * (d - 1) // 2)
         heads, tails = found.heads.astype(np.int64), found.tails.astype(np.int64)
         prices[heads * d - heads * (heads + 1) // 2 + tails - heads - 1] = found.prices

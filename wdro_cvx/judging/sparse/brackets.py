@@ -1,4 +1,4 @@
-"""Brackets of the weights of a large graph: for the pairs that matter, and one for all others."""
+"""Brackets of the weights of a large graph: one per listed pair, and one for all others."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _OUTWARD = 1e-12
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ListedBrackets(EdgeBrackets):
-    """Between which weights the listed edges of the optimal graph lie.
+    """Lower and upper bounds of the weights of listed pairs in the optimal graph.
 
     Attributes
     ----------
     heads, tails : arrays (k,)
         The pairs; ``lower`` and ``upper`` are in their order.
     others : float
-        No other pair has more weight than this.
+        An upper bound of the weight of every other pair.
     pairs : int
         The number of all pairs.
     """
@@ -50,10 +50,10 @@ def listed_brackets(
     excess: float,
     d: int,
 ) -> ListedBrackets:
-    """Return what a dual point with this excess proves, by the inequalities of graphs/edges.py.
+    """Return the brackets that a dual point with this excess proves; see judging/edges.py.
 
-    Without bounds the pairs that are not listed do not pay. With bounds the pairs are the possible
-    ones, or none where there is no dual point.
+    Without bounds, pairs that are not listed have no positive price. With bounds, the listed pairs
+    are the possible edges, or empty if there is no dual point.
     """
     beta, bounds = prior.beta, prior.bounds
     least: Array | float = 0.0

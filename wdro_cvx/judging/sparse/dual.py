@@ -1,8 +1,8 @@
-"""The judge's lower bound at scale: the dual of dual_bound.py over the pairs that matter.
+"""The judge's lower bound at scale: the dual of dual_bound.py over the relevant pairs.
 
-Without bounds a pair matters that pays; the best τ over the edges of the graph is at least the best
-over all pairs, so that all pairs that pay at the latter are among those that pay at the former.
-With a list of possible edges it is those of the list.
+With a list of possible edges, these are the relevant pairs. Without bounds, they are the pairs with
+a positive price. The best τ over the graph's edges is an upper bound of the best τ over all pairs,
+so the pairs with a positive price at the former include all relevant ones.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.validation import Array
 
-_MOST = 500, 10_000_000  # pairs that may pay, per vertex and in all, whichever is more
+_MOST = 500, 10_000_000  # limits of pairs per vertex and in total; the larger counts
 _DOWN = 1.0 - 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class LargeBound:
-    """A bound, with the pairs that matter and their prices."""
+    """A bound with the relevant pairs and their prices."""
 
     value: float
     heads: Indices
@@ -36,7 +36,7 @@ class LargeBound:
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What the bound is made from, in the unit of the problem.
+    """The data of the bound, in the unit of the problem.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Setting:
         In that unit.
     graph : EdgeList
     columns : array (d, r)
-        A row per vertex, of a moment in the set but for the tilt.
+        A moment in the set without the tilt, one row per vertex.
     tilt : float
         The multiple of the graph's Laplacian that a moment ball's worst case adds.
     """
@@ -60,11 +60,11 @@ class Setting:
 
     @cached_property
     def moved(self) -> Array:
-        """How far rounding may have moved each vertex."""
+        """A bound of the rounding error of each vertex's row."""
         return shakes(self.nominal, self.unit, self.columns)
 
     def costs(self, heads: Indices, tails: Indices) -> Array:
-        """Return what pairs cost, rounded downwards."""
+        """Return the costs of pairs, rounded downwards."""
         found = least_costs(self.columns, heads, tails, self.moved)
         return found + self._tilted(heads, tails) if self.tilt > 0.0 else found
 
@@ -79,7 +79,7 @@ class Setting:
 
 
 def large_bound(setting: Setting, nu: Array) -> LargeBound:
-    """Return the dual at ν and its best τ, rounded downwards; -∞ where it proves nothing."""
+    """Return the dual at ν and its best τ, rounded downwards; -∞ if it proves nothing."""
     prior, bounds = setting.prior, setting.prior.bounds
     none = np.empty(0, dtype=np.int32)
     nothing = LargeBound(-np.inf, none, none, np.empty(0))
@@ -90,7 +90,7 @@ def large_bound(setting: Setting, nu: Array) -> LargeBound:
         box = bounds.least, bounds.most
     else:
         most, box = _first_tau(setting, nu), None
-        # 2w of the tilt, where there is any, comes later.
+        # The term 2w of the tilt is added later.
         charged = nu + setting.tilt * _DOWN * setting.graph.degrees
         limit = max(_MOST[0] * nu.size, _MOST[1])
         try:
@@ -107,7 +107,7 @@ def _first_tau(setting: Setting, nu: Array) -> float:
     prior, graph = setting.prior, setting.graph
     if prior.trace.free:
         return 0.0
-    if graph.weights.size == 0:  # under a penalty; with no pair that pays the dual is a parabola
+    if graph.weights.size == 0:  # penalised trace; without edges the dual is a parabola
         return prior.trace.target / (4 * prior.trace.curvature)
     costs = setting.costs(graph.heads, graph.tails)
     return best_tau(prior, safe_levels(costs, nu, graph.heads, graph.tails))

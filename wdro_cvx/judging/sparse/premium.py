@@ -1,12 +1,12 @@
-"""The robustness premium of a sparse Laplacian, never understated.
+"""An upper bound of the robustness premium of a sparse Laplacian.
 
 For **any** γ above all eigenvalues of L and **any** Y, with ``B = LF`` and ``R = B - (γI - L)Y``,
 
     max { ‖L^½(F + Δ)‖² : ‖Δ‖ ≤ ε } - ‖L^½F‖²  ≤  γε² + ⟨B + R, Y⟩ + ‖R‖²/(γ - λ̄)
 
 (a row per vertex), with equality for the best γ and R = 0. Both come from the power method
-``Δ ← ε·L(F + Δ)/‖L(F + Δ)‖``, which climbs to the worst transport, and from Chebyshev's iteration
-where that is slow. Neither has to converge for the inequality to hold.
+``Δ ← ε·L(F + Δ)/‖L(F + Δ)‖``, which converges to the worst transport, and from Chebyshev's
+iteration if that is slow. The inequality holds even if neither has converged.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ from wdro_cvx.validation import Array
 
 _EPS = float(np.finfo(float).eps)
 _TINY = float(np.finfo(float).tiny)
-_SUM = 64 * _EPS  # of pairwise sums
+_SUM = 64 * _EPS  # relative error of pairwise sums
 _WIDTH = 32  # columns at a time
 _SWEEPS = 30
 _CHEBYSHEV = 400
-_ABOVE = 1e-3  # of λ̄: how far above it γ is where the worst γ is not
-_NEXT = 1e-6  # the same where Y comes from a factorisation
+_ABOVE = 1e-3  # the least γ is λ̄·(1 + _ABOVE)
+_NEXT = 1e-6  # the same if Y comes from a factorisation
 _FACTORISATIONS = 8
 _CLOSE = 1e-5
-_LOSS = 1e-9  # of the premium, which is not worth another sweep
+_LOSS = 1e-9  # a relative loss that is not worth another sweep
 
 
 @dataclass(frozen=True, eq=False)
 class Premium:
-    """An upper bound of the premium, and the transport that led to it.
+    """An upper bound of the premium, with its transport.
 
     Attributes
     ----------
     value : float
     multiplier : float
-        γ; infinite where nothing moves.
+        γ; infinite if nothing moves.
     moves : array (d, r)
-        Of norm ε, nearly the worst.
+        Nearly the worst moves, of norm ε.
     top : float
         λ̄.
     """
@@ -58,9 +58,9 @@ class Premium:
 def premium_bound(
     laplacian: sparse.csr_array, points: Array, radius: float, start: Array | None = None
 ) -> Premium:
-    """Return the bound; a good ``start`` for the moves makes it cheap, a bad one costs sweeps.
+    """Return the bound; a good ``start`` for the moves saves sweeps.
 
-    The start is overwritten: at this size a copy counts.
+    The start is overwritten to avoid a large copy.
     """
     top = eigenvalue_bound(laplacian)
     if radius == 0.0 or top <= _TINY:
@@ -71,7 +71,7 @@ def premium_bound(
         gamma, loss = _sweep(laplacian, points, moves, radius)
         if gamma > top and loss <= _LOSS * (gamma - top) * gamma * radius**2:
             break
-    if gamma <= top * (1.0 + _ABOVE):  # the bound is in the way, or the eigenvalue is
+    if gamma <= top * (1.0 + _ABOVE):  # γ is close to λ̄; a sharper λ̄ may help
         sharp = sharp_eigenvalue_bound(laplacian)
         top = min(top, sharp)
         for _ in range(_SWEEPS):
@@ -95,10 +95,10 @@ def _next_to_top(
     gamma: float,
     top: float,
 ) -> Premium:
-    """Return the bound where γ meets λmax: Y from factorisations, which iterations would not find.
+    """Return the bound for γ close to λmax, with Y from factorisations because iterations are slow.
 
-    Infinite where they fail.
-    γ is sought such that ``‖Y‖ = ε``, and is next to λ̄ where Y is shorter even there.
+    The search looks for γ with ``‖Y‖ = ε``; γ is next to λ̄ if Y is shorter even there. The bound
+    is infinite if the factorisations fail.
     """
     least = top * (1.0 + _NEXT)
     gamma, side = max(gamma, least), np.asarray(laplacian @ points)
@@ -117,7 +117,7 @@ def _next_to_top(
             moves[:] = found * (radius / max(length, radius))
         if abs(length / radius - 1.0) <= _CLOSE or (gamma == least and length <= radius):
             break
-        known.append((gamma, 1.0 / max(length, _TINY)))  # signals without a difference do not move
+        known.append((gamma, 1.0 / max(length, _TINY)))  # the length is zero if L·points is
         following = gamma * (1.0 + _ABOVE) if length > radius else least
         if len(known) > 1 and known[-1][1] != known[-2][1]:
             rise = (known[-1][0] - known[-2][0]) / (known[-1][1] - known[-2][1])
@@ -129,7 +129,7 @@ def _next_to_top(
 def _sweep(
     laplacian: sparse.csr_array, points: Array, moves: Array, radius: float
 ) -> tuple[float, float]:
-    """Make one power step in place; return γ and ``‖R‖²`` as they were before it."""
+    """Make one power step in place; return γ and ``‖R‖²`` of the moves before it."""
     square = along = images = 0.0
     for part in _parts(points):
         old = moves[:, part]
@@ -153,7 +153,7 @@ def _bound(
     gamma: float,
     top: float,
 ) -> float:
-    """Return the right side of the inequality, rounded upwards."""
+    """Return the right-hand side of the inequality, rounded upwards."""
     rounding = (2 * longest_row(laplacian) + 16) * _EPS
     room = (gamma - top) * (1.0 - 4 * _EPS)
     share = _LOSS * room * gamma * radius**2 / points.shape[1]
@@ -175,7 +175,7 @@ def _bound(
 def _refined(
     laplacian: sparse.csr_array, side: Array, found: Array, gamma: float, top: float, goal: float
 ) -> Array:
-    """Bring ``‖side - (γI - L)Y‖²`` below a goal by Chebyshev's iteration on [γ - λ̄, γ]."""
+    """Reduce ``‖side - (γI - L)Y‖²`` below a goal by Chebyshev's iteration on [γ - λ̄, γ]."""
     rest = side - gamma * found + laplacian @ found
     middle, reach = gamma - top / 2, top / 2
     ratio = reach / middle

@@ -1,9 +1,9 @@
-"""The judge's prices at scale: every pair that may pay, found among all of them.
+"""The pairs with a positive price, found among all pairs.
 
-A pair pays where ``‖g_i - g_j‖² + ν_i + ν_j < τ``, that is where ``g_i·g_j > h_i + h_j`` with
-``h = (‖g‖² + ν - τ/2)/2``. Products in single precision decide which pairs are worth double
-precision: with u the unit of rounding, their error is at most ``(r + 8)u(‖g‖² + |h|)`` of the one
-vertex plus that of the other, and h is lowered by it.
+A pair has a positive price if ``‖g_i - g_j‖² + ν_i + ν_j < τ``, that is, if ``g_i·g_j > h_i + h_j``
+with ``h = (‖g‖² + ν - τ/2)/2``. Products in single precision select the pairs to compute in double
+precision. With u the unit of rounding, their error is at most the sum of ``(r + 8)u(‖g‖² + |h|)``
+over the two vertices, and h is lowered by it.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from wdro_cvx.validation import Array
 
 _EPS = float(np.finfo(float).eps)
 _SINGLE = float(np.finfo(np.float32).eps) / 2
-_SIDE = 768  # measured: the fastest
+_SIDE = 768  # the fastest in measurements
 _GATHERED = 1 << 15  # numbers at a time, which stay in the cache
 
 Indices = NDArray[np.int32]
 
 
 class TooManyError(Exception):
-    """More pairs pay than any sparse graph needs; the multipliers prove little."""
+    """Raised if more pairs have positive prices than a sparse graph needs."""
 
 
 def shakes(nominal: Nominal, unit: float, columns: Array) -> Array:
-    """Return how far rounding may have moved the vertices when data were levelled and factored."""
+    """Return a bound of the rounding error of each vertex's row from levelling and factoring."""
     sizes = np.linalg.norm(nominal.factor, axis=0) / unit, np.linalg.norm(columns, axis=1)
     return np.asarray(accumulation(nominal) * np.maximum(*sizes))
 
@@ -38,8 +38,9 @@ def pairs_below(
 ) -> tuple[Indices, Indices]:
     """Return all pairs ``i < j`` with ``‖g_i - g_j‖² + ν_i + ν_j < τ``, and a few others.
 
-    Pairs count as well whose vertices rounding may have ``moved`` apart, by m. Costs fall by up to
-    ``(m_i + m_j)(2‖g_i‖ + 2‖g_j‖ + m_i + m_j)``, which is below a sum of ``2m² + 4·max(m)·‖g‖``.
+    Pairs that satisfy it after rounding errors of at most m = ``moved`` are included. Costs
+    decrease by up to ``(m_i + m_j)(2‖g_i‖ + 2‖g_j‖ + m_i + m_j)``, which is below the sum of ``2m²
+    + 4·max(m)·‖g‖`` over the two vertices.
 
     Parameters
     ----------
@@ -48,13 +49,18 @@ def pairs_below(
     nu : array (d,)
     tau : float
     most : int
-        Raise TooManyError beyond this number.
+        The largest number of pairs.
     moved : array (d,) or float
-        :func:`shakes`.
+        The result of :func:`shakes`.
+
+    Raises
+    ------
+    TooManyError
+        If there are more than ``most`` pairs.
     """
     d, r = columns.shape
-    # (g, -h, 1) on the one side and (g, 1, -h) on the other: a product is positive where a pair
-    # may pay. The two last columns change places from side to side.
+    # Products of (g, -h, 1) with (g, 1, -h) are positive for every pair that may have a positive
+    # price. The last two columns are swapped for the left factor.
     single, sizes = np.empty((d, r + 2), dtype=np.float32), np.empty(d)
     middle = columns.mean(axis=0)
     for first in range(0, d, _SIDE):
@@ -63,11 +69,11 @@ def pairs_below(
         sizes[first : first + _SIDE] = np.einsum("ij,ij->i", centred, centred)
     levels = (sizes + nu - tau / 2) / 2
     levels -= 1.01 * (np.square(moved) + 2 * float(np.max(moved)) * np.sqrt(sizes))
-    # The smallest numbers of single precision have errors of their own.
+    # 1e-30 covers underflow in single precision.
     levels -= (r + 8) * 1.01 * _SINGLE * (sizes + np.abs(levels)) + 1e-30
     single[:, r], single[:, r + 1] = 1.0, -levels
     swapped = np.concatenate([np.arange(r), [r + 1, r]])
-    products = np.empty((_SIDE, _SIDE), dtype=np.float32)  # one for all: it stays in the cache
+    products = np.empty((_SIDE, _SIDE), dtype=np.float32)  # reused: it stays in the cache
     heads: list[NDArray[np.int32]] = []
     tails: list[NDArray[np.int32]] = []
     count = 0
@@ -79,7 +85,7 @@ def pairs_below(
             np.matmul(rows, others.T, out=block)
             if block.max() <= 0.0:
                 continue
-            # What single precision has no number for may pay as well.
+            # The negation also keeps NaN from overflow in single precision.
             head, tail = np.divmod(np.flatnonzero(~(block <= 0.0)), len(others))
             if second == first:
                 head, tail = head[head < tail], tail[head < tail]
@@ -93,9 +99,9 @@ def pairs_below(
 
 
 def least_costs(columns: Array, heads: Indices, tails: Indices, moved: Array) -> Array:
-    """Return ``‖g_i - g_j‖²`` of pairs, lowered by all that rounding may have added.
+    """Return ``‖g_i - g_j‖²`` of pairs, less a bound of all rounding errors.
 
-    That is rounding here, and of the data when they were levelled and factored, as in
+    They are the errors here and those of levelling and factoring the data, as in
     wdro_cvx/judging/edge_costs.py.
     """
     costs = np.empty(heads.size)

@@ -1,4 +1,4 @@
-"""How far a sparse matrix is from the graphs that a problem allows, and the graph next to it."""
+"""The infeasibility of a sparse matrix, and a feasible graph close to it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from wdro_cvx.validation import Array
 
 
 def repaired(matrix: sparse.csr_array, prior: DegreePrior) -> tuple[Residuals, EdgeList, float]:
-    """Measure how far a matrix is from feasible; return the graph next to it, and how far it is."""
+    """Return the residuals of a matrix, a feasible graph close to it, and the distance."""
     if not np.isfinite(matrix.data).all():
         raise ProblemError("laplacian has values that are NaN or infinite.")
     rule = prior.trace
@@ -48,12 +48,12 @@ def repaired(matrix: sparse.csr_array, prior: DegreePrior) -> tuple[Residuals, E
 
 
 def _positive(graph: EdgeList, total: float | None) -> EdgeList:
-    """Drop what is no edge, and scale to the sum of the weights where there is one to keep."""
+    """Drop edges without positive weight, and scale to the sum of the weights if it is fixed."""
     kept = graph.weights > 0.0
     heads, tails, weights = graph.heads[kept], graph.tails[kept], graph.weights[kept]
     if total is None:
         return EdgeList(graph.d, heads, tails, weights)
-    if weights.size == 0:  # no scaling of nothing is feasible; a path is
+    if weights.size == 0:  # an empty graph cannot be scaled; a path is feasible
         heads = np.arange(graph.d - 1, dtype=np.int32)
         tails, weights = heads + np.int32(1), np.ones(graph.d - 1)
     weights = weights / weights.max()
@@ -62,7 +62,7 @@ def _positive(graph: EdgeList, total: float | None) -> EdgeList:
 
 
 def _within(graph: EdgeList, bounds: ListedBounds, total: float | None) -> tuple[EdgeList, float]:
-    """Return weights close by within the bounds, and by how much the given ones are outside."""
+    """Return close weights within the bounds, and the largest violation of the given ones."""
     weights, others = _on_list(graph, bounds)
     outside = np.maximum(bounds.least - weights, weights - bounds.most)
     miss = max(float(outside.max(initial=0.0)), float(others.max(initial=0.0)), 0.0)
@@ -75,7 +75,7 @@ def _within(graph: EdgeList, bounds: ListedBounds, total: float | None) -> tuple
 
 
 def _on_list(graph: EdgeList, bounds: ListedBounds) -> tuple[Array, Array]:
-    """Return the weights of the listed pairs, and those that a graph has on others."""
+    """Return the weights of the listed pairs, and those of all other edges of the graph."""
     keys, own = bounds.keys, graph.heads.astype(np.int64) * graph.d + graph.tails
     places = np.minimum(np.searchsorted(keys, own), keys.size - 1)
     known = keys[places] == own

@@ -1,12 +1,13 @@
 """A sharp upper bound of the largest eigenvalue, proved by a factorisation.
 
-``|L|`` overstates the eigenvalues of a graph with odd cycles by a third and more. If the sparse
+``|L|`` overestimates the eigenvalues of a graph with odd cycles by a third or more. If the sparse
 factorisation ``P(λI - L)Pᵀ = GU`` has pivots D > 0, then with ``U = D(Gᵀ + F)``
 
     λI - L  =  Pᵀ(GDGᵀ + GDF - E)P,      |E| ≤ c·u·|G||U|,
 
-so that no eigenvalue of L exceeds λ by more than the largest row sum of ``|G|D|F|`` and of E's
-bound. λ comes from Lanczos' method, which need not be right: a pivot would tell.
+so no eigenvalue of L exceeds λ by more than the largest row sum of ``|G|D|F|`` plus that of E's
+bound. λ comes from Lanczos' method, which need not be accurate: if λ is too small, a pivot is
+negative.
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ from scipy.sparse import linalg as sparse_linalg
 from wdro_cvx.validation import Array
 
 _EPS = float(np.finfo(float).eps)
-_EXCESSES = 1e-6, 1e-4, 1e-2  # by which λ is tried above the estimate, relative to it
-_LANCZOS = 1e-7, 1e-5  # accuracies
-_KEPT = 64  # vectors, so that clusters of eigenvalues do not take long
-_MOST_WORK = 2e11  # products of a factorisation within the profile: minutes
+_EXCESSES = 1e-6, 1e-4, 1e-2  # relative excesses of λ over the estimate to try
+_LANCZOS = 1e-7, 1e-5  # tolerances
+_KEPT = 64  # Lanczos vectors; many help with clustered eigenvalues
+_MOST_WORK = 2e11  # multiplications within the profile; takes minutes
 
 
 def sharp_eigenvalue_bound(matrix: sparse.csr_array) -> float:
-    """Return a number that no eigenvalue exceeds; infinite where it is not worth its price.
+    """Return an upper bound of all eigenvalues; infinite if it would take too long.
 
     Parameters
     ----------
     matrix : sparse array (d, d)
-        Symmetric, with no negative eigenvalue.
+        Symmetric positive semidefinite.
     """
     d = matrix.shape[0]
     if d < 4 or _work(matrix) > _MOST_WORK:
@@ -47,7 +48,7 @@ def sharp_eigenvalue_bound(matrix: sparse.csr_array) -> float:
 
 
 def _estimate(matrix: sparse.csr_array) -> float:
-    """Return the largest eigenvalue by Lanczos' method, less accurately where it is multiple."""
+    """Return the largest eigenvalue by Lanczos' method, with a looser tolerance on failure."""
     d = matrix.shape[0]
     start = np.random.default_rng(0).standard_normal(d)
     for accuracy in _LANCZOS:
@@ -63,7 +64,7 @@ def _estimate(matrix: sparse.csr_array) -> float:
 
 
 def _work(matrix: sparse.csr_array) -> float:
-    """Return the products of a factorisation that fills the profile of a banded order."""
+    """Return the number of products of a factorisation that fills the profile of a banded order."""
     order = csgraph.reverse_cuthill_mckee(matrix, symmetric_mode=True)
     place = np.empty_like(order)
     place[order] = np.arange(order.size, dtype=order.dtype)
@@ -75,7 +76,7 @@ def _work(matrix: sparse.csr_array) -> float:
 
 
 def _proved(matrix: sparse.csr_array, level: float) -> float:
-    """Return an upper bound next to ``level``, infinite if a pivot says that it is none."""
+    """Return an upper bound close to ``level``, infinite if a pivot is not positive."""
     shifted = sparse.csc_array(level * sparse.eye_array(matrix.shape[0], format="csr") - matrix)
     try:
         factors = sparse_linalg.splu(
@@ -96,7 +97,7 @@ def _proved(matrix: sparse.csr_array, level: float) -> float:
     asymmetry = _largest(size @ (pivots * (skew @ ones)))
     terms = int(np.diff(lower.indptr).max()) + 8
     error = terms * _EPS * _largest(size @ (abs(upper) @ ones))
-    # And the subtraction from λ, and these sums themselves.
+    # The rounding of the subtraction from λ and of these sums.
     rounding = 4 * _EPS * (level + float(matrix.diagonal().max()))
     return (level + 1.01 * (asymmetry + 2 * error) + rounding) * (1.0 + 4 * _EPS)
 
