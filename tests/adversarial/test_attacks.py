@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from experiments.stress.adversarial.attack import attack, exact_objective, is_wrong
+from experiments.stress.adversarial.attack import attack, exact_objective, forge, is_wrong
 from experiments.stress.adversarial.cases import (
     CONSTRAINTS,
     DATA,
@@ -15,7 +15,6 @@ from experiments.stress.adversarial.cases import (
     build,
     draw_cases,
 )
-from experiments.stress.adversarial.forgery import forge
 from solvers import solve
 from wdro_cvx import (
     Certificate,

@@ -133,7 +133,7 @@ def test_a_plug_in_that_fails_while_it_is_asked_is_named(tmp_path, own_registrie
     assert cli.main([*shared, "--sets", "Shy"]) == 2
     assert "Shy.example(0.5, 4) raises KeyError: 'none'" in capsys.readouterr().err
     assert cli.main([*shared, "--sets", "KLBall", "--methods", "PIQP"]) == 2
-    assert "'PIQP' is a method of ours" in capsys.readouterr().err
+    assert "'PIQP' is a built-in method" in capsys.readouterr().err
     methods = ["--methods", "Muddled,CertifiedSolver"]
     assert cli.main([*shared, "--sets", "KLBall", *methods]) == 0
     rows = pd.read_csv(tmp_path / "runs.csv").set_index("method")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,13 +18,12 @@ import numpy as np
 from scipy import sparse
 
 from experiments.stress.adversarial.cases import Case, Instance, build
-from experiments.stress.adversarial.forgery import forge, forge_pieces
 from solvers import solve
 from wdro_cvx import Certificate, GraphProblem, Solution, Status, Verdict, judge
 from wdro_cvx.graphs.laplacian import edge_index, laplacian_from_weights, weights_from_laplacian
 from wdro_cvx.judging.sparse.backend import judged_at_scale
 from wdro_cvx.judging.sparse.brackets import ListedBrackets
-from wdro_cvx.moments.points import DenseMoment
+from wdro_cvx.moments.points import DenseMoment, MeanMoment, ReweighedMoment, TransportedMoment
 from wdro_cvx.proof import proof_document
 from wdro_cvx.validation import Array
 from wdro_cvx.verify import Result, prove
@@ -33,6 +33,10 @@ TOL = 1e-6
 FINEST = 1e-12
 # The verifier's value may exceed the objective of its graph by this much if γ is close to λmax.
 _ABOVE = 4e-12
+#: How far outside its set a forged moment is, relative to the radius.
+EXCESSES = (1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 1.0, 1e3)
+#: The same for moments that are offered as matrices, which some sets take long to explain.
+MATRIX_EXCESSES = (1e-9,)
 
 
 def attack(case: Case, time_limit: float = 3.0) -> dict[str, Any]:
@@ -167,3 +171,54 @@ def _wrong_edges(d: int, verdict: Verdict, truth: Result, threshold: float) -> i
 def _other_graph(problem: GraphProblem, rng: np.random.Generator) -> Array:
     m = problem.d * (problem.d - 1) // 2
     return laplacian_from_weights(rng.exponential(size=m) * (rng.random(m) < 0.6) + 1e-3)
+
+
+def forge(
+    problem: GraphProblem, laplacian: Array, rng: np.random.Generator
+) -> Iterator[tuple[str, Certificate]]:
+    """Yield forged certificates for one Laplacian, each with a name."""
+    yield from forge_pieces(problem, laplacian)
+    yield from _forge_others(problem, laplacian, rng)
+
+
+def forge_pieces(problem: GraphProblem, laplacian: Array) -> Iterator[tuple[str, Certificate]]:
+    """Yield worst cases of sets that are too large, as pieces and as matrices."""
+    nominal, ambiguity = problem.nominal, problem.ambiguity
+    nu = problem.prior.slope(np.diagonal(laplacian))
+    for excess in EXCESSES:
+        wide = ambiguity
+        if ambiguity.radius > 0.0:
+            wide = replace(ambiguity, radius=ambiguity.radius * (1.0 + excess))
+        worst = wide.worst_case(nominal, laplacian)
+        yield f"just outside, {excess:g}", Certificate(worst.moment, nu)
+        if excess in MATRIX_EXCESSES:
+            matrix = Certificate(DenseMoment(worst.second_moment), nu)
+            yield f"just outside as a matrix, {excess:g}", matrix
+
+
+def _forge_others(
+    problem: GraphProblem, laplacian: Array, rng: np.random.Generator
+) -> Iterator[tuple[str, Certificate]]:
+    """Yield matrices that are no moments, and other rows, means, weights and samples."""
+    nominal = problem.nominal
+    d, theta = problem.d, nominal.second_moment
+    nu = problem.prior.slope(np.diagonal(laplacian))
+    size = float(np.abs(theta).max()) or 1.0
+    skewed = theta + size * np.triu(rng.standard_normal((d, d)))
+    yield "asymmetric", Certificate(DenseMoment(skewed), nu)
+    noise = rng.standard_normal((d, d))
+    yield "indefinite", Certificate(DenseMoment(theta + size * (noise + noise.T)), nu)
+    yield "huge", Certificate(DenseMoment(theta + 1e30 * size * np.eye(d)), nu)
+    other = nu * rng.standard_normal(d) * 10.0 ** rng.uniform(-3, 3)
+    yield "other multipliers", Certificate(DenseMoment(theta), other)
+    rows = nominal.factor
+    yield "other rows", Certificate(TransportedMoment(rows[::-1] * 3.0, shift=size * np.eye(d)), nu)
+    yield "too few rows", Certificate(TransportedMoment(3.0 * rows[:1], 5 * rows), nu)
+    mean = nominal.mean
+    yield "another mean", Certificate(MeanMoment(rows, 2.0 * mean, mean), nu)
+    yield "other rows and a mean", Certificate(MeanMoment(2.0 * rows, mean, 0.0 * mean), nu)
+    if nominal.samples is not None:
+        samples = nominal.samples
+        first, ones = np.eye(1, len(samples))[0], np.ones(len(samples))
+        yield "all weight on one sample", Certificate(ReweighedMoment(samples, first), nu)
+        yield "other samples", Certificate(ReweighedMoment(samples * 2.0, ones), nu)

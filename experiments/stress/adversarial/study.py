@@ -8,9 +8,8 @@ import pandas as pd
 
 from experiments.measuring.digest import Source
 from experiments.measuring.text import markdown_table
-from experiments.stress.adversarial.attack import FINEST, TOL, attack
+from experiments.stress.adversarial.attack import EXCESSES, FINEST, TOL, attack
 from experiments.stress.adversarial.cases import CONSTRAINTS, DATA, draw_cases
-from experiments.stress.adversarial.forgery import EXCESSES
 from experiments.study import Report, Run, Study
 
 #: What can be wrong, by the column that counts it.

@@ -10,8 +10,7 @@ from instances import dimensions, random_laplacian, random_nominal, seeds
 from scipy import sparse
 
 import wdro_cvx.judging.sparse.dual as large_dual
-from experiments.stress.adversarial.attack import exact_objective
-from experiments.stress.adversarial.forgery import forge
+from experiments.stress.adversarial.attack import exact_objective, forge
 from solvers import CertifiedSolver
 from wdro_cvx import (
     Certificate,

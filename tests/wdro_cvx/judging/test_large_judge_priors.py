@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from instances import dimensions, random_laplacian, random_nominal, seeds
 from scipy import sparse
 
-from experiments.stress.adversarial.forgery import forge
+from experiments.stress.adversarial.attack import forge
 from solvers import CertifiedSolver
 from wdro_cvx import (
     Certificate,
