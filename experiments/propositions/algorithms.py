@@ -112,7 +112,8 @@ def algorithm_2(drawn: Drawn, rng: np.random.Generator) -> Attempt:
 
 def block_descent(problem: GraphProblem) -> float:
     """Return the value that Algorithm 3 ends with."""
-    return PrintedDescent(lower_shift=_ERROR).solve(problem).value
+    algorithm = PrintedDescent(lower_shift=_ERROR, max_iterations=100, max_inner_iterations=200)
+    return algorithm.solve(problem).value
 
 
 @proposition(
