@@ -170,6 +170,27 @@ def test_wrong_structures_are_caught():
     assert check_ambiguity(WrongRows(0.5)).failures == ("structure",)
 
 
+def test_a_transport_of_all_of_the_data_has_the_radius_of_its_set():
+    """The paper's block descent reads the radius off the set, not off its structure."""
+
+    @dataclass(frozen=True)
+    class Squared(AmbiguitySet):
+        """A right set and a right structure, with two ideas of the radius."""
+
+        radius_degree: ClassVar[int] = 2
+
+        def worst_case(self, nominal, laplacian):
+            return GaussianBall(np.sqrt(self.radius)).worst_case(nominal, laplacian)
+
+        def distance(self, nominal, second_moment):
+            return GaussianBall(1.0).distance(nominal, second_moment) ** 2
+
+        def structure(self, nominal):
+            return Transport(nominal.factor, float(np.sqrt(self.radius)))
+
+    assert "structure" in check_ambiguity(Squared(0.5)).failures
+
+
 def test_a_set_that_claims_all_moments_has_a_distance_to_them():
     class Claims(MomentBall):
         def distance(self, nominal, second_moment):
