@@ -12,6 +12,9 @@ ROOT = Path(__file__).parents[1]
 PACKAGES = ["wdro_cvx", "formulations", "solvers", "experiments"]
 PUBLIC = [
     "wdro_cvx",
+    "wdro_cvx.ambiguity",
+    "wdro_cvx.generators",
+    "wdro_cvx.testing",
     "formulations",
     "solvers",
 ]

@@ -5,10 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "new_variant.py"
 
 
+@pytest.mark.slow
 def test_the_suite_takes_in_a_right_one_and_a_wrong_one(tmp_path):
     text = EXAMPLE.read_text().replace("Nuclear", "Wrong")
     wrong = text.replace('nominal.second_moment, "nuc"', "nominal.second_moment, 2")  # too near

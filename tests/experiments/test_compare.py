@@ -157,6 +157,7 @@ class Fickle(Solver):
 """
 
 
+@pytest.mark.slow
 def test_a_changed_extension_is_measured_again(tmp_path, capsys, own_registries, unpainted):
     """The key of a measurement has the code in it, so that nothing stale passes for fresh."""
     plugin = tmp_path / "fickle.py"

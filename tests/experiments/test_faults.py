@@ -105,6 +105,7 @@ def test_a_stopped_run_goes_on_where_it_was(name, how, tmp_path, capsys, unpaint
     assert not list(tmp_path.rglob("*.part"))
 
 
+@pytest.mark.slow
 def test_two_runs_with_one_folder(tmp_path, capsys):
     first, mark = start("sleep", tmp_path)
     deadline = time.monotonic() + 60

@@ -115,6 +115,7 @@ def test_a_killed_process_is_a_crash_with_the_signal():
     assert "SIGSEGV" in answer.message
 
 
+@pytest.mark.slow
 def test_a_measurement_dies_with_its_server():
     """Killed by the system for want of memory, for instance; the next run starts another."""
     worker = Worker(carry_out.__module__)
@@ -212,6 +213,7 @@ def test_unknown_names_list_what_there_is():
         Instance("magic", 5, 5, 0.5, 0.3, 0).problem()
 
 
+@pytest.mark.slow
 def test_nothing_in_the_working_directory_is_imported(tmp_path):
     """Names of libraries, of our own package, and of an installed variant, lying about."""
     trap = "raise RuntimeError('imported from the working directory')\n"

@@ -210,6 +210,7 @@ def test_several_tables_each_in_its_folder(frame, tmp_path, capsys, unpainted):
     assert "same name" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_every_set_by_name_with_its_parameters(signals, tmp_path, frame, capsys, unpainted):
     table = SignalTable(pd.DataFrame(signals, columns=NAMES))
     graph = learn_graph(table, LearnOptions("moment", (("p", 1.0),), radius=0.2))

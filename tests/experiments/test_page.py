@@ -226,7 +226,7 @@ def test_a_graph_without_edges_has_a_layout(d):
     assert len(np.unique(places.round(6), axis=0)) == d
 
 
-@pytest.mark.parametrize("tol", [1e-2, 1e-8])
+@pytest.mark.parametrize("tol", [pytest.param(1e-2, marks=pytest.mark.slow), 1e-8])
 def test_large_graphs_keep_their_verdict_and_the_brackets_of_listed_pairs(monkeypatch, tol):
     monkeypatch.setattr(path, "SPARSE_FROM", 10)
     stated = problem(d=30, n=10)

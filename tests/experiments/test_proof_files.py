@@ -43,6 +43,7 @@ def test_a_changed_proof_is_refused_with_one_sentence(learned, capsys):
     assert "cannot be read" in second
 
 
+@pytest.mark.slow
 def test_no_stale_proof_stays_beside_another_graph(learned, monkeypatch, capsys):
     learn, folder = learned
     learn()

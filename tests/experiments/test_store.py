@@ -208,9 +208,7 @@ def test_a_folder_that_vanished_is_told(tmp_path):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is always full")
-@pytest.mark.parametrize(
-    ("full", "code"), [("stdout", 2), pytest.param("stderr", 0, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize(("full", "code"), [("stdout", 2), ("stderr", 0)])
 def test_a_log_on_a_full_disk_is_no_defect_and_no_disagreement(full, code, tmp_path):
     """The verdict that cannot be written is an error; lines on what goes on are not missed."""
     command = [sys.executable, "-m", "experiments", "compare", "--dimensions", "4"]

@@ -28,6 +28,7 @@ def variant(tmp_path, own_registries):
     return path
 
 
+@pytest.mark.slow
 def test_the_printed_variant_is_compared(variant, tmp_path):
     output = tmp_path / "out"
     code = cli.main(

@@ -197,6 +197,7 @@ def test_small_problems_are_solved_on_one_thread_and_threads_are_given_back(monk
         assert seen.pop() == before
 
 
+@pytest.mark.slow
 def test_the_default_rule_is_prediction_or_the_bootstrap_with_neighbours():
     samples = signals(40)
     with warnings.catch_warnings():

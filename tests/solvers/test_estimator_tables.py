@@ -45,7 +45,7 @@ def test_units_convert_as_the_documents_say():
     [
         {},
         {"radius": "bootstrap"},
-        {"eta": "auto"},
+        pytest.param({"eta": "auto"}, marks=pytest.mark.slow),
         {"ambiguity": "moment"},
         {"radius": 0, "ambiguity": "singleton"},
     ],

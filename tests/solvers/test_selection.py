@@ -174,6 +174,7 @@ def test_prediction_is_the_best_of_all_candidates():
     assert scores[chosen] == best
 
 
+@pytest.mark.slow
 def test_choices_join_rule_and_eta():
     table = Signals(signals(30))
     ball = GaussianBall(0.0)

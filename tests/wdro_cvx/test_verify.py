@@ -157,6 +157,32 @@ def test_an_eigenvalue_limit_is_no_less_than_any_eigenvalue():
             assert true * (1 - 1e-14) <= limit < gamma <= true * (1 + 1e-7)
 
 
+def proof_of(ambiguity, **prior):
+    problem = GraphProblem(nominals()["samples"], ambiguity, **prior)
+    return verify.read_proof(proof_document(problem, solve(problem, tol=1e-6)))
+
+
+def test_logarithms_of_degrees_are_rounded_so_that_the_value_is_not_understated():
+    proof = proof_of(Singleton(), prior=LogDegree(1.0, 0.3))
+    unit = proof.graph.scale / 2**proof.graph.bits
+    degrees = [unit * degree for degree in proof.graph.degrees]
+    exact = proof.graph.scale * verify.risk_of(proof)
+    exact += 2 * proof.prior.beta * unit**2 * sum(weight**2 for weight in proof.graph.weights)
+    exact -= sum(proof.prior.alpha * Fraction(FINE_CONTEXT.ln(precise(u))) for u in degrees)
+    assert proof.prior.kappa == 0
+    assert exact < verify.value_of(proof) < exact + Fraction(1, 10**20)
+
+
+def test_the_risk_of_a_divergence_is_rounded_up():
+    proof = proof_of(KLBall(0.2), eta=0.3)
+    losses, t = verify.losses_of(proof), Fraction(proof.certificate.multiplier)
+    worst, context = max(losses), FINE_CONTEXT
+    total = sum(n * Fraction(context.exp(precise((x - worst) / t))) for x, n in losses.items())
+    mean = total / proof.table.total
+    exact = worst + t * (proof.ambiguity.radius + Fraction(context.ln(precise(mean))))
+    assert exact < verify.risk_of(proof) < exact + Fraction(1, 10**20)
+
+
 @pytest.mark.parametrize("factor", [0.0, 0.5, 0.999, 1.001, 2.0])
 def test_poor_guesses_make_the_value_loose_never_wrong(factor, monkeypatch):
     problem = GraphProblem(nominals()["samples"], WassersteinBall(0.6), prior=LogDegree(1.0, 0.3))

@@ -72,3 +72,13 @@ def test_bad_scales_are_named():
     with pytest.raises(ProblemError, match=r"each of the 3 vertices.*has 2"):
         MahalanobisBall(1.0, (1.0, 1.0)).worst_case(nominal, np.eye(3))
     assert MahalanobisBall(1.0, [1, 2]) == MahalanobisBall(1.0, np.array([1.0, 2.0]))
+
+
+def test_what_signals_leave_of_the_budget_is_spread_in_the_unit_of_the_vertices():
+    """Equal entries are smooth on every graph: nothing moves, and all of the radius is spread."""
+    rng = np.random.default_rng(3)
+    nominal, laplacian = Nominal.from_samples(np.ones((3, 5))), random_laplacian(rng, 5)
+    worst = random_ball(rng, 2.0, 5).worst_case(nominal, laplacian)
+    assert worst.moment.spread is not None
+    assert np.allclose(worst.moment.second_moment, worst.second_moment)
+    assert np.vdot(worst.moment.second_moment, laplacian) == pytest.approx(worst.risk)
