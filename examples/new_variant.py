@@ -33,7 +33,7 @@ from wdro_cvx import (
 class NuclearBall(AmbiguitySet):
     """``{Θ + Δ : ‖Δ‖_* ≤ ε}``; the worst Δ is εvvᵀ with a top eigenvector v of L."""
 
-    radius_degree: ClassVar[int] = 2  # a radius of second moments grows like the data squared
+    radius_degree: ClassVar[int] = 2  # a radius of second moments scales like the data squared
 
     def worst_case(self, nominal, laplacian):
         """Return the risk ``⟨Θ, L⟩ + ελmax(L)`` and a moment that attains it."""

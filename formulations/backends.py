@@ -45,7 +45,7 @@ def check_backend(name: str) -> str:
     backend = str(name).upper()
     if backend not in installed_backends():
         raise SolverError(
-            f"solver {name!r} is not an installed CVXPY backend; installed are "
+            f"solver must be an installed CVXPY backend; it is {name!r}, and installed are "
             f"{', '.join(installed_backends())}. Choose one of these, or install it with pip."
         )
     return backend
