@@ -120,5 +120,5 @@ def test_what_is_no_certificate_and_no_real_matrix_is_refused_by_name():
     laplacian = sparse.csr_array(complete_graph(6, 6.0))
     with pytest.raises(ProblemError, match="certificate must be a Certificate"):
         judge(problem, laplacian, "hello")
-    with pytest.raises(ProblemError, match="real numbers"):
+    with pytest.raises(ProblemError, match="real entries"):
         judge(problem, laplacian.astype(complex))

@@ -250,7 +250,7 @@ def test_registration():
         register(type("Nothing", (), {}))
     with pytest.raises(ProblemError, match=r"Stranger.*must subclass Solver"):
         register(type("Stranger", (), {"claims": (GaussianBall,)}))
-    with pytest.raises(ProblemError, match=r"Idle.*write solve"):
+    with pytest.raises(ProblemError, match=r"Idle.*implement solve"):
         register(type("Idle", (Solver,), {"claims": (GaussianBall,)}))
 
 
