@@ -63,7 +63,7 @@ class SparseQP:
         """Maximise the dual over τ; a free trace has none."""
         levels = self.costs + nu[self.edges.heads] + nu[self.edges.tails]
         if self.box is None:
-            return tau_of_levels(self.prior, levels)
+            return tau_of_levels(self.prior, levels, float(levels.min()))
         return bounded_tau(self.prior, levels, *self.box)
 
 

@@ -139,16 +139,16 @@ def best_tau(qp: LaplacianQP, gains: Array, nu: Array) -> float:
     return tau_of_levels(qp.prior, levels[edge_index(nu.size)])
 
 
-def tau_of_levels(prior: DegreePrior, levels: Array) -> float:
+def tau_of_levels(prior: DegreePrior, levels: Array, base: float = 0.0) -> float:
     """Solve ``Σ(τ - s)₊ = 2βT - 8βκτ`` over the levels s of the edges.
 
     Drops the edges that are inactive at the τ of those left, until none is (Michelot). A free trace
-    has no τ.
+    has no τ. ``base`` is subtracted from the levels before they are summed. Dense QPs must not
+    subtract one: with levels of very different sizes, their Newton iterations then stall.
     """
     rule, beta = prior.trace, prior.beta
     if rule.free:
         return 0.0
-    base = float(levels.min())
     active = levels - base
     goal = 2 * beta * (rule.target - 4 * rule.curvature * base)
     while active.size:
