@@ -3,8 +3,8 @@
 The best mixture of the worst cases found so far is a moment in the set and gives a bound. The best
 graph for all of them gives the next worst cases. An interior point (solvers/qp/minimax.py) finds
 both, with an accuracy in proportion to the current gap. The answers are therefore central, and the
-graphs do not jump between vertices (Gondzio, Gonzalez-Brevis and Munari, EURO J. Comput. Optim.
-2013).
+graphs do not jump between corners of the feasible set (Gondzio, Gonzalez-Brevis and Munari, EURO J.
+Comput. Optim. 2013).
 """
 
 from __future__ import annotations

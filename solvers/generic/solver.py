@@ -29,9 +29,9 @@ from wdro_cvx.validation import Array, square_matrix, whole_number
 _SMOOTH_ITERATIONS = 60
 _TRANSPORT_ITERATIONS = 5000  # usual: 10 to 50 of the interior point, 100 to 500 of ADMM
 # The patience of the smooth phase if an interior point follows. Measured for atoms at d = 6 to 100:
-# with 8 the median takes a fourth longer; with 2 one run in twenty goes on to the interior point
-# without need. Measured for transport: at d = 30 it halves the time, and at d = 60 twice as many
-# trials are the best of 4, 8 and 17.
+# with 8 the median takes a quarter longer; with 2 one run in twenty goes on to the interior point
+# without need. Measured for transport: at d = 30 it halves the time; at d = 60 a patience of 8 is
+# the best of 4, 8 and 17.
 _PATIENCE, _EDGES_PER_TRIAL = 4, 200
 
 

@@ -87,7 +87,7 @@ class Master:
         """Solve the problem of the worst cases with the costs ``Z`` (K, m).
 
         Stop when complementarity and residuals are at most ``accuracy`` times the unit. With a low
-        accuracy the answer is central: far from the vertices that a few worst cases create.
+        accuracy the answer is central: far from the corners that a few worst cases create.
         """
         model = self._model(costs)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # ends the run, below
