@@ -1,4 +1,4 @@
-"""The solver for sets that reweigh finitely many signals (KL, χ²): weights and probabilities."""
+"""The solver for sets that reweight finitely many signals (KL, χ²)."""
 
 from solvers.atoms.solve import solve_atoms
 

@@ -1,7 +1,6 @@
-"""A problem of finite atoms as a saddle problem, in units in which it has order d.
+"""A problem with finitely many atoms as a saddle problem, in units that make its value of order d.
 
-The atoms charge ``Z_ke = (x_ki - x_kj)²`` for an edge e = (i, j). Edges whose bounds leave no
-choice are constants.
+Atom k costs ``Z_ke = (x_ki - x_kj)²`` on an edge e = (i, j). Edges with equal bounds are constants.
 """
 
 from __future__ import annotations
@@ -22,15 +21,15 @@ from wdro_cvx.graphs.laplacian import edge_index, incidence, weights_from_laplac
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.validation import Array
 
-_STORED = 2**24  # numbers in Z that are kept; beyond that they are computed anew, tile by tile
+_STORED = 2**24  # most entries of Z that are stored; a larger Z is recomputed tile by tile
 _TILE = 2**22
 _FREE = 1e10
-_BISECTIONS = 40  # for the start, which needs few digits
+_BISECTIONS = 40  # for the starting point, which needs few digits
 
 
 @dataclass(frozen=True, eq=False)
 class Differences(EdgeCosts):
-    """The matrix Z (K × edges), in tiles of all its rows or, if ``tall``, all its columns."""
+    """The matrix Z (K × edges), in tiles that span all rows or, if ``tall``, all columns."""
 
     signals: Array
     heads: NDArray[np.intp]
@@ -62,14 +61,14 @@ class Differences(EdgeCosts):
         return np.asarray((signals[:, self.heads[edges]] - signals[:, self.tails[edges]]) ** 2)
 
     def tiles(self) -> Iterator[tuple[slice, slice, Array]]:
-        """Yield ranges of atoms and edges with their part of Z."""
+        """Yield ranges of atoms and edges with the corresponding tile of Z."""
         stored = self._stored
         for place, (atoms, edges) in enumerate(self._ranges):
             yield atoms, edges, self._tile(atoms, edges) if stored is None else stored[place]
 
 
 def build_model(problem: GraphProblem, atoms: Atoms, laplacian: Array, value: float) -> SaddleModel:
-    """Normalise a problem by a Laplacian near its optimum and the value there."""
+    """Return the saddle model, normalised by a Laplacian near the optimum and its value."""
     d = problem.d
     heads, tails = edge_index(d)
     bounds = problem.bounds
@@ -83,7 +82,7 @@ def build_model(problem: GraphProblem, atoms: Atoms, laplacian: Array, value: fl
     signals *= np.sqrt(scale / unit)
     factor = scale**2 / unit
     given, rule = problem.prior, problem.prior.trace
-    # In these units the degrees of a graph are of order 1, and so is the objective per vertex.
+    # In these units the degrees of a graph and the objective per vertex are of order 1.
     prior = DegreePrior(given.beta * factor, given.kappa * factor, given.alpha / unit, rule)
     softness = _FREE if rule.free else 2 * rule.scaled(factor).curvature
     ends, fixed = incidence(d), lower / scale
@@ -106,10 +105,10 @@ def build_model(problem: GraphProblem, atoms: Atoms, laplacian: Array, value: fl
 
 
 def starting_point(model: SaddleModel) -> SaddlePoint | None:
-    """Return the nominal probabilities and central weights, None where there is no choice.
+    """Return the nominal probabilities and central weights, or None if nothing is free.
 
-    Equal weights would do for signals of equal size. Among heavy tails they have risks, and so
-    residuals, that leave no step of any length.
+    Equal weights would do for signals of equal size. With heavy tails, however, their risks and
+    hence their residuals are so large that the steps vanish.
     """
     width, q = model.width, model.ball.shares
     d, slack = model.degrees.size, model.ball.radius
@@ -127,9 +126,9 @@ def starting_point(model: SaddleModel) -> SaddlePoint | None:
 
 
 def _central_weights(costs: Array, width: Array, goal: float, kappa: float) -> tuple[Array, float]:
-    """Return ``x = κ/(costs - τ)``, at most half the width, with τ such that they sum to ``goal``.
+    """Return ``x = κ/(costs - τ)``, at most half the width, and the τ for which x sums to ``goal``.
 
-    The halves may not suffice for the goal; they are positive, which is all that a start needs.
+    Half the widths may not reach the goal. A starting point only needs to be positive.
     """
     cheapest = float(costs.min())
     low, high = 1e-3 * kappa / goal, kappa * costs.size / goal + float(np.ptp(costs))

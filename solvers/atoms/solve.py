@@ -1,4 +1,4 @@
-"""From the interior point to certificates: the loop that a certified solver enters."""
+"""The main loop for atoms: interior point steps, and certificates near the optimum."""
 
 from __future__ import annotations
 
@@ -13,18 +13,17 @@ from wdro_cvx.ambiguity import Atoms
 from wdro_cvx.graphs.laplacian import laplacian_from_weights
 from wdro_cvx.validation import Array
 
-_NEAR = 10.0  # times the tolerance: where a certificate is worth its QP
+_NEAR = 10.0  # times the tolerance: below it a certificate is worth its QP
 _MAX_STEPS = 100  # 10 to 20 are usual
-_SHORTEST = 1e-6  # step, below which rounding rules
-_ROUNDING = 1e-15  # relative complementarity, below which it does too
-_PULLS = 100  # towards the nominal ones; only a radius at rounding level needs more than 60
+_SHORTEST = 1e-6  # shortest step; below it rounding dominates
+_ROUNDING = 1e-15  # least relative complementarity; below it rounding dominates
+_PULLS = 100  # towards the nominal shares; only a radius at rounding level needs more than 60
 
 
 def solve_atoms(incumbent: Incumbent, max_iterations: int) -> None:
-    """Improve the incumbent until it is solved or nothing is left to do.
+    """Improve the incumbent until it is solved or no further progress is possible.
 
-    Does nothing for a set without atoms, nor where weights or probabilities have no
-    choice.
+    Do nothing for a set without atoms, or if the weights or the probabilities are fixed.
     """
     problem, laplacian = incumbent.problem, incumbent.laplacian
     if laplacian is None or incumbent.solved:
@@ -49,8 +48,8 @@ def solve_atoms(incumbent: Incumbent, max_iterations: int) -> None:
 
 
 def _next(model: SaddleModel, point: SaddlePoint) -> SaddlePoint | None:
-    """Return the next point, None where rounding has left none."""
-    # The last steps of a hopeless case may overflow; what they give is not used.
+    """Return the next point, or None if rounding prevents a step."""
+    # The last steps may overflow; their results are then discarded.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         try:
             moved, length = advance(model, point)
@@ -61,7 +60,7 @@ def _next(model: SaddleModel, point: SaddlePoint) -> SaddlePoint | None:
 
 
 def _offer(incumbent: Incumbent, atoms: Atoms, model: SaddleModel, point: SaddlePoint) -> None:
-    """Offer the weights, the probabilities and the graph that is best against these."""
+    """Update the incumbent from the weights, the probabilities and the best graph for these."""
     problem = incumbent.problem
     graph = laplacian_from_weights(model.weights(point.x))
     incumbent.evaluate(problem.prior.repaired(graph))
@@ -79,8 +78,8 @@ def pulled_inside(atoms: Atoms, probabilities: Array) -> Array:
         spent = atoms.divergence(mixed)
         if spent <= atoms.radius:
             return mixed
-        # The divergence is convex and 0 at the nominal ones: enough but for rounding, for which
-        # something more is spared every time.
+        # The divergence is convex and 0 at the nominal probabilities, so this suffices up to
+        # rounding. The margin for rounding grows with every attempt.
         share *= atoms.radius / spent * (1.0 - spare)
         spare = min(2.0 * spare, 0.5)
         mixed = atoms.shares + share * (given - atoms.shares)

@@ -1,1 +1,1 @@
-"""What any run of a solver has: a bracket of the optimum, a clock, a display, its threads."""
+"""The common parts of a solver run: a bracket of the optimum, a clock, a display, threads."""

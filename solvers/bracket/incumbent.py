@@ -1,7 +1,7 @@
-"""The best Laplacian and the best bound that a certified solver has so far.
+"""The best Laplacian and the best lower bound of a certified solver so far.
 
-The optimum lies between them (weak duality: any second moment in the set bounds it from below).
-Their gap is a certificate, and closing it is the only way to stop as solved.
+The optimum lies between its value and the bound: by weak duality, any second moment in the set
+gives a lower bound. The gap is a certificate, and a run ends as solved only if the gap is closed.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Incumbent:
         return max(abs(self.value), self.problem.floor)
 
     def evaluate(self, laplacian: Array) -> tuple[WorstCase, float]:
-        """Return worst case and objective of a feasible Laplacian; keep it if it is the best."""
+        """Return the worst case and objective of a feasible Laplacian; keep it if it is best."""
         self.check_clock()
         worst = self.problem.ambiguity.worst_case(self.problem.nominal, laplacian)
         value = worst.risk + self.problem.regularisation(laplacian)
@@ -62,9 +62,9 @@ class Incumbent:
     def bound_by(
         self, source: Array | Moment | WorstCase, start: tuple[Array, float] | None
     ) -> QPSolution:
-        """Solve the sample-average problem of a moment in the set; keep its bound if the best.
+        """Solve the sample-average problem of a moment in the set; keep its bound if it is best.
 
-        A bare matrix makes a certificate whose membership the judge has to prove by itself.
+        If the source is a bare matrix, the judge must prove by itself that it is in the set.
         """
         self.check_clock()
         matrix = source.second_moment if isinstance(source, (Moment, WorstCase)) else source

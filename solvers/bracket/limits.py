@@ -1,4 +1,4 @@
-"""When a solver has to stop: a clock, and what it says of an answer before it is handed out."""
+"""A clock with a time limit, and the check of an answer by the judge before it is returned."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from wdro_cvx import GraphProblem, Solution, Status, judge
 from wdro_cvx.validation import real_number
 
-#: Solvers aim at this share of the tolerance: the judge takes off its slack for rounding.
+#: Solvers aim at this share of the tolerance, since the judge subtracts a slack for rounding.
 MARGIN = 0.95
 
 
@@ -18,7 +18,7 @@ class OutOfTime(Exception):  # noqa: N818 - it ends a run as planned, and never 
 
 @dataclass(frozen=True)
 class Clock:
-    """The time since it was made, and a limit in seconds."""
+    """A clock that starts when it is created, with a limit in seconds."""
 
     limit: float = float("inf")
     started: float = field(default_factory=time.perf_counter)
@@ -29,7 +29,7 @@ class Clock:
 
     @property
     def seconds(self) -> float:
-        """The time since the start."""
+        """The seconds since the start."""
         return time.perf_counter() - self.started
 
     def check(self) -> None:
@@ -39,14 +39,14 @@ class Clock:
 
 
 def judged(problem: GraphProblem, answer: Solution, tol: float) -> Solution:
-    """Return an answer with the judge's figures, and no claim that the judge would refuse.
+    """Return an answer with the judge's figures and a status that the judge confirms.
 
-    The judge shares no arithmetic with the solvers, so that a mistake in theirs cannot pass for a
+    The judge shares no arithmetic with the solvers, so a mistake in a solver cannot pass for a
     proof.
     """
     verdict = judge(problem, answer)
     status = answer.status
-    if verdict.gap < 0.0:  # value and bound contradict each other: one of them is wrong
+    if verdict.gap < 0.0:  # value and bound contradict each other, so one of them is wrong
         status = Status.FAILED
     elif status in (Status.SOLVED, Status.INACCURATE, Status.ITERATION_LIMIT):
         if verdict.solved(tol):

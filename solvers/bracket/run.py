@@ -1,4 +1,4 @@
-"""What a solver is asked for, and one run of it: its clock, its display and its history."""
+"""The settings of a solver, and the state of one run: its clock, display and history."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Executor(Protocol):
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings that all certified solvers share, checked."""
+    """The settings common to all certified solvers; they are validated."""
 
     tol: float = 1e-6
     callback: Callback | None = None
@@ -63,14 +63,14 @@ class Request(Settings):
     executor: Executor | None = None
 
     def settings(self, solver: type[Any]) -> dict[str, Any]:
-        """Return the part of the request that a solver, a dataclass, has as settings."""
+        """Return the part of the request that matches the fields of a solver dataclass."""
         names = {setting.name for setting in fields(solver)}
         return {name: value for name, value in vars(self).items() if name in names}
 
 
 @dataclass
 class Run:
-    """The clock of a run and the one place that reports its progress.
+    """The clock of a run, and the single place that reports its progress.
 
     ``unit`` is the unit of the solver's data, measured in the unit of the problem as given.
     """
@@ -79,7 +79,7 @@ class Run:
     clock: Clock = field(default_factory=Clock)
     unit: float = 1.0
     history: list[dict[str, float]] = field(default_factory=list)
-    bar: Any = None  # of tqdm, counting the digits of the gap
+    bar: Any = None  # a tqdm bar that counts the digits of the gap
     shown: str = ""
 
     def tell(self, iteration: int, value: float, bound: float, gap: float) -> None:
@@ -94,7 +94,7 @@ class Run:
             self.settings.callback(Progress(iteration, value, bound, gap, self.clock.seconds))
 
     def report(self, iteration: int, value: float, bound: float, gap: float, **more: float) -> None:
-        """Add a row to the history, in the unit of the problem as given, and tell the progress."""
+        """Add a row to the history, in the unit of the problem as given, and show the progress."""
         square = self.unit**2
         row = {"value": value * square, "bound": bound * square, "seconds": self.clock.seconds}
         self.history.append(row | more)

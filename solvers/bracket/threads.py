@@ -1,8 +1,8 @@
-"""BLAS on one thread where more of them only wait for each other.
+"""Limit BLAS to one thread for graphs that are too small to gain from more.
 
-The matrices of graphs of a few hundred vertices are too small to be shared. On a two-core machine
-that others used as well, one run each, two threads took 1.8 to 78 times as long as one in ten
-problems of 100 to 5000 vertices; on an idle machine it was not measured.
+The matrices of a graph with a few hundred vertices are too small for several threads. Measured on
+a busy two-core machine, in one run for each of ten problems of 100 to 5000 vertices: two threads
+took 1.8 to 78 times as long as one. On an idle machine it was not measured.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from functools import cache
 
 from threadpoolctl import ThreadpoolController
 
-#: Up to this many vertices one thread is at least as fast.
+#: Up to this many vertices, one thread is at least as fast as several.
 ONE_THREAD_UP_TO = 5000
 
 
 @cache
 def _controller() -> ThreadpoolController:
-    """Find the libraries once: looking for them takes longer than solving a small problem."""
+    """Return the thread controller; finding the libraries takes longer than a small problem."""
     return ThreadpoolController()
 
 
 @contextmanager
 def right_threads(d: int) -> Iterator[None]:
-    """Hold BLAS to one thread for graphs of d vertices, if they are few."""
+    """Limit BLAS to one thread if the number of vertices d is small."""
     if d > ONE_THREAD_UP_TO:
         yield
         return

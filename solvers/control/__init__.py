@@ -1,1 +1,1 @@
-"""The control of iterations that the dense and the large solvers share."""
+"""Iteration control shared by the dense and the large solvers."""

@@ -1,9 +1,9 @@
-"""ADMM for the LMI of a transport set: its control, whatever its matrices are made of.
+"""Iteration control of ADMM for the LMI of a transport set, independent of the matrix format.
 
 The iteration is that of Douglas and Rachford: split a state into its positive and its negative
-part, take the step in L and γ from their difference, and move the state. It is over-relaxed, its
-penalty ρ is balanced (Wen, Goldfarb and Yin, Math. Program. Comput. 2010) and it is accelerated.
-A subclass holds the matrices: in full (solvers/transport/admm.py), or sparse plus low rank
+part, take the step in L and γ from their difference, and move the state. It is over-relaxed and
+accelerated, and its penalty ρ is balanced (Wen, Goldfarb and Yin, Math. Program. Comput. 2010).
+A subclass stores the matrices, either dense (solvers/transport/admm.py) or sparse plus low rank
 (solvers/large/coupled/admm.py).
 """
 
@@ -23,22 +23,22 @@ S = TypeVar("S")
 
 #: Over-relaxation of the move.
 RELAXATION = 1.6
-#: Error of a step in L, as a share of the residual; with 0.3 it was seen to stall.
+#: Error of a step in L, as a share of the residual; ADMM was seen to stall with 0.3.
 STEP_ERROR = 0.05
 #: Iterations between certificates; one costs about two iterations.
 CHECK_EVERY = 20
 _MEMORY = 8
-_PARALLEL = 1e-8  # relative: differences of residuals that are parallel to rounding
+_PARALLEL = 1e-8  # relative cutoff for residual differences that are parallel up to rounding
 _ACCELERATE_EVERY = 5
 _WORSE = 2.0  # a residual that grows by this factor undoes an acceleration
-_BALANCED, _BALANCING = 2.0, 5.0  # ratio of residuals to leave alone; largest change of ρ
+_BALANCED, _BALANCING = 2.0, 5.0  # ratio of residuals that is acceptable; largest change of ρ
 
 
 @dataclass
 class Anderson(Generic[S]):
     """Anderson acceleration of ``x ↦ x + residual`` (Walker and Ni, SIAM J. Numer. Anal. 2011).
 
-    The next point is the combination of the last images whose residuals cancel best.
+    The next point is the affine combination of the last images with the smallest residual.
     """
 
     memory: int
@@ -46,19 +46,19 @@ class Anderson(Generic[S]):
     residuals: list[Array] = field(default_factory=list)
 
     def add(self, image: S, residual: Array) -> None:
-        """Note one iteration."""
+        """Store one iteration."""
         self.images = [*self.images[-self.memory :], image]
         self.residuals = [*self.residuals[-self.memory :], residual]
 
     def forget(self) -> None:
-        """Start anew: the iteration has changed."""
+        """Clear the memory, because the iteration has changed."""
         self.images.clear()
         self.residuals.clear()
 
     def shares(self) -> Array | None:
-        """Return the shares of all images but the last, whose share is the rest of 1.
+        """Return the shares of all images except the last; all shares sum to 1.
 
-        None if there are too few images to combine.
+        Return None if there are too few images to combine.
         """
         if len(self.images) < 3:
             return None
@@ -69,7 +69,7 @@ class Anderson(Generic[S]):
 
 
 class TransportADMM(ABC, Generic[S]):
-    """The iteration; ``state`` is its fixed-point variable and ``residual`` its last move."""
+    """The iteration; ``state`` is its fixed-point variable, ``residual`` its last move's norm."""
 
     def __init__(self, state: S, rho: float, residual: float) -> None:
         self.state, self.rho, self.residual = state, rho, residual
@@ -77,22 +77,22 @@ class TransportADMM(ABC, Generic[S]):
 
     @abstractmethod
     def step(self) -> tuple[S, Array] | None:
-        """Take one step; return the relaxed image of the state and the move, None to end."""
+        """Take one step; return the relaxed image of the state and the move, or None to end."""
 
     @abstractmethod
     def certify(self) -> bool:
-        """Offer what the last step found; say whether to end."""
+        """Update the incumbent from the last step; return whether to end."""
 
     @abstractmethod
     def combined(self, images: list[S], shares: Array) -> S:
-        """Combine images; ``shares`` leaves out the last one's."""
+        """Return the combination of images; ``shares`` omits the share of the last one."""
 
     @abstractmethod
     def errors(self, image: S) -> tuple[float, float, Callable[[float], S]]:
-        """Return primal and dual residual, and the image with its dual times a factor."""
+        """Return the primal and dual residuals, and a function that rescales the image's dual."""
 
     def run(self, max_iterations: int) -> None:
-        """Iterate until a step or a certificate says to end, or until the limit."""
+        """Iterate until a step or a certificate ends the run, or until the limit."""
         fallback: tuple[S, float] | None = None
         for iteration in range(1, max_iterations + 1):
             found = self.step()
@@ -122,7 +122,7 @@ class TransportADMM(ABC, Generic[S]):
                 fallback = None
 
     def _balance(self, image: S) -> bool:
-        """Change ρ if primal and dual residual differ much; say whether it changed."""
+        """Change ρ if the primal and dual residuals differ much; return whether it changed."""
         primal, dual, with_dual = self.errors(image)
         ratio = float(np.sqrt(primal / dual)) if dual > 0.0 else 1.0
         if 1.0 / _BALANCED <= ratio <= _BALANCED:
@@ -134,10 +134,10 @@ class TransportADMM(ABC, Generic[S]):
 
 
 def polar_coupling(first: Array, second: Array) -> tuple[Array, Array]:
-    """Return the moves and the spread that a dual ``BᵀB``, ``B = [B₁, B₂]``, stands for.
+    """Return the moves and the spread of a dual ``BᵀB`` with ``B = [B₁, B₂]``.
 
-    With O the polar factor of B₂ the rows of the data move by ``-OᵀB₁``, and the part of B₁ that O
-    does not span is spread. Together they cost ``‖B₁‖²`` whatever B₂ is.
+    Let O be the polar factor of B₂. The rows of the data move by ``-OᵀB₁``, and the part of B₁
+    outside the range of O is the spread. Together they cost ``‖B₁‖²`` for any B₂.
     """
     left, _, right = linalg.svd(second, check_finite=False)
     shared = min(second.shape)

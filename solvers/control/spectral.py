@@ -1,7 +1,7 @@
 """Step control of the spectral proximal gradient method.
 
-The curvature ρ of the risk is estimated by Barzilai and Borwein's rule and doubled by a
-non-monotone backtracking (Wright, Nowak and Figueiredo, IEEE Trans. Signal Process. 2009).
+The Barzilai-Borwein rule estimates the curvature ρ of the risk, and a nonmonotone backtracking
+doubles it (Wright, Nowak and Figueiredo, IEEE Trans. Signal Process. 2009).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-#: A step has to improve on the worst of this many last values.
+#: A step must improve on the worst of this many last values.
 MEMORY = 5
 _DECREASE = 1e-4
 _NEGLIGIBLE = 1e-2  # curvature below this share of β is not worth a second QP
@@ -34,15 +34,15 @@ class SpectralControl:
         return self.rho > _NEGLIGIBLE * self.beta
 
     def accepts(self, value: float, length: float, slack: float = 0.0) -> bool:
-        """Say whether a step of squared length ``length`` gains enough, up to ``slack``."""
+        """Return whether a step of squared length ``length`` gains enough, up to ``slack``."""
         gain = _DECREASE * (self.beta + self.rho / 2) * length
         return value <= max(self.recent) + slack - gain
 
     def shorten(self) -> None:
-        """Ask for a shorter step."""
+        """Increase ρ, for a shorter step."""
         self.rho = max(2 * self.rho, self.beta)
 
     def take(self, value: float, turn: float, length: float) -> None:
-        """Note a step; ``turn`` is its inner product with the change of the gradient."""
+        """Record a step; ``turn`` is its inner product with the change of the gradient."""
         self.rho = max(turn / length, 0.0)
         self.recent.append(value)

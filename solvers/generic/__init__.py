@@ -1,4 +1,4 @@
-"""The certified solver: smooth steps first, then what the set offers, then bundles."""
+"""The certified solver: smooth steps first, then a method for the set's structure, then bundles."""
 
 from solvers.generic.solver import CertifiedSolver
 

@@ -1,9 +1,9 @@
-"""A bundle of worst cases, for risks that are not smooth at the optimum and sets without structure.
+"""A bundle method on worst cases, for nonsmooth risks and sets without structure.
 
-The best mixture of the worst cases found so far is a moment in the set, which gives a bound; the
-worst cases of the graph that is best for all of them come next. Both are taken from the interior of
-their problem (solvers/qp/minimax.py), no more accurately than the gap so far deserves:
-this keeps the graphs from jumping between corners (Gondzio, Gonzalez-Brevis and Munari, EURO J.
+The best mixture of the worst cases found so far is a moment in the set and gives a bound. The best
+graph for all of them gives the next worst cases. An interior point (solvers/qp/minimax.py) finds
+both, with an accuracy in proportion to the current gap. The answers are therefore central, and the
+graphs do not jump between corners of the feasible set (Gondzio, Gonzalez-Brevis and Munari, EURO J.
 Comput. Optim. 2013).
 """
 
@@ -16,11 +16,11 @@ from wdro_cvx import GraphProblem
 from wdro_cvx.graphs.laplacian import adjoint, laplacian_from_weights, weights_from_laplacian
 from wdro_cvx.validation import Array
 
-_ACCURACY = 0.3  # of a mixture, in proportion to the gap before it
-_LEAST_ACCURACY = 1e-3  # where there was no progress
-_PROGRESS = 0.99  # of the gap is left
-_CHAIN = 8  # worst cases from one graph, each of the graph that the one before asks for
-_USED = 0.02  # of an equal share: a worst case with less is idle
+_ACCURACY = 0.3  # accuracy of a mixture, relative to the gap before it
+_LEAST_ACCURACY = 1e-3  # limit to which it is reduced if there is no progress
+_PROGRESS = 0.99  # an iteration makes progress if it reduces the gap by this factor
+_CHAIN = 8  # most worst cases per graph; each one corrects the graph for the next
+_USED = 0.02  # relative to an equal share: a worst case with a smaller share is idle
 _PATIENCE = 4  # iterations for which an idle worst case is kept
 
 
@@ -32,13 +32,13 @@ def bundle_ascent(incumbent: Incumbent, max_iterations: int) -> None:
     worst, _ = incumbent.evaluate(incumbent.laplacian)
     master = incumbent.master()
     if master.free.size == 0:
-        return  # there is but one graph
+        return  # only one graph is feasible
     moments = worst.second_moment[np.newaxis]
     costs, idle = _costs(moments), np.zeros(1, dtype=int)
     share = _ACCURACY
     for _ in range(max_iterations):
         if incumbent.certificate is not None:
-            # The best mixture so far stands for what was dropped of it: no bound is lost.
+            # The best mixture so far replaces its dropped worst cases, so no bound is lost.
             mixed = incumbent.certificate.second_moment[np.newaxis]
             moments, costs = np.concatenate([moments, mixed]), np.append(costs, _costs(mixed), 0)
             idle = np.append(idle, _PATIENCE)
@@ -55,7 +55,7 @@ def bundle_ascent(incumbent: Incumbent, max_iterations: int) -> None:
         used = (mixture.shares > _USED / idle.size) & (idle < _PATIENCE)
         if incumbent.gap < _PROGRESS * before:
             share, idle = _ACCURACY, np.where(used, 0, idle + 1)
-        else:  # perhaps for want of accuracy, or of what was dropped
+        else:  # the accuracy may be too low, or a dropped worst case may be missing
             share = max(share / 2, _LEAST_ACCURACY)
         kept, new = idle < _PATIENCE, np.stack(found)
         moments = np.concatenate([moments[kept], new])
@@ -66,10 +66,11 @@ def bundle_ascent(incumbent: Incumbent, max_iterations: int) -> None:
 def _chain(
     problem: GraphProblem, graph: Array, moment: Array, costs: Array, shares: Array
 ) -> list[Array]:
-    """Return worst cases of graphs that withstand, one after the other, those before.
+    """Return worst cases of a chain of graphs, each corrected for the worst case before it.
 
-    Each graph is the projection of the last one onto those that its worst case charges no more than
-    the bundle did: where many worst cases tie, one graph then reveals several of them.
+    Each graph is the projection of the last one onto the graphs with a bounded cost under the last
+    worst case. The bound is the largest cost in the bundle. If many worst cases tie, one graph then
+    reveals several of them.
     """
     weights, mean = weights_from_laplacian(graph), shares @ costs
     level = float(np.max(costs @ weights))

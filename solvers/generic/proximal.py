@@ -1,8 +1,8 @@
 """Spectral proximal gradient in the Frobenius metric, with the Newton QP as its step.
 
-Minimises ``R(L) + η‖L‖²`` by ``L⁺ = argmin ⟨M*(L), L'⟩ + ρ/2‖L' - L‖² + η‖L'‖²``, which is a
-Laplacian QP. In this metric the method does not see the condition number d of 𝒯*𝒯. With ρ = 0 the
-step's own dual value is the certificate, so a bound costs nothing extra.
+It minimises ``R(L) + η‖L‖²`` by ``L⁺ = argmin ⟨M*(L), L'⟩ + ρ/2‖L' - L‖² + η‖L'‖²``, which is a
+Laplacian QP. In this metric the condition number d of 𝒯*𝒯 does not affect the method. With ρ = 0
+the dual value of the step is the certificate, so a bound costs nothing extra.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from solvers.qp import solve_laplacian_qp
 from wdro_cvx.validation import Array
 
 _MAX_DOUBLINGS = 60
-_FALL = 0.8  # of the gap, by which an impatient run must come down
+_FALL = 0.8  # with limited patience, the gap must fall to this share
 
 
 def proximal_descent(
     incumbent: Incumbent, start: Array, max_iterations: int, patience: int | None = None
 ) -> None:
-    """Run until the incumbent is solved, the limit is reached or no descent is left.
+    """Improve the incumbent until it is solved, the limit is reached or no step descends.
 
-    With ``patience`` it also ends when so many trial steps have hardly narrowed the gap, as happens
-    at a kink; for sets that have another method.
+    With ``patience`` it also ends after that many trial steps that have hardly reduced the gap,
+    which is typical of a kink. This suits sets for which another method follows.
     """
     laplacian = start
     worst, value = incumbent.evaluate(laplacian)
@@ -57,7 +57,7 @@ def proximal_descent(
                 return
             control.shorten()
         else:
-            return  # no descent is left in double precision
+            return  # no step descends in double precision
         if length == 0.0:
             return
         turn = float(np.vdot(change, moved_worst.second_moment - worst.second_moment))

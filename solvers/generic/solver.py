@@ -1,8 +1,8 @@
-"""The certified solver: the optimal graph with a proof, for any ambiguity set.
+"""The certified solver: it finds the optimal graph with a proof, for any ambiguity set.
 
-It needs nothing of the set but its worst case. The optimum is bracketed from both sides
-(solvers/bracket/incumbent.py) and the gap of the bracket is the only stopping rule: ``SOLVED`` is a
-statement that anyone can check with :func:`wdro_cvx.judge`.
+It only needs the worst case of the set. It brackets the optimum from both sides
+(solvers/bracket/incumbent.py), and the gap of the bracket is the only stopping rule. Anyone can
+check the status ``SOLVED`` with :func:`wdro_cvx.judge`.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from wdro_cvx import AmbiguitySet, GraphProblem, ProblemError, Solution, Status,
 from wdro_cvx.ambiguity import Transport
 from wdro_cvx.validation import Array, square_matrix, whole_number
 
-# Where the risk is smooth at the optimum a few steps suffice (measured: 2 to 40); a run that needs
-# more than this is better off with a method for risks that are not.
+# If the risk is smooth at the optimum, a few steps suffice (measured: 2 to 40). A run that needs
+# more than this limit should use a method for nonsmooth risks.
 _SMOOTH_ITERATIONS = 60
-_TRANSPORT_ITERATIONS = 5000  # 10 to 50 of the interior point, 100 to 500 of ADMM
-# Where an interior point is at hand. Measured for atoms at d = 6 to 100: with 8 the median takes
-# a fourth longer, with 2 every twentieth goes on that would have come through without. For
-# transport at d = 30 it halves the time, and at d = 60 twice as many are best of 4, 8 and 17.
+_TRANSPORT_ITERATIONS = 5000  # usual: 10 to 50 of the interior point, 100 to 500 of ADMM
+# The patience of the smooth phase if an interior point follows. Measured for atoms at d = 6 to 100:
+# with 8 the median takes a quarter longer; with 2 one run in twenty goes on to the interior point
+# without need. Measured for transport: at d = 30 it halves the time; at d = 60 a patience of 8 is
+# the best of 4, 8 and 17.
 _PATIENCE, _EDGES_PER_TRIAL = 4, 200
 
 
@@ -39,9 +40,9 @@ _PATIENCE, _EDGES_PER_TRIAL = 4, 200
 class CertifiedSolver(Settings, Solver):
     """Spectral proximal gradient with a duality certificate as its stopping rule.
 
-    Where the risk is not smooth at the optimum it goes over to what the set offers: an interior
-    point or ADMM for a transport form, an interior point for atoms; and, last, to a bundle of worst
-    cases (any set).
+    If the risk is not smooth at the optimum, it switches to a method for the structure of the set:
+    an interior point or ADMM for transport, an interior point for atoms and for norm balls. The
+    last method is a bundle of worst cases, for any set.
 
     Parameters
     ----------
@@ -52,14 +53,14 @@ class CertifiedSolver(Settings, Solver):
     callback : callable, optional
         Called with a :class:`solvers.bracket.run.Progress` after every iteration.
     progress : bool
-        Show the gap as it closes, on standard error.
+        Show the gap on standard error during the run.
     time_limit : float
-        Seconds after which to stop, looked at between steps; the answer then has the status
+        Seconds after which to stop, checked between steps; the answer then has the status
         ``TIME_LIMIT`` and its true gap.
 
     Notes
     -----
-    Ctrl-C ends the run with the best answer so far, certified, and the status ``INTERRUPTED``.
+    Ctrl-C ends the run with the best certified answer so far and the status ``INTERRUPTED``.
 
     Examples
     --------
@@ -75,7 +76,7 @@ class CertifiedSolver(Settings, Solver):
     """
 
     claims = (AmbiguitySet,)
-    rank = 100  # for every problem, so the last
+    rank = 100  # it solves every problem, so it comes last
 
     max_iterations: int = 5500
 
@@ -89,7 +90,7 @@ class CertifiedSolver(Settings, Solver):
         return cls(**request.settings(cls)).solve(problem, request.start)
 
     def solve(self, problem: GraphProblem, start: Solution | None = None) -> Solution:
-        """Solve the problem, from another problem's solution if one is given.
+        """Solve the problem, starting from another problem's solution if one is given.
 
         Parameters
         ----------
@@ -116,10 +117,10 @@ class CertifiedSolver(Settings, Solver):
         if start is None:
             laplacian = incumbent.bound_by(_centre(problem), None).laplacian
             if not np.isfinite(problem.regularisation(laplacian)):
-                # Under logarithms a QP that ends early may leave a vertex alone; step by step from
-                # a graph that does not is easier.
+                # With logarithms, a QP that ends early may leave a vertex isolated. Starting from a
+                # graph without isolated vertices is easier.
                 laplacian = problem.prior.start(problem.d)
-            elif problem.ambiguity.radius == 0.0:  # then the sample average is the problem
+            elif problem.ambiguity.radius == 0.0:  # the problem is the sample-average problem
                 incumbent.evaluate(laplacian)
                 incumbent.record()
                 return
@@ -133,7 +134,7 @@ class CertifiedSolver(Settings, Solver):
 
 
 def _patience(problem: GraphProblem) -> int | None:
-    """Return for how many trials the smooth phase may stall, None where nothing better follows."""
+    """Return for how many trials the smooth phase may stall; None if no better method follows."""
     if problem.structure is None:
         return None
     if isinstance(problem.structure, Transport):
@@ -142,7 +143,7 @@ def _patience(problem: GraphProblem) -> int | None:
 
 
 def _centre(problem: GraphProblem) -> WorstCase:
-    """Return the nominal moment as if it were the worst; its matrix is known already."""
+    """Return the nominal moment in the form of a worst case."""
     nominal, membership = problem.nominal, problem.ambiguity.membership(problem.nominal)
     return WorstCase(np.nan, nominal.second_moment, np.inf, build_moment=lambda: membership.centre)
 

@@ -1,4 +1,4 @@
-"""The moment ball of Theorem 3: its dual, the split of its prices and Newton's method on it."""
+"""The moment ball of Theorem 3: its dual, the proximal step of its norm, and Newton's method."""
 
 from solvers.norm.newton import MomentNewton
 

@@ -1,9 +1,9 @@
-"""Newton's method on the moment ball's dual, inside a proximal point method where it crawls.
+"""Newton's method on the moment ball's dual, with a proximal point method if it is slow.
 
-Under a small η most weights sit at a bound. Prices then bend almost nothing but the few entries in
-between, so that Newton's steps are short. Adding ``ρ/2‖L - L_k‖²`` to the objective gives the same
-problem with ``Θ - ρL_k`` and ``η + ρ/2``, which is easy; its solutions ``L_k`` end at the optimum
-for any ρ (Rockafellar, SIAM J. Control Optim. 1976), and the sooner the smaller ρ is.
+If η is small, most weights sit at a bound. Only the few entries in between respond to the prices,
+so Newton's steps are short. Adding ``ρ/2‖L - L_k‖²`` to the objective gives the same problem with
+``Θ - ρL_k`` and ``η + ρ/2``, which is easy. The solutions ``L_k`` converge to the optimum for any
+ρ, and faster for a smaller ρ (Rockafellar, SIAM J. Control Optim. 1976).
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from wdro_cvx.graphs.laplacian import weights_from_laplacian
 from wdro_cvx.solution import relative_gap
 from wdro_cvx.validation import Array
 
-_PLAIN_STEPS = 30  # Newton takes about ten where it does not crawl
+_PLAIN_STEPS = 30  # Newton takes about ten unless it is slow
 _STAGE_STEPS = 50
-_SHRINK = 0.4  # of ρ from stage to stage
-_LEAST = 1e-3  # times η: a smaller ρ changes nothing
-_STAGE_GAP = 0.03  # of a stage, in proportion to the gap before it
+_SHRINK = 0.4  # factor on ρ from stage to stage
+_LEAST = 1e-3  # smallest ρ, relative to η; a smaller one changes nothing
+_STAGE_GAP = 0.03  # target gap of a stage, relative to the gap before it
 
 
 @dataclass(frozen=True)
 class Found:
-    """The best Laplacian, the point of highest bound, and how it came to them."""
+    """The best Laplacian, the dual point with the highest bound, and the history of the run."""
 
     laplacian: Array
     point: MomentPoint
@@ -46,19 +46,19 @@ def ascend(
     limit: int,
     watch: Watch | None = None,
 ) -> Found:
-    """Solve the problem of the ball around the QP's moment to the relative gap ``tol``.
+    """Solve the problem of the moment ball around the QP's moment to the relative gap ``tol``.
 
     Parameters
     ----------
     qp : LaplacianQP
     ball : MomentBall
-        With a positive radius and a finite p.
+        Its radius is positive and its p finite.
     guess : MomentEvidence
     tol : float
     limit : int
-        On Newton steps.
+        Maximal number of Newton steps.
     watch : callable, optional
-        Told value and bound as they come; it says whether to stop.
+        Called with the current value and bound; returns whether to stop.
     """
     plain = maximise(moment_point(qp, ball, guess), tol, min(limit, _PLAIN_STEPS), watch)
     laplacian, value, point = plain.best.laplacian(), plain.value, plain.last
@@ -76,7 +76,7 @@ def ascend(
         reached = _objective(qp, ball, centre)
         if reached < value:
             laplacian, value = centre, reached
-        # The prices of the stage hold ρv more than those of the problem.
+        # The stage's prices exceed those of the problem by ρv.
         nu, tau = near.last.nu - rho * near.last.split.values[: nu.size], near.last.tau
         again = moment_point(qp, ball, MomentEvidence(qp.moment, nu, tau))
         if again.value > point.value:

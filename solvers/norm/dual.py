@@ -1,19 +1,19 @@
 """The dual of the moment ball's problem, for every norm type p in [1, ∞).
 
-With ``v`` the entries of ``L`` (the degrees ``u = Aw``, and every weight twice) the problem is
+Let ``v`` be the entries of ``L``: the degrees ``u = Aw``, and every weight twice. The problem is
 
     min cᵀw + η‖v‖² + ε‖v‖_q    s.t.  l ≤ w ≤ h,  1ᵀw = T/2,        1/p + 1/q = 1,  c = 𝒯*Θ
 
 Multipliers ν of ``u = Aw`` and τ of the trace put a price ``Y`` on the entries: ν_i on a degree,
-``(τ - c_ij - ν_i - ν_j)/2`` on either copy of a weight. Minimising ``η‖v‖² + ε‖v‖_q - ⟨Y, v⟩`` over
-the intervals of the weights splits the prices (solvers/norm/split.py), so that the dual is
+``(τ - c_ij - ν_i - ν_j)/2`` on each copy of a weight. Minimising ``η‖v‖² + ε‖v‖_q - ⟨Y, v⟩`` over
+the intervals of the weights splits the prices (solvers/norm/split.py). This gives the dual
 
     D(ν, τ) = ⟨ηv + Δ - Y, v⟩ + τT/2 - κτ²,    ‖Δ‖_p ≤ ε,  ⟨Δ, v⟩ = ε‖v‖_q
 
 with ``κ = 1/16β`` under a trace penalty, else 0. It is concave and differentiable, and ``∂v/∂Y`` is
-a diagonal plus one rank: solvers/qp/ascent.py climbs it. ``Δ`` is the worst shift, and
-``D(ν, τ)`` is the QP's dual for the moment ``Θ + Δ`` at ``(ν - diag Δ, τ)``: each iterate carries
-its certificate, also where ``L`` alone does not determine the worst case (p = 1, the empty graph).
+diagonal plus rank one; solvers/qp/ascent.py maximises it. ``Δ`` is the worst shift, and ``D(ν, τ)``
+is the QP's dual for the moment ``Θ + Δ`` at ``(ν - diag Δ, τ)``. Each iterate therefore has its own
+certificate, even if ``L`` does not determine the worst case (p = 1, the empty graph).
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from wdro_cvx import EdgeBounds, MomentBall
 from wdro_cvx.graphs.laplacian import complete_graph, degrees, edge_index, laplacian_from_weights
 from wdro_cvx.validation import Array
 
-# The Hessian is singular where slopes vanish: isolated vertices for q < 2, tied degrees for p = 1.
-# In proportion to the gradient, damping keeps Newton's rate; the floor keeps rounding out.
+# The Hessian is singular if slopes vanish: isolated vertices for q < 2, tied degrees for p = 1.
+# Damping in proportion to the gradient keeps Newton's rate. The floor guards against rounding.
 _DAMPING = 1e-3
 _DAMPING_FLOOR = 1e-7
 
@@ -56,7 +56,7 @@ class _Limits:
 
     lower: Array
     upper: Array
-    kept: NDArray[np.bool_]  # edges below the diagonal that no price makes zero
+    kept: NDArray[np.bool_]  # edges below the diagonal with a positive lower bound
 
     @classmethod
     def of(cls, bounds: EdgeBounds) -> _Limits:
@@ -64,18 +64,18 @@ class _Limits:
         return cls(lower, upper, np.tril(lower > 0.0))
 
     def box(self, ends: _Ends, d: int) -> Box:
-        """Return the intervals of the degrees, which have none, and of the edges given."""
+        """Return the intervals of the degrees, which are unbounded, and of the given edges."""
         lower = np.concatenate([np.zeros(d), self.lower[ends]])
         return Box(lower, np.concatenate([np.full(d, np.inf), self.upper[ends]]))
 
 
 @dataclass(frozen=True)
 class _MomentDual:
-    """A problem in the form that its dual needs."""
+    """The data of the dual."""
 
     qp: LaplacianQP  # the sample average
     ball: MomentBall
-    gains: Array  # -c below the diagonal, -∞ elsewhere, so that every edge counts once
+    gains: Array  # -c below the diagonal, -∞ elsewhere: every edge counts once
     limits: _Limits | None
 
     def at(self, nu: Array, tau: float) -> MomentPoint:
@@ -98,7 +98,7 @@ class _MomentDual:
             split = split_norm(prices, copies, self.ball.q, self.ball.radius, eta, box)
         if box is None:
             value = -eta * float(copies @ split.values**2)
-        else:  # what an interval takes of a price is neither 2ηv nor Δ
+        else:  # an active bound's multiplier is part of the price, beside 2ηv and Δ
             rest = eta * split.values + split.shift - prices
             value = float(copies @ (rest * split.values))
         value += tau * self.qp.prior.trace.target / 2 - self.qp.prior.trace.curvature * tau**2
@@ -107,7 +107,7 @@ class _MomentDual:
 
 
 def moment_point(qp: LaplacianQP, ball: MomentBall, guess: MomentEvidence) -> MomentPoint:
-    """Evaluate the dual of the ball around the QP's moment where ``guess`` would have it."""
+    """Evaluate the dual of the ball around the QP's moment at the multipliers of ``guess``."""
     theta, d = qp.moment, qp.moment.shape[0]
     edges = np.tri(d, k=-1, dtype=bool)
     limits = None
@@ -128,15 +128,15 @@ class MomentPoint:
     tau: float
     ends: _Ends
     prices: Array
-    copies: Array  # how often an entry occurs in L: degrees once, weights twice
+    copies: Array  # how often each entry occurs in L: degrees once, weights twice
     split: Split
-    degrees: Array  # Aw; at the optimum, and only there, it is the split's u
+    degrees: Array  # Aw; equal to the split's u only at the optimum
     value: float
 
     floor = 0.0
 
     def step_limit(self, d_nu: Array) -> float:
-        """Return how much of a step stays in the domain: all of it."""
+        """Return the longest step in the domain: infinite, since the domain is the whole space."""
         return np.inf
 
     @property
@@ -145,7 +145,7 @@ class MomentPoint:
         return self.split.values[self.nu.size :]
 
     def moved(self, nu: Array, tau: float) -> MomentPoint:
-        """Evaluate the same dual elsewhere."""
+        """Evaluate the same dual at another point."""
         return self.model.at(nu, tau)
 
     def gradient(self) -> tuple[Array, float]:
@@ -156,7 +156,7 @@ class MomentPoint:
         return self.degrees - self.split.values[: self.nu.size], grad_tau
 
     def curvature(self) -> Curvature:
-        """Return what a Newton step from here needs."""
+        """Return the curvature for a Newton step at this point."""
         d, qp, split = self.nu.size, self.model.qp, self.split
         edges = np.zeros((d, d))
         edges[self.ends] = split.slopes[d:]
@@ -177,7 +177,7 @@ class MomentPoint:
         )
 
     def primal_value(self) -> float:
-        """Return the objective at the feasible weights that belong to the point."""
+        """Return the objective at the feasible weights of this point."""
         qp, ball = self.model.qp, self.model.ball
         if qp.prior.bounds is not None:
             weights = self._bounded
@@ -189,7 +189,7 @@ class MomentPoint:
             scale, total = 1.0, float(weights.sum())
             cost = float(costs[used] @ weights[used])
         else:
-            # On active edges c_ij = τ - ν_i - ν_j - 2Y_ij, so that the costs are not needed.
+            # On active edges c_ij = τ - ν_i - ν_j - 2Y_ij, so the costs are not needed.
             weights, total = self.weights, float(self.weights.sum())
             if total == 0.0:
                 return np.inf if qp.prior.trace.fixed else qp.prior.trace.penalty(0.0)
@@ -202,7 +202,7 @@ class MomentPoint:
         return value + qp.prior.trace.penalty(2 * total)
 
     def laplacian(self) -> Array:
-        """Return the feasible Laplacian that belongs to the point."""
+        """Return the feasible Laplacian of this point."""
         qp = self.model.qp
         if qp.prior.bounds is not None:
             return laplacian_from_weights(self._bounded)
@@ -212,7 +212,7 @@ class MomentPoint:
         return self._matrix(self.degrees * scale, self.weights * -scale)
 
     def evidence(self) -> MomentEvidence:
-        """Return the moment and the multipliers at which a QP's dual has the value of this one."""
+        """Return a moment, and multipliers at which its QP's dual equals this dual's value."""
         d, theta = self.nu.size, self.model.qp.moment
         shift = np.concatenate([self.split.shift[:d], -self.split.shift[d:]])
         nominal = np.concatenate([np.diagonal(theta), theta[self.ends]])
@@ -222,14 +222,14 @@ class MomentPoint:
         )
 
     def _scale(self) -> float:
-        """Return the factor from weights to feasible ones."""
+        """Return the factor that makes the weights feasible."""
         qp, total = self.model.qp, float(self.weights.sum())
         rule = qp.prior.trace
         return rule.target / (2 * total) if rule.fixed and total > 0.0 else 1.0
 
     @cached_property
     def _bounded(self) -> Array:
-        """The feasible weights of all edges, where they are bounded."""
+        """The feasible weights of all edges, if they have bounds."""
         d = self.nu.size
         weights = self._matrix(np.zeros(d), self.weights)[edge_index(d)]
         return self.model.qp.prior.clipped(weights)
@@ -243,18 +243,18 @@ class MomentPoint:
 
 
 def _incident(ends: _Ends, values: Array, d: int) -> Array:
-    """Return the sum of the values on the edges of every vertex."""
+    """Return, for every vertex, the sum of the values on its edges."""
     return np.asarray(np.bincount(ends[0], values, d) + np.bincount(ends[1], values, d), float)
 
 
 def share_inside(ball: MomentBall, nominal: Array, shift: Array, copies: Array) -> float:
-    """Return the share of a shift with which ``Θ + Δ``, once rounded, lies in the ball."""
+    """Return the factor on the shift Δ for which ``Θ + Δ``, after rounding, lies in the ball."""
     share, pull = 1.0, 1.0
     while share > 0.0:
         rounded = (nominal + share * shift) - nominal
         excess = weighted_norm(rounded, copies, ball.p) / ball.radius - 1.0
-        if excess <= -40 * _EPS:  # the set's own distance counts 32 for rounding
+        if excess <= -40 * _EPS:  # the set's own distance allows 32 for rounding
             return share
         share -= pull * (excess + 48 * _EPS)
-        pull *= 2.0  # rounding to the digits of Θ may undo a small one
+        pull *= 2.0  # rounding to the digits of Θ may undo a small reduction
     return 0.0

@@ -1,13 +1,14 @@
-"""Interior point for balls of a norm, under any prior: for kinks of the norm, and logarithms.
+"""Interior point for norm balls under any prior; it handles kinks of the norm and logarithms.
 
-With ``v`` the entries of ``L`` (the degrees ``u = Aw``, and every weight twice) and ``N = ‖v‖_q``,
+Let ``v`` be the entries of ``L``: the degrees ``u = Aw``, and every weight twice. With
+``N = ‖v‖_q``, the conditions are
 
     c + 4βw + 2εw^{q-1}/N^{q-1} + Aᵀ(φ'(u) + εu^{q-1}/N^{q-1}) - τ1 - z + y = 0
     z(w - l) = y(h - w) = μ        1ᵀw + 2κτ = T/2
 
-The Hessian in w is a diagonal, ``Aᵀ(diagonal)A`` and minus one rank, so that a step is a Cholesky
-factorisation of size d. For p = 1 the norm is the largest degree, and the worst cases are known
-beforehand: all of the budget on one vertex, or mixtures (solvers/qp/minimax.py).
+The Hessian in w is a diagonal, plus ``Aᵀ(diagonal)A``, minus a rank-one term. A step is therefore
+one Cholesky factorisation of size d. For p = 1 the norm is the largest degree, and the worst cases
+are known: the whole budget on one vertex, or mixtures of these (solvers/qp/minimax.py).
 """
 
 from __future__ import annotations
@@ -30,17 +31,17 @@ from wdro_cvx.validation import Array
 
 _MAX_STEPS = 80
 _TO_BOUNDARY = 0.98
-_CENTRING = 0.1  # at least, of the products: the norm bends where weights vanish
-_CLOSE = 10.0  # times the tolerance: from there every step is certified
+_CENTRING = 0.1  # least centring, times the tolerance: the norm bends where weights vanish
+_CLOSE = 10.0  # times the tolerance: below it every step is certified
 _STUCK = 1e-8
-_MOST_WORST_CASES = 5_000_000  # entries of a table of worst cases by edges
+_MOST_WORST_CASES = 5_000_000  # entries in a table of worst cases by edges
 _FREE = 1e10  # κ of a free trace
 
 
 def solve_norm_ball(incumbent: Incumbent, max_iterations: int) -> None:
-    """Improve the incumbent until it is solved, or as far as rounding lets it.
+    """Improve the incumbent until it is solved or rounding prevents further progress.
 
-    Does nothing where the set is no ball of a norm of order 1 ≤ p < ∞.
+    Do nothing unless the set is a norm ball of order 1 ≤ p < ∞.
     """
     problem = incumbent.problem
     norm = problem.structure
@@ -57,7 +58,7 @@ def solve_norm_ball(incumbent: Incumbent, max_iterations: int) -> None:
 
 
 def _largest_degree(incumbent: Incumbent) -> None:
-    """Mix the worst cases of all vertices."""
+    """Solve the case p = 1: mix the worst cases of all vertices."""
     problem, theta = incumbent.problem, incumbent.problem.nominal.second_moment
     radius, costs = problem.ambiguity.radius, adjoint(theta)
     if problem.d * costs.size > _MOST_WORST_CASES:
@@ -79,7 +80,7 @@ def _largest_degree(incumbent: Incumbent) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _NormModel:
-    """The problem in units of its value; edges that are fixed are constants."""
+    """The problem in units of its value; fixed edges are constants."""
 
     master: Master
     costs: Array
@@ -101,7 +102,7 @@ class _NormModel:
 
 @dataclass(frozen=True, eq=False)
 class _NormPoint:
-    """Weights, the multiplier of the trace and those of the bounds; or a step in them."""
+    """Weights and the multipliers of the trace and the bounds, or a step in them."""
 
     model: _NormModel
     w: Array
@@ -111,7 +112,7 @@ class _NormPoint:
 
     @cached_property
     def room(self) -> tuple[Array, Array]:
-        """The distances to both bounds, infinite where there is none above."""
+        """The distances to both bounds; infinite if there is no upper bound."""
         return self.w - self.model.master.lower, self.model.master.upper - self.w
 
     @cached_property
@@ -128,7 +129,7 @@ class _NormPoint:
 
     @cached_property
     def products(self) -> float:
-        """The sum of all products that are to vanish."""
+        """The sum of all complementarity products."""
         low, high = self.room
         capped = np.isfinite(high)
         return float(self.z @ low + self.y[capped] @ high[capped])
@@ -141,7 +142,7 @@ class _NormPoint:
 
     @cached_property
     def missed(self) -> Array:
-        """By how much stationarity is missed, but for the multipliers of the bounds."""
+        """The residual of stationarity without the multipliers of the bounds."""
         model = self.model
         push = 2 * model.radius * (self.w / self.norm) ** (model.q - 1.0)
         return np.asarray(
@@ -156,7 +157,7 @@ class _NormPoint:
         )  # fmt: skip
 
     def longest(self, step: _NormPoint) -> float:
-        """Return how much of a step keeps all that is positive so, at most all of it."""
+        """Return the step length, at most 1, that keeps all positive variables positive."""
         low, high = self.room
         falls = np.concatenate([-step.w / low, step.w / high, -step.z / self.z])
         capped = self.y > 0.0
@@ -189,7 +190,7 @@ class _NormSystem:
         self.ones = self._solve(np.ones_like(point.w))
 
     def _without(self, right: Array) -> Array:
-        """Apply the inverse of all but the last rank."""
+        """Apply the inverse of the Hessian without its rank-one term."""
         scaled = self.omega * right
         inner = linalg.cho_solve(self.factor, self.joins @ scaled, check_finite=False)
         return np.asarray(scaled - self.omega * (self.joins.T @ inner))
@@ -199,7 +200,7 @@ class _NormSystem:
         return free + float(self.aligned @ free) * self.pulled
 
     def direction(self, target: float, second: _NormPoint | None = None) -> _NormPoint:
-        """Return the step towards products equal to ``target``."""
+        """Return the step towards complementarity products equal to ``target``."""
         point, master = self.point, self.point.model.master
         low, high = point.room
         capped = np.isfinite(high)
@@ -237,7 +238,7 @@ def _follow(incumbent: Incumbent, q: float, max_steps: int) -> None:
             sigma = max((ahead.products / point.products) ** 3, _CENTRING * tol)
             step = system.direction(sigma * point.products / count, first)
             length = point.longest(step)
-        except (linalg.LinAlgError, ValueError):  # no factor, or no numbers
+        except (linalg.LinAlgError, ValueError):  # no Cholesky factor, or NaNs
             return
         moved = point.moved(step, length)
         if not length > _STUCK or not np.isfinite(moved.products):
@@ -246,7 +247,7 @@ def _follow(incumbent: Incumbent, q: float, max_steps: int) -> None:
 
 
 def _start(model: _NormModel) -> _NormPoint:
-    """Return equal weights as far as the bounds allow, and multipliers of the size of the costs."""
+    """Return weights as equal as the bounds allow, and multipliers of the size of the costs."""
     master = model.master
     w = master.start()
     plain = _NormPoint(model, w, 0.0, np.zeros_like(w), np.zeros_like(w))
@@ -260,7 +261,7 @@ def _start(model: _NormModel) -> _NormPoint:
 
 
 def _certify(incumbent: Incumbent, point: _NormPoint) -> None:
-    """Hand the point to the incumbent, from both sides."""
+    """Update the incumbent's value and bound from the point."""
     problem, master = incumbent.problem, point.model.master
     weights = master.fixed.copy()
     weights[master.free] = point.w

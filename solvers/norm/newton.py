@@ -1,8 +1,8 @@
-"""The moment ball of Theorem 3, exactly and with a certificate, for every norm type p in [1, ∞].
+"""An exact, certified solver for the moment ball of Theorem 3 and every norm type p in [1, ∞].
 
-Newton's method (solvers/norm/ascent.py) on a dual (solvers/norm/dual.py) with d + 1 unknowns,
-whatever the bounds of the weights. For p = ∞ and for radius 0 all Laplacians have the same worst
-case, and one QP is left.
+It applies Newton's method (solvers/norm/ascent.py) to a dual (solvers/norm/dual.py) with d + 1
+unknowns, with or without bounds on the weights. For p = ∞ and for radius 0 all Laplacians have the
+same worst case, so a single QP remains.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class MomentNewton(Settings, Solver):
     callback : callable, optional
         Called with a :class:`solvers.bracket.run.Progress` after every step.
     progress : bool
-        Show the gap as it closes, on standard error.
+        Show the gap on standard error during the run.
     time_limit : float
-        Seconds after which to stop, looked at between steps; the answer then has the status
+        Seconds after which to stop, checked between steps; the answer then has the status
         ``TIME_LIMIT`` and its true gap.
 
     Examples
@@ -73,16 +73,16 @@ class MomentNewton(Settings, Solver):
 
     @classmethod
     def check_claim(cls, problem: GraphProblem) -> None:
-        """Raise ProblemError unless the set is a ball of a norm and the prior the paper's."""
+        """Raise ProblemError unless the set is a norm ball and the prior is the paper's."""
         super().check_claim(problem)
         frobenius_of(problem.prior, "MomentNewton")
 
     @classmethod
     def try_solve(cls, problem: GraphProblem, request: Request) -> Solution | None:
-        """Solve any ball of a norm, but for weights with bounds.
+        """Solve any norm ball; return None if the weights have bounds and 1 < p < ∞.
 
-        There the interior point of solvers/norm/interior.py takes as long in the median, and a
-        tenth where caps meet p next to 1.
+        With bounds, the interior point of solvers/norm/interior.py takes as long in the median,
+        and a tenth of the time if there are upper bounds and p is close to 1.
         """
         norm = problem.structure
         assert isinstance(norm, Norm)  # as claimed
@@ -91,7 +91,7 @@ class MomentNewton(Settings, Solver):
         return cls(**request.settings(cls)).solve(problem, request.start)
 
     def solve(self, problem: GraphProblem, start: Solution | None = None) -> Solution:
-        """Solve the problem, from another problem's solution if one is given.
+        """Solve the problem, starting from another problem's solution if one is given.
 
         Parameters
         ----------
@@ -126,10 +126,10 @@ class MomentNewton(Settings, Solver):
             found = ascend(qp, ball, evidence, tol, left, watch)
             laplacian, history = found.laplacian, found.history
             evidence, left = found.point.evidence(), left - found.steps
-        # The sample average of a moment in the ball gives the bound. For the moment found above it
-        # is solved already; where the moment was known beforehand it is all there is to do.
+        # The sample-average problem of a moment in the ball gives the bound. For the moment found
+        # above it is solved already. If the moment was known beforehand, nothing else is needed.
         qp = LaplacianQP(evidence.moment, problem.prior)
-        if laplacian is None:  # to rounding: of its value little may be left beside a constant
+        if laplacian is None:  # solve to rounding: a constant may cancel most of the value
             tol = 1e-13
         average = climb(qp, (evidence.nu, evidence.tau), tol, left)
         if laplacian is None:
@@ -150,7 +150,7 @@ class MomentNewton(Settings, Solver):
 
 
 def _guess(problem: GraphProblem, ball: MomentBall, start: Solution | None) -> MomentEvidence:
-    """Return the worst case of the start, or of the complete graph, and multipliers to match."""
+    """Return the worst case of the start or of the complete graph, with matching multipliers."""
     theta = problem.nominal.second_moment
     laplacian = complete_graph(problem.d, problem.target_trace)
     if start is not None:
@@ -159,7 +159,7 @@ def _guess(problem: GraphProblem, ball: MomentBall, start: Solution | None) -> M
         laplacian = problem.prior.repaired(laplacian)
     moment = ball.worst_case(problem.nominal, laplacian).second_moment
     if ball.p == 1.0 and start is not None and start.certificate is not None:
-        # Rounding hides which degrees are the largest, and how they share the shift.
+        # Rounding hides which degrees are the largest and how they share the shift.
         shares = np.maximum(np.diagonal(start.certificate.second_moment - theta), 0.0)
         if shares.any():
             moment = theta + np.diag(ball.radius / shares.sum() * shares)

@@ -1,16 +1,16 @@
-"""Prices split by a norm: the proximal step of Theorem 3's regulariser, with its derivative.
+"""The proximal step of Theorem 3's regulariser, which splits prices, and its derivative.
 
-Minimising ``η‖v‖² + ε‖v‖_q - ⟨Y, v⟩`` over v is Moreau's decomposition: ``Y = 2ηv + Δ`` with Δ the
+Minimising ``η‖v‖² + ε‖v‖_q - ⟨Y, v⟩`` over v is Moreau's decomposition: ``Y = 2ηv + Δ``, with Δ the
 projection of ``Y`` onto ``{‖Δ‖_p ≤ ε}``, ``1/p + 1/q = 1``. For ``1 < q < ∞`` it has one unknown,
-``σ = 2η‖v‖_q/ε``: with ``v = ‖v‖_q·z`` and ``Δ = ε·ζ`` it reads
+``σ = 2η‖v‖_q/ε``. With ``v = ‖v‖_q·z`` and ``Δ = ε·ζ`` it reads
 
     σz + ζ = Y/ε,    ζ = z^{q-1},    ‖z‖_q = ‖ζ‖_p = 1
 
-so that q near 1 and large q are no trouble: all powers are of numbers of order 1 and below.
+All powers are of numbers of order at most 1, so q near 1 and large q are numerically safe.
 
-Where v is kept to an interval, z is what the equation says, cut off at ``2η/εσ`` times its ends.
-As z falls with σ and the ends do too, σ is unique as before. A cut entry is constant in ``Y``: it
-has the slope 0, and its part of the price that neither ``2ηv`` nor Δ takes is the interval's.
+If v is restricted to intervals, z solves the equation and is clipped to ``2η/εσ`` times their ends.
+Both z and the clipping bounds decrease in σ, so σ is still unique. A clipped entry is constant in
+``Y``, so its slope is 0. The rest of its price, beyond ``2ηv + Δ``, is the bound's multiplier.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from wdro_cvx.graphs.laplacian import project_simplex
 from wdro_cvx.validation import Array
 
 _MAX_STEPS = 100
-_CLOSE = 0.3  # relative error of the entries below which σ moves along with them
-_TOL = 1e-12  # relative, of ``‖z‖_q^q = 1`` and of every entry's equation; in proportion to p and q
+_CLOSE = 0.3  # relative error of the entries below which σ is updated too
+_TOL = 1e-12  # relative error of ``‖z‖_q^q = 1`` and of every entry's equation; times max(p, q)
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,9 @@ class Split:
     Attributes
     ----------
     values, shift : arrays (n,)
-        v, and Δ of p-norm ε (to rounding) or less.
+        v, and Δ with p-norm at most ε (up to rounding).
     slopes, b : arrays (n,)
-        Slopes are between 0 and 1.
+        The slopes are between 0 and 1.
     weight : float
     """
 
@@ -51,7 +51,7 @@ class Split:
 
 @dataclass(frozen=True)
 class Box:
-    """Intervals of the values; their ends are not negative.
+    """Intervals of the values, with nonnegative ends.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Box:
     upper: Array
 
     def clip(self, values: Array, scale: float) -> tuple[Array, NDArray[np.bool_]]:
-        """Cut values off at ``scale`` times the ends; also tell which of them were."""
+        """Clip values to ``scale`` times the ends; also return which of them were clipped."""
         lower, upper = scale * self.lower, scale * self.upper
         return np.clip(values, lower, upper), (values < lower) | (values > upper)
 
@@ -71,11 +71,11 @@ class Box:
 def split_largest(
     prices: Array, d: int, radius: float, eta: float, box: Box | None = None
 ) -> Split:
-    """Split prices for p = 1, where only the first ``d`` entries can be the largest."""
+    """Split prices for p = 1; only the first ``d`` entries can be the largest."""
     shift = np.zeros_like(prices)
     shift[:d] = radius * project_simplex(prices[:d] / radius, 1.0)
     tied = (shift > 0.0).astype(float)
-    # A radius that is lost in the rounding of the prices leaves no entry tied.
+    # No entry is tied if the radius is below the rounding of the prices.
     weight = 1.0 / max(float(tied.sum()), 1.0)
     values, slopes = (prices - shift) / (2 * eta), 1.0 - tied
     if box is not None:
@@ -87,10 +87,10 @@ def split_largest(
 def split_norm(
     prices: Array, copies: Array, q: float, radius: float, eta: float, box: Box | None = None
 ) -> Split:
-    """Split prices for 1 < q < ∞, where entry k counts ``copies[k]`` times."""
+    """Split prices for 1 < q < ∞; entry k counts ``copies[k]`` times."""
     sizes, signs = np.abs(prices) / radius, np.sign(prices)
     if box is not None:
-        kept = box.lower > 0.0  # in spite of a negative price
+        kept = box.lower > 0.0  # positive even if the price is negative
         sizes[kept & (prices < 0.0)] = 0.0
         signs[kept] = 1.0
         unit = 2 * eta / radius
@@ -109,24 +109,24 @@ def split_norm(
 
 
 class Projection(NamedTuple):
-    """What :func:`project` found: σ, z, ζ, ``σ·∂z/∂y`` and ``-σ·∂(Σ copies·z^q)/∂σ`` by entry."""
+    """Result of :func:`project`: σ, z, ζ, ``σ·∂z/∂y`` and ``-σ·∂(Σ copies·z^q)/∂σ`` by entry."""
 
     sigma: float
     z: Array
     zeta: Array
     slopes: Array
-    pull: Array  # times z; over q
+    pull: Array  # to be multiplied by z; divided by q
 
 
 def project(y: Array, copies: Array, q: float, box: Box | None = None) -> Projection:
     """Solve ``σz + ζ = y``, ``ζ = z^{q-1}``, ``Σ copies·z^q = 1`` for σ, z and ζ, given ``y ≥ 0``.
 
-    Inside the unit ball of the p-norm σ is 0 and ζ is y. A ``box`` keeps σz to intervals.
+    Inside the unit ball of the p-norm, σ is 0 and ζ is y. A ``box`` restricts σz to intervals.
 
-    Of z and ζ the unknown x is the one in which the equation is convex, ``αx + βx^r = y`` with
-    ``r ≥ 1``: Newton then stays above the root, without cancellation, so that tiny entries are as
-    accurate as large ones. σ moves along, also by Newton: for q ≤ 2 on ``1/‖z‖_q``, which is nearly
-    linear in it, for q > 2 on ``‖ζ‖_p``, which is convex, so that no step overshoots.
+    The unknown x is z or ζ, chosen so that the equation is convex: ``αx + βx^r = y``, ``r ≥ 1``.
+    Newton then stays above the root without cancellation, so tiny entries are as accurate as large
+    ones. Newton also updates σ. For q ≤ 2 it is applied to ``1/‖z‖_q``, which is nearly linear in
+    σ; for q > 2 to ``‖ζ‖_p``, which is convex, so no step overshoots.
     """
     p = q / (q - 1.0)
     norm = weighted_norm(y, copies, p)
@@ -160,14 +160,14 @@ def project(y: Array, copies: Array, q: float, box: Box | None = None) -> Projec
         if abs(total - 1.0) <= tol and np.all(excess <= tol * y):
             break
         if np.all(excess <= _CLOSE * y):
-            # What the total will be at the roots for this σ, by their next step.
+            # Predict the total at the roots for this σ from their next Newton step.
             drift = pull @ excess if box is None else (pull * ~cut) @ excess
             ahead = max(total - q / sigma * float(drift), 0.1 * total)
             step = p / q * (1.0 - ahead ** (-1.0 / p)) if q > 2.0 else ahead ** (1.0 / q) - 1.0
             ratio = max(1.0 + ahead * step / float(pull @ z), 0.01)
             if box is not None:
-                # An entry that is cut or let go bends both functions the other way. As x is above
-                # its root by no more than its equation's error, the total tells a bound of σ.
+                # Clipping or releasing an entry bends both functions the other way. The total gives
+                # a bound on σ, since x exceeds its root by at most the error of its equation.
                 far = float(np.max(excess[y > 0.0] / y[y > 0.0], initial=0.0))
                 if total <= 1.0:
                     high = sigma
@@ -179,15 +179,16 @@ def project(y: Array, copies: Array, q: float, box: Box | None = None) -> Projec
             sigma = min(max(sigma * ratio, low), high)
             alpha, beta = (sigma, 1.0) if q > 2.0 else (1.0, sigma)
         x = (y + (r - 1.0) * beta * bend * x) / (alpha + r * beta * bend)
-        x = np.minimum(x, root * beta ** (-1.0 / r))  # an upper bound, should x have been low
+        x = np.minimum(x, root * beta ** (-1.0 / r))  # an upper bound, in case x was below the root
     return Projection(sigma, z, zeta, slopes, pull)
 
 
 def _bracket(y: Array, copies: Array, q: float, box: Box | None) -> tuple[float, float]:
-    """Return bounds of σ, from ``σz + ζ = y`` and the order of the norms.
+    """Return bounds on σ, from ``σz + ζ = y`` and the ordering of the norms.
 
-    They are ``‖y‖_t - 1 ≤ σ ≤ ‖y‖_q`` with t = max(p, q). In a box y is first cut off by it, for σz
-    is not above and σz + ζ not below that; and ``σ = ‖σz‖_q`` is not below the lower ends' norm.
+    They are ``‖y‖_t - 1 ≤ σ ≤ ‖y‖_q`` with t = max(p, q). With a box, y is first clipped to it: σz
+    is at most the clipped y, and σz + ζ at least. Also, ``σ = ‖σz‖_q`` is at least the norm of the
+    lower ends.
     """
     p = q / (q - 1.0)
     least = 0.0
@@ -208,7 +209,7 @@ def weighted_norm(entries: Array, copies: Array, p: float) -> float:
 
 
 def _power(x: Array, exponent: float) -> Array:
-    """Return ``x**exponent``, neither of them negative, in half of NumPy's time."""
+    """Return ``x**exponent`` for nonnegative arguments, in half of NumPy's time."""
     if exponent == 2.0:
         return x * x
     if exponent == 0.0:

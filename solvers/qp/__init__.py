@@ -1,4 +1,4 @@
-"""The Laplacian QP: the sample average of any moment under any prior, exactly and fast."""
+"""The Laplacian QP: an exact and fast solver of the sample-average problem, for any prior."""
 
 from solvers.qp.ascent import Ascent, Curvature, maximise
 from solvers.qp.qp import LaplacianQP, QPSolution, edge_gains

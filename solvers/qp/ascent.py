@@ -1,10 +1,10 @@
 """Semismooth Newton ascent on the duals of problems over Laplacians.
 
-With ``u = Aw`` split off from the edge weights, such a dual is a concave function of a multiplier ν
-per vertex and a multiplier τ of the trace: d + 1 unknowns instead of d(d-1)/2. Its generalised
-Hessian is a signless Laplacian plus a diagonal, so a step is one Cholesky factorisation of size d
-(the method: Qi and Sun, Math. Program. 1993). Every ``(ν, τ)`` gives a lower bound, so the
-duality gap is the stopping rule.
+The degrees ``u = Aw`` are treated as separate variables. The dual is then a concave function of one
+multiplier ν_i per vertex and a multiplier τ of the trace: d + 1 unknowns instead of d(d-1)/2. Its
+generalised Hessian is a signless Laplacian plus a diagonal, so a step is one Cholesky factorisation
+of size d. The method is that of Qi and Sun (Math. Program. 1993). Every ``(ν, τ)`` gives a lower
+bound, so the duality gap is the stopping rule.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ from scipy import linalg
 from wdro_cvx.solution import relative_gap
 from wdro_cvx.validation import Array
 
-_SUFFICIENT = 1e-4  # of the increase that the slope promises
+_SUFFICIENT = 1e-4  # share of the increase that the slope predicts
 _EPS = float(np.finfo(float).eps)
-_FLAT = 50.0  # times rounding: differences of the dual that mean nothing
-_KINK = 1e-12  # a smooth problem's gap is below this where its dual is flat to rounding
+_FLAT = 50.0  # times rounding: smaller differences of the dual are not significant
+_KINK = 1e-12  # a smooth problem's gap is below this once its dual is flat to rounding
 
 
 @dataclass(frozen=True)
 class Curvature:
     """Minus the generalised Hessian of a dual in (ν, τ), times ``unit``.
 
-    It is ``[[S + diag(vertices), -counts], [-countsᵀ, Σcounts/2 + tau]]``, ``S`` the signless
-    Laplacian of the edges' slopes, plus ``weight·bbᵀ`` where there is a ``bump``.
+    It is ``[[S + diag(vertices), -counts], [-countsᵀ, Σcounts/2 + tau]]``, plus ``weight·bbᵀ`` if
+    there is a ``bump``. ``S`` is the signless Laplacian of the edges' slopes.
 
     Attributes
     ----------
     edges : array (d, d)
         The slope of every edge, 1 for a quadratic. Only the lower triangle is read, and
-        :meth:`direction` overwrites it. Its precision is that of the step.
+        :meth:`direction` overwrites it. Its dtype sets the precision of the step.
     counts : array (d,)
-        For every vertex the sum of its edges' slopes.
+        The sum of the slopes of each vertex's edges.
     vertices : array (d,) or float
     tau, unit : float
-        An infinite ``tau`` holds τ where it is.
+        An infinite ``tau`` keeps τ fixed.
     reach : float
-        The step in τ where nothing curves: no edge is active and the trace is not penalised.
+        The step in τ if there is no curvature: no edge is active and the trace is not penalised.
     bump : (weight, b in ν, b in τ), optional
     """
 
@@ -57,9 +57,9 @@ class Curvature:
     bump: tuple[float, Array, float] | None = None
 
     def direction(self, grad_nu: Array, grad_tau: float) -> tuple[Array, float]:
-        """Return the Newton step: Cholesky in ν, what is left of the system eliminated by hand."""
+        """Return the Newton step, by a Cholesky factor in ν and elimination of the rest."""
         np.fill_diagonal(self.edges, self.counts + self.vertices)
-        # The transpose is in LAPACK's order, so that nothing is copied.
+        # The transpose is in LAPACK's column-major order, so nothing is copied.
         factor = linalg.cho_factor(self.edges.T, overwrite_a=True, check_finite=False)
         sides = [self.unit * grad_nu, self.counts]
         if self.bump is not None:
@@ -72,7 +72,7 @@ class Curvature:
         if self.bump is None:
             d_tau = float(push / pivot) if pivot > 0.0 else float(np.sign(push)) * self.reach
             return free + d_tau * pulled, d_tau
-        # The rank-one term is an unknown y = bᵀ(dν, dτ) more.
+        # The rank-one term adds one unknown, y = bᵀ(dν, dτ).
         weight, b_nu, b_tau = self.bump
         (bent,) = bumped
         cross = b_tau + float(b_nu @ pulled)
@@ -97,26 +97,26 @@ class DualPoint(Protocol):
 
     @property
     def value(self) -> float:
-        """The dual, a lower bound of the optimum."""
+        """The dual value, a lower bound on the optimum."""
 
     @property
     def floor(self) -> float:
-        """What a gap is relative to where the value is close to zero."""
+        """The least denominator of a relative gap, for values close to zero."""
 
     def step_limit(self, d_nu: Array) -> float:
-        """Return how much of a step in ν stays in the domain of the dual."""
+        """Return the longest multiple of a step in ν that stays in the domain of the dual."""
 
     def primal_value(self) -> float:
-        """Return the objective at the feasible Laplacian that belongs to the point."""
+        """Return the objective at the feasible Laplacian of this point."""
 
     def gradient(self) -> tuple[Array, float]:
         """Return the gradient of the dual in ν and τ."""
 
     def curvature(self) -> Curvature:
-        """Return what a Newton step from here needs."""
+        """Return the curvature for a Newton step at this point."""
 
     def moved(self, nu: Array, tau: float) -> Self:
-        """Evaluate the same dual elsewhere."""
+        """Evaluate the same dual at another point."""
 
 
 P = TypeVar("P", bound=DualPoint)
@@ -124,16 +124,16 @@ P = TypeVar("P", bound=DualPoint)
 
 @dataclass(frozen=True)
 class Ascent(Generic[P]):
-    """Where :func:`maximise` ended.
+    """The result of :func:`maximise`.
 
     Attributes
     ----------
     best : DualPoint
-        The point of least primal value.
+        The point with the least primal value.
     value : float
-        That value.
+        The primal value at ``best``.
     last : DualPoint
-        The point of highest dual value.
+        The point with the highest dual value.
     steps : int
     history : list of (value, bound)
         Least primal and highest dual value at the start and after every step.
@@ -146,12 +146,12 @@ class Ascent(Generic[P]):
     history: list[tuple[float, float]]
 
 
-#: Told the value and the bound after every step; it says whether to stop there.
+#: Called with the value and the bound after every step; returns whether to stop.
 Watch = Callable[[float, float], bool]
 
 
 def maximise(point: P, tol: float, max_steps: int, watch: Watch | None = None) -> Ascent[P]:
-    """Climb to the relative gap ``tol``, or until rounding leaves no increase."""
+    """Maximise a dual to the relative gap ``tol``, or until rounding prevents an increase."""
     best, value, steps = point, point.primal_value(), 0
     history = [(value, point.value)]
     while (gap := _gap(value, point)) > tol and steps < max_steps:
@@ -180,12 +180,12 @@ def _newton_step(point: P, gap: float) -> P | None:
     grad_nu, grad_tau = point.gradient()
     try:
         d_nu, d_tau = point.curvature().direction(grad_nu, grad_tau)
-    except linalg.LinAlgError:  # numbers so far apart that rounding leaves no curvature
+    except linalg.LinAlgError:  # numbers of such different size that rounding hides the curvature
         return None
     slope = float(grad_nu @ d_nu) + grad_tau * d_tau
     rounding = _EPS * max(abs(point.value), point.floor)
-    # A dual that is flat to rounding is the end, unless a kink in the objective keeps the value of
-    # the Laplacian away from it: there the gradient still tells progress.
+    # Stop if the dual is flat to rounding, unless the gap is still wide because of a kink in the
+    # objective. In that case the norm of the gradient measures progress.
     kinked = gap > _KINK
     longest = length = min(1.0, point.step_limit(d_nu))
     while length * slope > rounding or (kinked and length == longest):

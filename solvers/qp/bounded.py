@@ -1,8 +1,8 @@
-"""The dual of the Laplacian QP where the weights have bounds.
+"""The dual of the Laplacian QP with bounds on the weights.
 
-As in solvers/qp/dense.py, but an edge's weight is ``clip((τ - C_ij - ν_i - ν_j)/4β)`` to
-its interval, and its part of the dual the minimum of ``2βw² - (τ - …)w`` there. It is active, with
-slope 1, strictly between its bounds.
+It differs from solvers/qp/dense.py in one respect. The weight of an edge is
+``(τ - C_ij - ν_i - ν_j)/4β``, clipped to its interval, and its term in the dual is the minimum of
+``2βw² - (τ - …)w`` over that interval. An edge strictly between its bounds is active, with slope 1.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from wdro_cvx.validation import Array
 
 @dataclass(frozen=True, eq=False)
 class _Edges:
-    """A QP edge by edge: costs ``C`` counted from ``base``, bounds, end points."""
+    """A QP by edges: costs ``C`` relative to ``base``, bounds and end points."""
 
     qp: LaplacianQP
     bounds: EdgeBounds
@@ -72,28 +72,28 @@ class BoundedPoint:
 
     @cached_property
     def value(self) -> float:
-        """The dual, a lower bound of the optimum."""
+        """The dual value, a lower bound on the optimum."""
         prior, weights = self.edges.qp.prior, self._weights
         levels = self.edges.costs + self.nu[self.edges.heads] + self.nu[self.edges.tails]
         edges = float(np.sum((2 * prior.beta * weights + levels) * weights))
-        # A large τ is multiplied by what the weights lack, so that nothing large cancels.
+        # τ multiplies the shortfall of the weights, so no large terms cancel if τ is large.
         rest = self.tau * self._short if self.tau != 0.0 else 0.0
         rest += self.edges.base * prior.trace.target / 2 - prior.trace.curvature * self.tau**2
         return edges - prior.conjugate(self.nu) + rest
 
     @property
     def floor(self) -> float:
-        """What a gap is relative to where the value is close to zero."""
+        """The least denominator of a relative gap, for values close to zero."""
         return self.edges.qp.floor
 
     @cached_property
     def _feasible(self) -> Array:
-        # Prices outside of the bounds tell which edges are dear.
+        # Unclipped prices still rank the edges at a bound.
         prior = self.edges.qp.prior
         return prior.clipped(self._prices / (4 * prior.beta))
 
     def primal_value(self) -> float:
-        """Return the objective at the feasible weights that belong to the point."""
+        """Return the objective at the feasible weights of this point."""
         prior, weights = self.edges.qp.prior, self._feasible
         value = float(self.edges.costs @ weights) + self.edges.base * float(weights.sum())
         return value + prior.value(weights, self.edges.degrees(weights))
@@ -107,7 +107,7 @@ class BoundedPoint:
         return self.edges.degrees(self._weights) - prior.degrees(self.nu), grad_tau
 
     def curvature(self) -> Curvature:
-        """Return what a Newton step from here needs."""
+        """Return the curvature for a Newton step at this point."""
         edges, prior = self.edges, self.edges.qp.prior
         rule, unit = prior.trace, 4 * prior.beta
         inside = (self._weights > edges.bounds.lower) & (self._weights < edges.bounds.upper)
@@ -124,19 +124,19 @@ class BoundedPoint:
 
     @property
     def level(self) -> float:
-        """τ as the problem has it."""
+        """The multiplier τ of the original problem."""
         return self.edges.base + self.tau
 
     def step_limit(self, d_nu: Array) -> float:
-        """Return how much of a step stays in the domain."""
+        """Return the longest multiple of a step that stays in the domain."""
         return self.edges.qp.prior.step_limit(self.nu, d_nu)
 
     def moved(self, nu: Array, tau: float) -> BoundedPoint:
-        """Evaluate the same dual elsewhere."""
+        """Evaluate the same dual at another point."""
         return BoundedPoint(self.edges, nu, tau)
 
     def laplacian(self) -> Array:
-        """Return the feasible Laplacian that belongs to the point."""
+        """Return the feasible Laplacian of this point."""
         return laplacian_from_weights(self._feasible)
 
 
@@ -152,7 +152,7 @@ def bounded_point(
 
 
 def best_bounded_tau(qp: LaplacianQP, bounds: EdgeBounds, nu: Array) -> float:
-    """Maximise the dual over τ for given ν."""
+    """Return the τ that maximises the dual for given ν."""
     edges = _edges(qp, bounds)
     return edges.base + edges.best_tau(nu)
 
@@ -160,7 +160,7 @@ def best_bounded_tau(qp: LaplacianQP, bounds: EdgeBounds, nu: Array) -> float:
 def _edges(qp: LaplacianQP, bounds: EdgeBounds) -> _Edges:
     heads, tails = edge_index(bounds.d)
     costs = -edge_gains(qp.moment)[heads, tails]
-    # Costs that all edges share are a constant where the trace is fixed; absent ones have no say.
+    # If the trace is fixed, a cost common to all edges is a constant. Impossible edges are ignored.
     possible = costs[bounds.upper > 0.0]
     base = float(possible.min()) if qp.prior.trace.fixed and possible.size else 0.0
     return _Edges(qp, bounds, base, costs - base, heads, tails)

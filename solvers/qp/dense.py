@@ -2,12 +2,12 @@
 
     min ⟨M, L⟩ + 2β‖w‖² + Σ φ(u_i),    u = Aw, w ≥ 0
 
-over m = d(d-1)/2 edge weights has, with ``u = Aw`` split off, the concave dual
+over m = d(d-1)/2 edge weights, with the degrees ``u`` as separate variables, has the concave dual
 
     D(ν, τ) = -2β‖w‖² - Σ φ*(ν_i) + τT/2 - κτ²,    w_ij = (τ - C_ij - ν_i - ν_j)₊ / 4β
 
-with ``C = 𝒯*M``, ``κ = 1/16·stiffness`` if the trace is penalised, and τ = 0 where it is free. The
-slope of an edge in its Hessian is 1 if it is active, else 0.
+with ``C = 𝒯*M``, ``κ = 1/16·stiffness`` if the trace is penalised, and τ = 0 if it is free. The
+slope of an edge in the Hessian is 1 if the edge is active, else 0.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from wdro_cvx.validation import Array
 def quadratic_point(qp: LaplacianQP, start: tuple[Array, float] | None = None) -> QuadraticPoint:
     """Evaluate a QP's dual at ``start``, or at a guess."""
     gains = edge_gains(qp.moment)
-    # With the trace fixed, what all edges cost alike is a constant. Counted from the cheapest edge
-    # prices keep their digits, however small β is.
+    # If the trace is fixed, a cost common to all edges is a constant. Costs relative to the
+    # cheapest edge keep the digits of the prices even if β is small.
     base = -float(gains.max()) if qp.prior.trace.fixed else 0.0
     gains += base
     if start is None or not qp.prior.has_degrees(start[0]):
@@ -35,15 +35,15 @@ def quadratic_point(qp: LaplacianQP, start: tuple[Array, float] | None = None) -
     return _evaluate(qp, gains, base, start[0], start[1] - base)
 
 
-_LARGE = 200  # vertices: below, a factorisation is not what takes the time
-_HELD = 1e-4  # of the number of its edges; the error of a step is then about 1e-3
+_LARGE = 200  # vertices; below, the factorisation does not dominate the time
+_HELD = 1e-4  # least spring per active edge of a vertex; the error of a step is then about 1e-3
 
 
 @dataclass(frozen=True)
 class QuadraticPoint:
     """A QP's dual at (ν, τ). ``prices`` is ``4β·w`` as a symmetric matrix.
 
-    ``tau`` and ``gains`` are counted from ``base``, the cost of the cheapest edge.
+    ``tau`` and ``gains`` are relative to ``base``, the cost of the cheapest edge.
     """
 
     qp: LaplacianQP
@@ -58,20 +58,20 @@ class QuadraticPoint:
 
     @property
     def floor(self) -> float:
-        """What a gap is relative to where the value is close to zero."""
+        """The least denominator of a relative gap, for values close to zero."""
         return self.qp.floor
 
     def moved(self, nu: Array, tau: float) -> QuadraticPoint:
-        """Evaluate the same dual elsewhere."""
+        """Evaluate the same dual at another point."""
         return _evaluate(self.qp, self.gains, self.base, nu, tau)
 
     def step_limit(self, d_nu: Array) -> float:
-        """Return how much of a step stays in the domain."""
+        """Return the longest multiple of a step that stays in the domain."""
         return self.qp.prior.step_limit(self.nu, d_nu)
 
     @property
     def level(self) -> float:
-        """τ as the problem has it."""
+        """The multiplier τ of the original problem."""
         return self.base + self.tau
 
     def gradient(self) -> tuple[Array, float]:
@@ -85,14 +85,14 @@ class QuadraticPoint:
         return self.degrees / unit - prior.degrees(self.nu), grad_tau
 
     def curvature(self) -> Curvature:
-        """Return what a Newton step from here needs."""
+        """Return the curvature for a Newton step at this point."""
         prior = self.qp.prior
         rule, unit = prior.trace, 4 * prior.beta
         springs = unit * prior.spring(self.nu)
-        edges = (self.prices > 0.0).astype(np.float32)  # which is enough for zeros and ones
+        edges = (self.prices > 0.0).astype(np.float32)  # enough for zeros and ones
         counts = (edges @ np.ones(self.nu.size, edges.dtype)).astype(float)
-        # And, in large systems, for a step where the springs hold every vertex: the condition is at
-        # most twice this ratio.
+        # Single precision is also enough for a step in a large system if the springs hold every
+        # vertex: the condition number is at most twice this ratio.
         held = float(np.min(springs)) >= _HELD * float(counts.max())
         single = held and self.nu.size >= _LARGE
         return Curvature(
@@ -105,7 +105,7 @@ class QuadraticPoint:
         )
 
     def primal_value(self) -> float:
-        """Return the objective at the weights of the point, made feasible; O(d).
+        """Return the objective at the feasible weights of this point, in O(d).
 
         On active edges ``C_ij = τ - ν_i - ν_j - prices_ij``, so no sum over edges is needed.
         """
@@ -122,20 +122,20 @@ class QuadraticPoint:
         return value + prior.trace.penalty(float(degrees.sum()))
 
     def laplacian(self) -> Array:
-        """Return the feasible Laplacian that belongs to the point."""
+        """Return the feasible Laplacian of this point."""
         scale = self._scale()
         laplacian = self.prices * -scale
         np.fill_diagonal(laplacian, self.degrees * scale)
         return laplacian
 
     def _cost(self) -> float:
-        """Return ``⟨M, L⟩`` for prices as weights."""
+        """Return ``⟨M, L⟩`` with the prices as weights."""
         total = float(self.degrees.sum())
         paid = float(self.nu @ self.degrees) + self.square / 2
         return (self.base + self.tau) * total / 2 - paid
 
     def _scale(self) -> float:
-        """Return the factor from prices to feasible weights, the best one where it is free."""
+        """Return the factor from prices to feasible weights; the best one if the trace is free."""
         prior, total = self.qp.prior, float(self.degrees.sum())
         if total == 0.0:
             return 1.0 / (4 * prior.beta)
@@ -143,7 +143,7 @@ class QuadraticPoint:
             return prior.trace.target / total
         if not prior.trace.free:
             return 1.0 / (4 * prior.beta)
-        # The positive root of cost + 2qs = αd/s, in the form without cancellation.
+        # The positive root s of cost + 2qs = αd/s, in the form without cancellation.
         cost, logs = self._cost(), prior.alpha * self.qp.d
         bend = prior.beta * self.square + prior.kappa * float(self.degrees @ self.degrees)
         root = float(np.sqrt(cost**2 + 8 * logs * bend))
@@ -159,8 +159,8 @@ def _evaluate(qp: LaplacianQP, gains: Array, base: float, nu: Array, tau: float)
     square = float(np.vdot(prices, prices))
     prior, rule = qp.prior, qp.prior.trace
     if square == 0.0 and not rule.free:
-        # Newton learns nothing without an active edge. A warm start from a problem of another size
-        # may have none; its best τ brings one in, and cannot lower the dual.
+        # Newton has no curvature without an active edge. A warm start from a problem of another
+        # scale may have none. The best τ activates one and cannot lower the dual.
         better = best_tau(qp, gains, nu)
         if better != tau:
             return _evaluate(qp, gains, base, nu, better)

@@ -1,8 +1,8 @@
-"""The problem of a few worst cases, by the interior point in weights and shares (saddle.py).
+"""Solve the problem of a few worst cases, by an interior point in weights and shares (saddle.py).
 
     min t + 2β‖w‖² + Σ φ(u)    s.t.  ⟨M_k, L⟩ ≤ t for every worst case,  l ≤ w ≤ h,  1ᵀw = T/2
 
-It is a saddle problem with the costs ``Z_k = 𝒯*M_k`` and without a limit on the shares.
+It is a saddle problem with the costs ``Z_k = 𝒯*M_k`` and no divergence limit on the shares.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from wdro_cvx.priors import DegreePrior
 from wdro_cvx.validation import Array
 
 _MAX_STEPS = 60
-_STUCK = 1e-8  # a step this short is the end
+_STUCK = 1e-8  # a shorter step ends the run
 _FREE = 1e10  # κ of a free trace
 
 
@@ -36,25 +36,25 @@ class Mixture(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Master:
-    """What does not change as worst cases come and go. Edges with equal bounds are constants."""
+    """The part of the problem independent of the worst cases; edges with equal bounds are fixed."""
 
     prior: DegreePrior
     curvature: float
     total: float  # of the free weights
-    typical: float  # what they may sum to, where nothing says
+    typical: float  # estimated total of the free weights, if the trace is not fixed
     lower: Array
     upper: Array
     free: NDArray[np.intp]
     fixed: Array  # the weights of all edges, 0 on the free ones
-    joins: sparse.csr_array  # A, its columns those of the free edges
-    degrees: Array  # that the fixed weights add
+    joins: sparse.csr_array  # the columns of A for the free edges
+    degrees: Array  # contribution of the fixed weights
     unit: float  # of the objective
 
     @classmethod
     def of(cls, d: int, prior: DegreePrior, unit: float, trace: float) -> Master:
-        """Return the master problem of graphs of d vertices.
+        """Return the master problem for graphs with d vertices.
 
-        ``unit`` is the size of its value, ``trace`` that of a graph near its optimum.
+        ``unit`` is the size of its value, ``trace`` the trace of a graph near its optimum.
         """
         m = d * (d - 1) // 2
         lower, upper = np.zeros(m), np.full(m, np.inf)
@@ -79,15 +79,15 @@ class Master:
         )
 
     def start(self) -> Array:
-        """Return free weights as equal as the bounds allow, inside of them."""
+        """Return free weights strictly inside the bounds and as equal as these allow."""
         spare = max(self.typical - float(self.lower.sum()), 1e-3 * self.typical)
         return self.lower + np.minimum(spare / self.free.size, (self.upper - self.lower) / 2)
 
     def mix(self, costs: Array, accuracy: float) -> Mixture:
-        """Solve the problem of the worst cases with these costs ``Z`` (K, m).
+        """Solve the problem of the worst cases with the costs ``Z`` (K, m).
 
-        Stops when complementarity and residuals are ``accuracy`` times the unit. Well before its
-        optimum the answer is central: far from the corners that a few worst cases make up.
+        Stop when complementarity and residuals are at most ``accuracy`` times the unit. With a low
+        accuracy the answer is central: far from the corners that a few worst cases create.
         """
         model = self._model(costs)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # ends the run, below
@@ -118,10 +118,10 @@ class Master:
         )
 
     def _first(self, model: SaddleModel) -> SaddlePoint:
-        """Return equal shares, and weights as equal as the bounds allow, inside of them."""
+        """Return equal shares, and weights inside the bounds and as equal as these allow."""
         x, q = self.start() - self.lower, model.ball.shares
         levels, slope = model.risks(x), model.pull(x, q)
-        # A tenth of the levels' spread, or of the objective's hundredth, keeps them apart from t.
+        # The slack of t above the levels: a tenth of their spread, or 1e-3 of the objective.
         apart = max(0.1 * float(np.ptp(levels)), 1e-3, 1e-9 * float(np.abs(levels).max()))
         top, tau = float(levels.max()) + apart, float(slope.mean())
         capped = np.isfinite(model.width)
@@ -135,7 +135,7 @@ class Master:
 
 @dataclass(frozen=True)
 class _AllShares:
-    """All shares of some worst cases: a ball whose divergence is zero everywhere."""
+    """The whole simplex of shares, as a ball whose divergence is zero everywhere."""
 
     count: int
     radius: float = 1.0
@@ -154,13 +154,13 @@ class _AllShares:
 
 
 def _followed(model: SaddleModel, point: SaddlePoint, accuracy: float) -> SaddlePoint:
-    """Follow the path to its end, or to where rounding has the better of the system."""
+    """Follow the path to the given accuracy, or until rounding prevents further progress."""
     for _ in range(_MAX_STEPS):
         if _error(model, point) <= accuracy:
             break
         try:
             moved, length = advance(model, point)
-        except (linalg.LinAlgError, ValueError):  # no factor, or no numbers
+        except (linalg.LinAlgError, ValueError):  # no Cholesky factor, or NaNs
             break
         if not length > _STUCK or not np.isfinite(_error(model, moved)):
             break
@@ -169,7 +169,7 @@ def _followed(model: SaddleModel, point: SaddlePoint, accuracy: float) -> Saddle
 
 
 def _error(model: SaddleModel, point: SaddlePoint) -> float:
-    """Return complementarity or the effect of the residuals on the objective, if larger."""
+    """Return the larger of complementarity and the effect of the residuals on the objective."""
     miss = residual(model, point)
     off = abs(float(miss.edges @ point.x)) + abs(miss.total * point.tau)
     off += abs(miss.mass * point.theta)

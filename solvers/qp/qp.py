@@ -1,4 +1,4 @@
-"""The Laplacian QP: what it is, and its answer."""
+"""The Laplacian QP and its solution."""
 
 from __future__ import annotations
 
@@ -40,23 +40,23 @@ class LaplacianQP:
 
     @property
     def floor(self) -> float:
-        """What a gap is relative to where the value is close to zero: ``αd``."""
+        """The least denominator of a relative gap, for values close to zero: ``αd``."""
         return self.prior.alpha * self.d
 
 
 @dataclass(frozen=True)
 class QPSolution:
-    """The answer to one Laplacian QP.
+    """The solution of one Laplacian QP.
 
     Attributes
     ----------
     laplacian : array (d, d)
-        Feasible to rounding.
+        Feasible up to rounding.
     value, bound : float
         Primal value at ``laplacian`` and dual value at ``(nu, tau)``.
     nu : array (d,)
     tau : float
-        The multipliers, which also warm-start a similar QP.
+        The multipliers; they can warm-start a similar QP.
     steps : int
     """
 
@@ -74,9 +74,9 @@ class QPSolution:
 
 
 def edge_gains(moment: Array) -> Array:
-    """Return ``-𝒯*M``, edge by edge in a symmetric matrix, with ``-∞`` on the diagonal."""
+    """Return ``-𝒯*M`` as a symmetric matrix over edges, with ``-∞`` on the diagonal."""
     diagonal = np.diagonal(moment)
     gains = moment + moment.T
-    gains -= np.add.outer(diagonal, diagonal)  # in this order rounding leaves it symmetric
+    gains -= np.add.outer(diagonal, diagonal)  # this order keeps it symmetric under rounding
     np.fill_diagonal(gains, -np.inf)
     return gains

@@ -1,14 +1,15 @@
 """A primal-dual interior point in edge weights and shares of cases.
 
-The saddle point of ``qᵀZw + 2β‖w‖² + Σ φ(deg)`` over the weights and the shares with ``f(q) ≤ ε``
-(saddle_model.py) has the conditions, with w = lower + x,
+Let w = lower + x. A saddle point of ``qᵀZw + 2β‖w‖² + Σ φ(deg)`` over the weights and the shares
+with ``f(q) ≤ ε`` (saddle_model.py) satisfies, with κ = 0, the conditions
 
     Zᵀq + 4βw + Aᵀφ′(Aw) - τ - z + v = 0    xz = yv = κ    x + y = width    1ᵀw + softness·τ = total
     -Zw + λf′(q) - r + θ = 0                qr = λs = κ    f(q) + s = ε     1ᵀq = 1
 
-followed to κ = 0 with Mehrotra's predictor and corrector (SIAM J. Optim. 1992). The slack s is a
-variable of its own: kept equal to ε - f(q) it jams at the curved boundary of the ball. Kinks of the
-risk, at which gradients fail, do not matter here: the shares are unknowns of their own.
+Mehrotra's predictor and corrector (SIAM J. Optim. 1992) follow them to κ = 0. The slack s is a
+separate variable: if it were kept equal to ε - f(q), the iterates would jam at the curved boundary
+of the ball. Gradients fail at kinks of the risk, but here the shares are unknowns, so kinks do no
+harm.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from solvers.qp.saddle_model import SaddleModel
 from solvers.qp.saddle_system import SaddleCurvature, SaddleVector, Solve, newton_solver
 from wdro_cvx.validation import Array
 
-_BOUNDARY = 0.99  # of the way to the boundary
+_BOUNDARY = 0.99  # share of the way to the boundary
 
 
 @dataclass(frozen=True, eq=False)
 class SaddlePoint:
     """An iterate, or a step from one: ``x, z, y, v, q, r, s, λ, τ, θ`` in this order.
 
-    ``room`` and ``cap``, y and v, are of the edges with an upper bound only.
+    ``room`` and ``cap`` (y and v) cover only the edges with an upper bound.
     """
 
     x: Array
@@ -45,7 +46,7 @@ class SaddlePoint:
 
     @property
     def pairs(self) -> tuple[Array, Array]:
-        """What is positive, and what it is complementary to."""
+        """The positive variables, and their complementary multipliers."""
         return (
             np.concatenate([self.x, self.room, self.q, [self.slack]]),
             np.concatenate([self.z, self.cap, self.r, [self.multiplier]]),
@@ -53,7 +54,7 @@ class SaddlePoint:
 
     @property
     def complementarity(self) -> float:
-        """The sum of the products, which is the duality gap where the residuals are zero."""
+        """The sum of the products; it is the duality gap if the residuals are zero."""
         ours, theirs = self.pairs
         return float(ours @ theirs)
 
@@ -64,7 +65,7 @@ class SaddlePoint:
 
 
 def advance(model: SaddleModel, point: SaddlePoint) -> tuple[SaddlePoint, float]:
-    """Take one of Mehrotra's steps; return where it leads and its length."""
+    """Take one Mehrotra step; return the new point and the length of the step."""
     capped = np.isfinite(model.width)
     solve = newton_solver(model, _curvature(model, point, capped))
     miss = residual(model, point)
@@ -82,7 +83,7 @@ def advance(model: SaddleModel, point: SaddlePoint) -> tuple[SaddlePoint, float]
 
 
 def residual(model: SaddleModel, point: SaddlePoint) -> SaddleVector:
-    """Return by how much each of the equations is missed."""
+    """Return the residuals of the equations."""
     ball, x, q = model.ball, point.x, point.q
     edges = model.pull(x, q) - point.tau - point.z
     edges[np.isfinite(model.width)] += point.cap
@@ -144,7 +145,7 @@ def _direction(
 
 
 def _reach(point: SaddlePoint, step: SaddlePoint) -> float:
-    """Return the longest multiple of a step, up to 1/0.99, that keeps positive what is."""
+    """Return the longest multiple of a step, up to 1/0.99, that keeps all variables positive."""
     values, moves = np.concatenate(point.pairs), np.concatenate(step.pairs)
     falls = moves < 0.0
     limit = float(np.min(values[falls] / -moves[falls])) if falls.any() else np.inf

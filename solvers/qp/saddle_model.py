@@ -3,8 +3,8 @@
     min_w max_q  qᵀZw + 2β‖w‖² + Σ φ(deg),    f(q) ≤ ε,    lower ≤ w ≤ upper
 
 The cases are the atoms of a set (solvers/atoms) or worst cases found so far (minimax.py). The trace
-is ``1ᵀw + softness·τ = total`` with the multiplier τ; ``softness`` is 0 where the trace is fixed
-and so large that nothing is left of τ where it is free.
+constraint is ``1ᵀw + softness·τ = total`` with the multiplier τ. ``softness`` is 0 if the trace is
+fixed. If the trace is free, it is so large that τ is negligible.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from wdro_cvx.validation import Array
 
 
 class EdgeCosts(ABC):
-    """The matrix Z of what each of ``count`` cases charges for every edge, in tiles."""
+    """The matrix Z of the costs of every edge in each of ``count`` cases, in tiles."""
 
     heads: NDArray[np.intp]
     tails: NDArray[np.intp]
-    tall: bool = False  # whether it has more rows than columns
+    tall: bool = False  # whether Z has more rows than columns
 
     @property
     @abstractmethod
@@ -59,7 +59,7 @@ class EdgeCosts(ABC):
 
 @dataclass(frozen=True, eq=False)
 class CostTable(EdgeCosts):
-    """A matrix Z that is stored whole."""
+    """A matrix Z stored as one array."""
 
     table: Array
     heads: NDArray[np.intp]
@@ -80,7 +80,7 @@ class ShareBall(Protocol):
 
     @property
     def shares(self) -> Array:
-        """The centre."""
+        """The centre of the ball."""
 
     @property
     def radius(self) -> float:
@@ -100,10 +100,10 @@ class ShareBall(Protocol):
 class SaddleModel:
     """The data of the interior point.
 
-    Unknown is by how much each ``free`` edge exceeds its lower bound, at most ``width``, in units
-    of ``scale``; multipliers of weights are in units of ``price``. ``lower`` are the lower bounds
-    of all edges, in the unit of the problem; what they contribute are the constants ``losses`` and
-    ``degrees``, and it is subtracted from ``total``.
+    The unknowns are the excesses of the ``free`` edges over their lower bounds, at most ``width``,
+    in units of ``scale``. Multipliers of weights are in units of ``price``. ``lower`` holds the
+    lower bounds of all edges, in the unit of the problem. Their contributions are the constants
+    ``losses`` and ``degrees``, and their sum is subtracted from ``total``.
     """
 
     ball: ShareBall
@@ -139,5 +139,5 @@ class SaddleModel:
         return np.asarray(pull + self.spread.ends(self.prior.slope(degrees)))
 
     def risks(self, excess: Array) -> Array:
-        """Return its gradient in the probabilities: the losses of the cases."""
+        """Return the gradient of the saddle function in the shares: the losses of the cases."""
         return np.asarray(self.losses + self.spread.losses(excess))

@@ -1,4 +1,4 @@
-"""The Newton system of the interior point, by elimination of the edges or of the cases.
+"""The Newton system of the interior point, solved by eliminating the edges or the cases.
 
     (W + AᵀΦA) dw + Zᵀ dq - dτ          = edges       W = 4β + z/x + v/y, Φ = φ″
     Z dw - Q dq - f′ dλ - dθ            = -cases      Q = λf″ + r/q
@@ -6,9 +6,9 @@
     -1ᵀ dw - softness dτ                = total
     1ᵀ dq                               = mass
 
-Eliminating the edges leaves ``BW⁻¹Bᵀ + diag(Φ⁻¹, Q, softness)``, B = [A; Z; -1ᵀ], of size
-d + K + 1, bordered by f′ and 1. Eliminating the cases leaves a matrix of the size of the edges, for
-when these are fewer.
+Eliminating the edges leaves ``BW⁻¹Bᵀ + diag(Φ⁻¹, Q, softness)`` with B = [A; Z; -1ᵀ]. It has size
+d + K + 1 and is bordered by f′ and 1. Eliminating the cases leaves a matrix over the edges, which
+is used if there are fewer edges than cases.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from scipy import linalg
 from solvers.qp.saddle_model import SaddleModel
 from wdro_cvx.validation import Array
 
-_SHIFT = 1e-15  # of a unit diagonal, when rounding has left no positive definite matrix
+_SHIFT = 1e-15  # added to the unit diagonal if rounding makes the matrix indefinite
 _MAX_SHIFTS = 6
 
 
@@ -53,7 +53,7 @@ Solve = Callable[[SaddleVector], SaddleVector]
 
 
 def newton_solver(model: SaddleModel, at: SaddleCurvature) -> Solve:
-    """Factorise the system; return what solves it for a right-hand side."""
+    """Factorise the system and return a function that solves it for a right-hand side."""
     return _without_cases(model, at) if model.spread.tall else _without_edges(model, at)
 
 
@@ -105,7 +105,7 @@ def _edge_products(model: SaddleModel, inverse: Array) -> Array:
         scaled = tile * root
         square += scaled @ scaled.T
         scaled *= root
-        whole = scaled.shape[1] == inverse.size  # slices of sparse matrices take their time
+        whole = scaled.shape[1] == inverse.size  # slicing a sparse matrix is slow
         cross += (model.incidence if whole else model.incidence[:, edges]) @ scaled.T
     matrix[d:-1, :d] = cross.T
     matrix[-1, :d] = matrix[:d, -1] = -degrees
@@ -124,7 +124,7 @@ def _without_cases(model: SaddleModel, at: SaddleCurvature) -> Solve:
         scaled = tile * root[cases]
         matrix += scaled.T @ scaled
     solve = _positive_solver(matrix)
-    # The borders τ, λ and θ; the last two with the sign that leaves the matrix symmetric.
+    # The borders for τ, λ and θ; the signs of the last two keep the matrix symmetric.
     sides = np.stack([at.slope, np.ones(inverse.size)])
     border = np.stack([-np.ones(at.edges.size), *(-spread.costs(inverse * side) for side in sides)])
     corner = linalg.block_diag(-at.softness, (sides * inverse) @ sides.T)
@@ -145,7 +145,7 @@ def _without_cases(model: SaddleModel, at: SaddleCurvature) -> Solve:
 
 
 def _positive_solver(matrix: Array) -> Callable[[Array], Array]:
-    """Factorise a positive definite matrix after scaling it to a unit diagonal."""
+    """Return a solver for a positive definite matrix, factorised after scaling to unit diagonal."""
     scale = 1.0 / np.sqrt(np.diagonal(matrix))
     scaled = matrix * scale[:, np.newaxis] * scale
     shift = _SHIFT

@@ -17,13 +17,13 @@ from wdro_cvx.validation import Array
 
 Climb = Ascent[QuadraticPoint] | Ascent[BoundedPoint]
 
-# Newton takes 3 to 20 steps, unless logarithms with next to no quadratic term leave it thousands of
-# pieces to cross: an interior point crosses them from the inside.
+# Newton usually takes 3 to 20 steps. With logarithms and a very small quadratic term it would have
+# to cross thousands of linear pieces; an interior point avoids them.
 _MAX_STEPS = 40
 _LAST_STEPS = 200
-_ROUGH = 1e-10  # a gap that is no wider is rounding's
-_INSIDE = 1e-10  # the accuracy, relative to the value, to which the interior point goes
-_EASIER = 1e-4  # the gap at which an easier problem has shown the way
+_ROUGH = 1e-10  # a smaller gap is attributed to rounding
+_INSIDE = 1e-10  # accuracy of the interior point, relative to the value
+_EASIER = 1e-4  # gap to which an easier problem is solved
 
 
 def solve_laplacian_qp(
@@ -72,7 +72,7 @@ def solve_laplacian_qp(
 
 
 def climb(qp: LaplacianQP, start: tuple[Array, float] | None, tol: float, max_steps: int) -> Climb:
-    """Climb a QP's dual from ``start``, or from a guess."""
+    """Maximise a QP's dual from ``start``, or from a guess."""
     if qp.prior.bounds is not None:
         return maximise(bounded_point(qp, qp.prior.bounds, start), tol, max_steps)
     point = quadratic_point(qp, start)
@@ -93,10 +93,10 @@ def _solution(found: Climb) -> QPSolution:
 
 
 def _from_inside(qp: LaplacianQP, found: Climb) -> Mixture | None:
-    """Return weights and multipliers next to the optimal ones, by an interior point."""
+    """Return nearly optimal weights and multipliers, found by an interior point."""
     nu, rule = found.last.nu, qp.prior.trace
     trace = rule.target or float(np.sum(qp.prior.degrees(nu)))
     master = Master.of(qp.d, qp.prior, max(abs(found.last.value), qp.floor), trace)
-    if master.free.size == 0:  # there is but one graph
+    if master.free.size == 0:  # only one graph is feasible
         return None
     return master.mix(adjoint(qp.moment)[np.newaxis], _INSIDE)

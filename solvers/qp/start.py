@@ -1,4 +1,4 @@
-"""Where the ascent on a QP's dual begins: multipliers of the degrees, and the best τ for them."""
+"""Starting points for the ascent on a QP's dual: multipliers of the degrees, and the best τ."""
 
 from __future__ import annotations
 
@@ -11,27 +11,28 @@ from wdro_cvx.graphs.laplacian import edge_index
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.validation import Array
 
-# Edges of a vertex that the guess looks at: with logarithms, and with squares only.
+# Edges per vertex that the guess considers: with logarithms, and with squares only.
 _NEAREST, _NEARER = 64, 32
-_LARGE = 200  # vertices, from which on a guess is worth its time: it halves Newton's steps
-_SETTLE = 8  # rounds in which the first τ is found
-# Sweeps in which vertices answer each other, each halfway. With logarithms at d = 500, six
-# to twelve take Newton from 13 steps to 5 at αβ = 0.1, from 20 to 10 at 0.01; more gain nothing.
+_LARGE = 200  # from this many vertices on, a guess is worth its time: it halves Newton's steps
+_SETTLE = 8  # iterations for the first τ
+# Damped best-response sweeps over the vertices, with half steps. With logarithms at d = 500, six
+# to twelve sweeps reduce Newton's steps from 13 to 5 at αβ = 0.1 and from 20 to 10 at αβ = 0.01.
+# More sweeps gain nothing.
 _SWEEPS = 8
-# With squares only, and half of the last move on top of every one: Newton takes 5 steps at d = 500
-# and 1000, 8 after eight sweeps without that.
+# Sweeps with squares only, with a momentum of half the last move. Newton then takes 5 steps at
+# d = 500 and 1000, against 8 after eight sweeps without momentum.
 _LONG_SWEEPS, _MOMENTUM = 24, 0.5
-# How many edges vertices alone would take at the easiest prior, and the ratio of two products αβ.
+# Edges that a vertex alone would use under the easiest prior; ratio of successive products αβ.
 PLENTY, _RUNG = 2, 4.0
-_SAMPLED = 200  # vertices that are asked
+_SAMPLED = 200  # number of sampled vertices
 _MAX_STEPS = 200  # for τ alone
 _EPS = float(np.finfo(float).eps)
 
 
 def first_multipliers(qp: LaplacianQP, gains: Array) -> tuple[Array, float | None]:
-    """Return ν of degrees that the vertices agree on, or of equal ones where there are few.
+    """Return ν for degrees found by best-response sweeps; for equal degrees if d is small.
 
-    And τ, where they had to agree on that too.
+    Also return τ if the sweeps determined it, else None.
     """
     prior = qp.prior
     if prior.alpha == 0.0:
@@ -41,7 +42,7 @@ def first_multipliers(qp: LaplacianQP, gains: Array) -> tuple[Array, float | Non
         return _agreed(prior, *_nearest(gains, _NEARER), equal)
     near, costs = _nearest(gains, min(_NEAREST, qp.d - 1))
     slopes = own_slopes(costs / 2, prior.alpha * prior.beta / 2)
-    # Proximal steps bring squared degrees and negative costs, and multipliers of their own.
+    # Proximal steps have squared degrees, negative costs and their own multipliers: no sweeps.
     for _ in range(_SWEEPS if prior.kappa == 0.0 else 0):
         answers = own_slopes(costs - slopes[near], prior.alpha * prior.beta)
         slopes = np.sqrt(slopes * answers)
@@ -51,12 +52,12 @@ def first_multipliers(qp: LaplacianQP, gains: Array) -> tuple[Array, float | Non
 def _agreed(
     prior: DegreePrior, near: NDArray[np.intp], costs: Array, nu: Array
 ) -> tuple[Array, float | None]:
-    """Return (ν, τ) at which vertices have the degrees that their nearest edges give them.
+    """Return (ν, τ) consistent with the degrees that the cheapest edges give the vertices.
 
-    With k edges in use, whose costs and other ends' multipliers sum to S, stationarity
-    ``4βw = τ - c - ν_i - ν_j`` and ``ν = 2κu`` give ``ν_i = (kτ - S)/(k + 2β/κ)``; and the degrees
-    sum to the trace. Which edges are in use is taken from the sweep before, and every vertex goes
-    halfway from a point a little ahead. Without an edge in use there is no τ.
+    Suppose vertex i uses k edges, and their costs and other ends' multipliers sum to S. Then
+    stationarity ``4βw = τ - c - ν_i - ν_j`` and ``ν = 2κu`` give ``ν_i = (kτ - S)/(k + 2β/κ)``. The
+    degrees sum to the trace. The edges in use are those of the previous sweep. Every vertex takes
+    half a step from an extrapolated point. If no edge is in use, τ is None.
     """
     weight = 4 * prior.beta * prior.trace.target
     tau, last = np.inf, nu
@@ -76,10 +77,11 @@ def _agreed(
 
 
 def easier_priors(prior: DegreePrior, gains: Array) -> list[DegreePrior]:
-    """Return the priors by which a small αβ is reached, the easiest first; often there are none.
+    """Return a sequence of priors leading to a small αβ, the easiest first; it is often empty.
 
-    With two edges for a vertex or fewer, which of them pay is a puzzle that Newton's steps from a
-    guess lose themselves in. The easiest has vertices that would take some more edges alone.
+    If vertices have two edges or fewer, choosing those that pay is a combinatorial problem, and
+    Newton makes little progress from a guess. Under the easiest prior, a vertex alone would use
+    some more edges.
     """
     if prior.alpha == 0.0 or prior.kappa > 0.0:
         return []
@@ -89,7 +91,7 @@ def easier_priors(prior: DegreePrior, gains: Array) -> list[DegreePrior]:
 
 
 def rungs_to(prior: DegreePrior, costs: Array) -> list[DegreePrior]:
-    """Return the easier priors, given the ``PLENTY`` cheapest edges of some vertices."""
+    """Return the easier priors, given the costs of some vertices' ``PLENTY`` cheapest edges."""
     last = costs.max(axis=1)
     plenty = float(np.median(last * (costs.shape[1] * last - costs.sum(axis=1)))) / 8
     ratio = plenty / (prior.alpha * prior.beta)
@@ -101,9 +103,9 @@ def rungs_to(prior: DegreePrior, costs: Array) -> list[DegreePrior]:
 
 
 def _nearest(gains: Array, count: int) -> tuple[NDArray[np.intp], Array]:
-    """Return the cheapest edges of every vertex, or nearly: their other ends and their costs."""
-    # Values are sorted much faster than places, and single precision than double: whatever is as
-    # good as the last of them is found again. Where many are alike, by their places.
+    """Return the other ends and the costs of (nearly) the cheapest edges of every vertex."""
+    # Partitioning values is much faster than partitioning indices, and single precision is faster
+    # than double. Edges are then selected by the last value; if there are ties, by index.
     with np.errstate(over="ignore"):
         rough = gains.astype(np.float32)
     last = np.partition(rough, -count, axis=1)[:, -count]
@@ -116,24 +118,25 @@ def _nearest(gains: Array, count: int) -> tuple[NDArray[np.intp], Array]:
 
 
 def own_slopes(costs: Array, shape: float) -> Array:
-    """Return ``y = α/u`` for every vertex as if its edges were its own.
+    """Return ``y = α/u`` for every vertex, as if its edges belonged to it alone.
 
-    With the k cheapest edges in use, of costs that sum to C, stationarity ``4βw = y - c`` and
-    ``u = α/y`` give ``ky² - Cy = 4αβ``; the right k is the largest at which the dearest edge still
-    pays. What a vertex does alone has half of the costs, and half of β, its own share; what it
-    answers to others has costs less their slopes.
+    Suppose the k cheapest edges are in use, and their costs sum to C. Then stationarity
+    ``4βw = y - c`` and ``u = α/y`` give ``ky² - Cy = 4αβ``. The right k is the largest for which
+    the most expensive edge still pays. For a vertex alone, the costs and β are halved: the other
+    half belongs to the neighbour. For a best response, the neighbours' slopes are subtracted from
+    the costs.
     """
     costs = np.sort(costs, axis=1)
     counts = np.arange(1, costs.shape[1] + 1)
     sums = np.cumsum(costs, axis=1)
     slopes = (sums + np.sqrt(sums**2 + 16 * counts * shape)) / (2 * counts)
     last = np.maximum((costs < slopes).sum(axis=1) - 1, 0)
-    # Negative costs may leave a sum at which the root is next to zero.
+    # Negative costs may give a sum for which the root is close to zero.
     return np.maximum(slopes[np.arange(len(costs)), last], 1e-8 * float(np.sqrt(shape)))
 
 
 def best_tau(qp: LaplacianQP, gains: Array, nu: Array) -> float:
-    """Maximise the dual of a QP without bounds over τ, for given ν."""
+    """Return the τ that maximises the dual of a QP without bounds, for given ν."""
     levels = -gains + nu[:, np.newaxis]
     levels += nu[np.newaxis, :]
     return tau_of_levels(qp.prior, levels[edge_index(nu.size)])
@@ -142,9 +145,10 @@ def best_tau(qp: LaplacianQP, gains: Array, nu: Array) -> float:
 def tau_of_levels(prior: DegreePrior, levels: Array, base: float = 0.0) -> float:
     """Solve ``Σ(τ - s)₊ = 2βT - 8βκτ`` over the levels s of the edges.
 
-    Drops the edges that are inactive at the τ of those left, until none is (Michelot). A free trace
-    has no τ. ``base`` is subtracted from the levels before they are summed. Dense QPs must not
-    subtract one: with levels of very different sizes, their Newton iterations then stall.
+    Michelot's method: drop the edges that are inactive at the τ of the remaining ones, and repeat
+    until none is inactive. If the trace is free, return 0. ``base`` is subtracted from the levels
+    before they are summed. Dense QPs must not subtract one: with levels of very different sizes,
+    their Newton iterations then stall.
     """
     rule, beta = prior.trace, prior.beta
     if rule.free:
@@ -157,21 +161,22 @@ def tau_of_levels(prior: DegreePrior, levels: Array, base: float = 0.0) -> float
         if kept.size == active.size:
             return base + tau
         active = kept
-    # A penalised trace may leave no edge worth its price.
+    # Under a trace penalty it may happen that no edge pays.
     return rule.target / (4 * rule.curvature) if rule.curvature > 0.0 else base + tau
 
 
 def bounded_tau(prior: DegreePrior, levels: Array, lower: Array, upper: Array) -> float:
-    """Maximise the dual of weights with bounds over τ; its slope falls piecewise linearly.
+    """Return the τ that maximises the dual of a QP with bounds, for given levels.
 
-    Newton steps, kept in a bracket by bisection, end on the right piece.
+    The derivative in τ is piecewise linear and decreasing. Newton steps, safeguarded by bisection,
+    end on the right piece.
     """
     rule, unit = prior.trace, 4 * prior.beta
     if rule.free:
         return 0.0
     reach = unit * rule.target + float(np.ptp(levels))
     low, high = float(levels.min()) - reach, float(levels.max()) + reach
-    if rule.curvature > 0.0:  # a penalty alone, with all weights at their least, asks for this τ
+    if rule.curvature > 0.0:  # the optimal τ if all weights are at their lower bounds
         alone = (rule.target / 2 - float(lower.sum())) / (2 * rule.curvature)
         low, high = min(low, alone), max(high, alone)
     tau = (low + high) / 2

@@ -1,4 +1,4 @@
-"""Transport sets where their risk is not smooth: an interior point, and ADMM for many edges."""
+"""Solvers for transport sets with a nonsmooth risk: an interior point, and ADMM for many edges."""
 
 import numpy as np
 
@@ -11,16 +11,16 @@ from wdro_cvx.ambiguity import Transport
 
 __all__ = ["solve_transport"]
 
-# From here on ADMM is tried first: at d = 60 it takes a third of the interior point's time where
-# the optimal graph is dense, and loses as much where it is not; with 1000 edges there is nothing to
-# gain. Metrics that differ more between vertices than this make it crawl.
+# From this many edges on, ADMM is tried first. At d = 60 it takes a third of the interior point's
+# time if the optimal graph is dense, and loses as much if it is not. With 1000 edges it gains
+# nothing. ADMM is slow if the metric differs between vertices by more than the factor _UNEVEN.
 _MANY_EDGES, _UNEVEN = 1400, 100.0
 
 
 def solve_transport(incumbent: Incumbent, max_iterations: int) -> None:
     """Improve the incumbent until it is solved or the limit is reached.
 
-    Does nothing where the set is not made by transport.
+    Do nothing if the set is not a transport set.
     """
     problem = incumbent.problem
     form = problem.structure
@@ -28,19 +28,19 @@ def solve_transport(incumbent: Incumbent, max_iterations: int) -> None:
         return
     end = incumbent.iterations + max_iterations
     if _suits_admm(FreeEdges.of(problem), form):
-        # On trial only where the interior point can take over.
+        # On trial only if the interior point can take over.
         run_admm(incumbent, form, max_iterations, on_trial=not _crowded(incumbent))
     follow_path(incumbent, form, end - incumbent.iterations)
     run_admm(incumbent, form, end - incumbent.iterations)
 
 
 def _crowded(incumbent: Incumbent) -> bool:
-    """Return whether the graph has more edges than the interior point takes."""
+    """Return whether the graph has more edges than the interior point can handle."""
     laplacian = incumbent.laplacian
     return laplacian is not None and int(np.count_nonzero(laplacian < 0.0)) > 2 * MAX_EDGES
 
 
 def _suits_admm(edges: FreeEdges, form: Transport) -> bool:
-    """Return whether ADMM, should it converge, is faster than an interior point that is there."""
+    """Return whether ADMM, if it converges, is faster than the interior point."""
     even = np.max(form.metric) <= _UNEVEN * np.min(form.metric)
     return bool(edges.heads.size >= _MANY_EDGES and even)

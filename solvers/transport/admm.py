@@ -1,9 +1,9 @@
 """ADMM on the LMI of a transport set, for risks that are not smooth at the optimum.
 
-Where the data leave directions without mass and the radius is large, γ meets λmax at the optimum.
-The top eigenvalue is multiple there, and gradients say little. The LMI (lmi.py) splits into a
+If the data have no mass in some directions and the radius is large, γ equals λmax at the optimum.
+The top eigenvalue is then multiple, and gradients are of little use. The LMI (lmi.py) splits into a
 projection onto the positive semidefinite matrices and a step in which L, γ and Z separate. Its dual
-is a coupling, so every few iterations give a certificate.
+variable is a coupling, which gives a certificate every few iterations.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from solvers.transport.step import LaplacianStep
 from wdro_cvx.ambiguity import Transport
 from wdro_cvx.validation import Array
 
-_FEW = 0.15  # of the eigenvectors; a larger part costs more than computing all of them
-_TRIAL_STEPS = 450  # of QPs, on trial; at its best ADMM takes 40 to 350
-_TRIAL_CHECKS, _TRIAL_FALL = 2, 0.1  # of the gap, over so many certificates
+_FEW = 0.15  # share of the eigenvectors; a larger share costs more than computing all of them
+_TRIAL_STEPS = 450  # most QPs on trial; at its best ADMM takes 40 to 350
+_TRIAL_CHECKS, _TRIAL_FALL = 2, 0.1  # over two certificates the gap must fall to this share
 
 
 def run_admm(
@@ -31,14 +31,14 @@ def run_admm(
 ) -> None:
     """Improve the incumbent until it is solved or the limit is reached.
 
-    On trial it also ends as soon as it does not converge fast; for problems where a slower and
-    surer method follows.
+    On trial it also ends as soon as convergence is slow. This suits problems for which a slower but
+    more reliable method follows.
     """
     start = incumbent.laplacian
     if start is None or not start.any() or incumbent.solved or max_iterations < CHECK_EVERY:
-        return  # the empty graph, to which a trace penalty may lead, has no γ and so no LMI
+        return  # the empty graph, possible under a trace penalty, has no γ and hence no LMI
     if incumbent.problem.prior.alpha > 0.0:
-        return  # its steps are quadratic programs
+        return  # the steps are quadratic programs, which have no logarithms
     _DenseADMM(incumbent, form, start, on_trial).run(max_iterations)
 
 
@@ -73,7 +73,7 @@ class _DenseADMM(TransportADMM[Array]):
         first, second = self.root[:, : lmi.d] * lmi.scales, self.root[:, lmi.d :]
         pieces = coupling(self.form, *polar_coupling(first, second), laplacian)
         answer = incumbent.bound_by(pieces, None)
-        # A step that finds no edge worth its price is empty, whatever the trace has to be.
+        # A step in which no edge pays gives the empty graph, even if the trace is fixed.
         incumbent.evaluate(incumbent.problem.prior.repaired(laplacian))
         incumbent.evaluate(answer.laplacian)
         incumbent.record(CHECK_EVERY)
@@ -94,21 +94,21 @@ class _DenseADMM(TransportADMM[Array]):
 
 
 def _slow(gaps: list[float]) -> bool:
-    """Return whether the last certificates have not narrowed the gap much."""
+    """Return whether the gap has hardly shrunk over the last certificates."""
     return len(gaps) > _TRIAL_CHECKS and gaps[-1] > _TRIAL_FALL * gaps[-1 - _TRIAL_CHECKS]
 
 
 def _split(matrix: Array, rank: int = 0) -> tuple[Array, Array]:
-    """Return the positive part, and B with ``-BᵀB`` for the negative one.
+    """Return the positive part of a matrix, and B such that ``-BᵀB`` is its negative part.
 
-    ``rank`` is about how many rows B will have: few are found faster by themselves.
+    ``rank`` estimates the number of rows of B. If it is small, only their eigenvectors are found.
     """
     if rank <= _FEW * len(matrix):
         try:
             values, vectors = linalg.eigh(
                 matrix, driver="evr", subset_by_value=(-np.inf, 0.0), check_finite=False
             )
-        except linalg.LinAlgError:  # LAPACK's fastest gives up on some clusters of eigenvalues
+        except linalg.LinAlgError:  # LAPACK's fastest driver fails on some eigenvalue clusters
             values, vectors = linalg.eigh(matrix, driver="evd", check_finite=False)
     else:
         values, vectors = linalg.eigh(matrix, driver="evd", check_finite=False)

@@ -1,4 +1,4 @@
-"""A member of a transport set by its pieces: the proof that a moment is in the set."""
+"""Build a moment in a transport set from its coupling, which proves that it is in the set."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from wdro_cvx.ambiguity import Transport
 from wdro_cvx.moments.points import TransportedMoment
 from wdro_cvx.validation import Array
 
-_ROUNDING = 1e-13  # of the budget, kept free for that of the sums
+_ROUNDING = 1e-13  # share of the budget reserved for rounding in the sums
 
 
 def coupling(form: Transport, moves: Array, spread: Array, laplacian: Array) -> TransportedMoment:
-    """Scale moves and spread to the whole budget, and shift the rest along a Laplacian."""
+    """Scale moves and spread to use the whole budget, and shift the rest along a Laplacian."""
     cost = float(np.sum(moves**2 * form.metric) + np.sum(spread**2 * form.metric))
     scale = form.radius * np.sqrt((1.0 - _ROUNDING) / cost) if cost > 0.0 else 0.0
     shift = form.rest

@@ -1,6 +1,7 @@
-"""The edges that an interior point moves: those whose bounds leave them an inside.
+"""The free edges of an interior point: those with an interval of nonempty interior.
 
-``L = base + 𝒯x`` with ``0 < x < room`` on a list of n edges, and ``base`` the least weights of all.
+``L = base + 𝒯x`` with ``0 < x < room`` on a list of n edges. ``base`` is the Laplacian of all lower
+bounds.
 """
 
 from __future__ import annotations
@@ -15,23 +16,23 @@ from wdro_cvx import GraphProblem
 from wdro_cvx.graphs.laplacian import edge_index, laplacian_from_weights
 from wdro_cvx.validation import Array
 
-_PINNED = 1e-12  # of the trace: an interval without an inside
+_PINNED = 1e-12  # relative to the trace: a shorter interval counts as a point
 
 
 @dataclass(frozen=True, eq=False)
 class FreeEdges:
-    """The list.
+    """A list of free edges.
 
     Attributes
     ----------
     heads, tails : array (n,) of int
         The end points.
     base : array (d, d)
-        The Laplacian of the least weights of all edges.
+        The Laplacian of the lower bounds of all edges.
     room : array (n,)
-        How far a weight may exceed the least; infinite where it has no limit.
+        The width of each interval; infinite if there is no upper bound.
     total : float
-        What the excesses sum to, or aim at.
+        The required sum of the excesses, or its target under a trace penalty.
     """
 
     heads: NDArray[np.intp]
@@ -42,7 +43,7 @@ class FreeEdges:
 
     @classmethod
     def of(cls, problem: GraphProblem) -> FreeEdges:
-        """Return the edges of a problem that may move."""
+        """Return the free edges of a problem."""
         d, bounds = problem.d, problem.bounds
         heads, tails = edge_index(d)
         total = problem.prior.trace.target / 2
@@ -55,7 +56,7 @@ class FreeEdges:
         return cls(heads[free], tails[free], base, room[free], total)
 
     def among(self, chosen: NDArray[np.bool_]) -> FreeEdges:
-        """Return some of them; the others stay at their least weights."""
+        """Return the chosen edges; the others stay at their lower bounds."""
         if chosen.all():
             return self
         return replace(
@@ -73,17 +74,17 @@ class FreeEdges:
         return laplacian
 
     def adjoint(self, matrix: Array) -> Array:
-        """Return ``bᵀMb`` for every edge b of the list, M symmetric."""
+        """Return ``bᵀMb`` for every edge b of the list and a symmetric M."""
         diagonal = np.diagonal(matrix)
         return np.asarray(
             diagonal[self.heads] + diagonal[self.tails] - 2 * matrix[self.heads, self.tails]
         )
 
     def products(self, first: Array, second: Array, scale: Array) -> Array:
-        """Return ``(BᵀFB) ∘ (BᵀSB)`` with rows and columns scaled, B the edges of the list.
+        """Return ``(BᵀFB) ∘ (BᵀSB)`` with scaled rows and columns; B holds the edges of the list.
 
-        Only the lower triangle is filled, and there is room for one more row and column. The edges
-        of one head follow each other, so that a block of rows is a difference of two rows of
+        Only the lower triangle is filled, and there is space for one more row and column. Edges
+        with the same head are consecutive, so a block of rows is a difference of two rows of
         ``FB`` and ``SB``.
         """
         n = self.heads.size

@@ -1,11 +1,10 @@
 """Interior point for transport sets: a primal-dual path in weights and couplings.
 
-Exact whatever the scales of data and metric, since a change of scales changes nothing of it. Its
-systems (system.py) have the size of the number of edges, so it works with those that matter
-(working_set.py).
-Predictor and corrector after Mehrotra (SIAM J. Optim. 1992). Moves and spread are unknowns of
-their own, since as functions of L and γ they blow up where the path bends; a step that leaves them
-behind is shortened, and followed by one that only centres.
+The method is invariant to the scales of data and metric, so it is exact for all of them. Its
+systems (system.py) are as large as the number of edges, so it uses a working set (working_set.py).
+The steps are Mehrotra's predictor and corrector (SIAM J. Optim. 1992). Moves and spread are
+separate unknowns, since as functions of L and γ they blow up where the path bends. If they lag
+behind L and γ after a step, that step is shortened and followed by a pure centring step.
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ from solvers.transport.system import Iterate, NewtonSystem
 from solvers.transport.working_set import MAX_EDGES, WorkingSet
 from wdro_cvx.ambiguity import Transport
 
-_BOUNDARY = 0.95  # of the way to where something vanishes
-_BEHIND = 0.5  # of the budget: how far the coupling may be from that of L and γ
+_BOUNDARY = 0.95  # share of the way to the boundary
+_BEHIND = 0.5  # share of the budget by which the coupling may differ from that of L and γ
 _SHORTEN, _SHORTENINGS = 0.7, 10
-_SHORT, _LEAST_CENTRING = 0.1, 0.3  # a first step this short calls for that much centring
-_CLOSE = 10.0  # times the tolerance: from there every iteration is certified
+_SHORT, _LEAST_CENTRING = 0.1, 0.3  # a predictor shorter than _SHORT needs this much centring
+_CLOSE = 10.0  # times the tolerance: below it every iteration is certified
 _CHECK_EVERY = 5
-_MAX_STEPS = 150  # it takes 10 to 50
-_PART_STEPS = 40  # with a part of the edges, before more are taken
-_OVERLOOKED = 0.1  # of the tolerance: what edges that pay too little may cost the bound
-_LEAST = 1e-6  # of a step: shorter ones do not lead anywhere
+_MAX_STEPS = 150  # 10 to 50 are usual
+_PART_STEPS = 40  # most steps with a part of the edges, before more are added
+_OVERLOOKED = 0.1  # share of the tolerance that edges left out may cost the bound
+_LEAST = 1e-6  # shortest useful step
 
 
 def follow_path(incumbent: Incumbent, form: Transport, max_iterations: int) -> None:
-    """Improve the incumbent until it is solved, the limit is reached or steps vanish."""
+    """Improve the incumbent until it is solved, the limit is reached or the steps vanish."""
     problem, near = incumbent.problem, incumbent.laplacian
     if near is None or not near.any() or incumbent.solved:
         return
@@ -47,13 +46,13 @@ def follow_path(incumbent: Incumbent, form: Transport, max_iterations: int) -> N
     path = _Path(lmi, WorkingSet.first(incumbent, pool))
     try:
         _follow(incumbent, form, path, max_iterations)
-    except linalg.LinAlgError:  # rounding: nothing is left to gain
+    except linalg.LinAlgError:  # rounding prevents further progress
         return
 
 
 @dataclass
 class _Path:
-    """Where the interior point is, with which edges."""
+    """The current state of the interior point and its working set."""
 
     lmi: TransportLMI
     chosen: WorkingSet
@@ -65,12 +64,12 @@ class _Path:
         self.begin(self.chosen)
 
     def begin(self, chosen: WorkingSet) -> None:
-        """Start, from the beginning of the path of these edges."""
+        """Start a new path with the given edges."""
         self.chosen, self.centring, self.steps = chosen, False, 0
         self.system = NewtonSystem(self.lmi, chosen.edges, _start(self.lmi, chosen.edges))
 
     def advance(self, least: float) -> float:
-        """Take one step and return its length; let in edges that gain more than ``least``."""
+        """Take one step and return its length; add edges that gain more than ``least``."""
         at, length, self.centring = _advance(self.system, self.centring)
         self.system = NewtonSystem(self.lmi, self.system.edges, at)
         self.steps += 1
@@ -100,7 +99,7 @@ def _follow(incumbent: Incumbent, form: Transport, path: _Path, limit: int) -> N
 
 
 def _advance(system: NewtonSystem, centring: bool) -> tuple[Iterate, float, bool]:
-    """Return the next point, the length of the step to it and whether that was shortened."""
+    """Return the next point, the length of the step and whether the step was shortened."""
     step = _centring(system) if centring else _descent(system)
     length = min(1.0, _BOUNDARY * system.longest(step))
     allowed = max(_BEHIND, 0.95 * system.error)
@@ -113,12 +112,12 @@ def _advance(system: NewtonSystem, centring: bool) -> tuple[Iterate, float, bool
 
 
 def _centring(system: NewtonSystem) -> Iterate:
-    """Return the direction to the path, at the products of the point itself."""
+    """Return the direction to the central path at the point's own mean product."""
     return system.direction(system.complementarity() / system.count)
 
 
 def _descent(system: NewtonSystem) -> Iterate:
-    """Return the direction along the path, as far as a first one says that it is straight."""
+    """Return Mehrotra's corrector direction, with a centring chosen from the predictor."""
     gap = system.complementarity()
     first = system.direction(0.0)
     reach = min(1.0, system.longest(first))
@@ -128,7 +127,7 @@ def _descent(system: NewtonSystem) -> Iterate:
 
 
 def _start(lmi: TransportLMI, edges: FreeEdges) -> Iterate:
-    """Return a point near the path: equal weights, and half of the budget spread evenly."""
+    """Return a point near the path: equal weights, and half the budget spread evenly."""
     d, n = lmi.d, edges.heads.size
     total = lmi.trace / 2 if lmi.prior.trace.free else edges.total
     equal = max(total, 1e-3 * lmi.trace) / n
@@ -141,7 +140,7 @@ def _start(lmi: TransportLMI, edges: FreeEdges) -> Iterate:
     bend = 2 * lmi.prior.beta + lmi.reach / float(np.linalg.norm(laplacian))
     costs = edges.adjoint(lmi.linear + lmi.scaled(spread) + bend * laplacian)
     tau = float(costs.min()) if lmi.prior.trace.fixed else 0.0
-    # The multipliers of the weights have to be of the size of the costs.
+    # The multipliers of the weights must be of the size of the costs.
     level = max(gamma / (2 * d), float(np.mean((costs - tau) * excess)))
     gamma = max(gamma, 2 * d * level)
     slack = gamma * np.eye(d) - scaled
@@ -152,7 +151,7 @@ def _start(lmi: TransportLMI, edges: FreeEdges) -> Iterate:
 
 
 def _certify(incumbent: Incumbent, form: Transport, system: NewtonSystem) -> None:
-    """Hand the point to the incumbent, from both sides."""
+    """Update the incumbent's value and bound from the point."""
     at, lmi = system.at, system.lmi
     root = linalg.cholesky(at.spread, lower=False, check_finite=False)
     pieces = coupling(form, at.moves * lmi.scales, root * lmi.scales, system.laplacian)

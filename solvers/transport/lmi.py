@@ -1,10 +1,10 @@
-"""The LMI of a transport set, in the coordinates in which its solvers work.
+"""The LMI of a transport set, in the coordinates that its solvers use.
 
     min ⟨rest, L⟩ + ⟨FᵀF, K⟩ + reach‖L‖ + prior(L) + γ + Tr Z
     s.t.  X = [[γI - K, KFᵀ], [FK, Z]] ⪰ 0,    K = SLS
 
-``S = P^-½``, and ``F`` is the factor in the coordinates ``S⁻¹x``, in the unit in which the radius
-is 1. No transport is longer than that, so the corners of the dual are of comparable size.
+``S = P^-½``, and ``F`` is the factor in the coordinates ``S⁻¹x``. The unit makes the radius 1. No
+transport is longer than the radius, so the blocks of the dual are of comparable size.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class TransportLMI:
     rest: Array
     reach: float
     prior: DegreePrior
-    trace: float  # that of the graph, or about that where nothing says
+    trace: float  # trace of the graph, or an estimate if the prior has no target
 
     @classmethod
     def of(cls, problem: GraphProblem, form: Transport, near: Array) -> TransportLMI:
-        """State the LMI of a problem whose set has this form; ``near`` is a graph to begin with."""
+        """Return the LMI of a problem whose set has this form; ``near`` is an initial Laplacian."""
         unit = form.radius**2
-        # A Laplacian does not see the mean of a signal over the vertices.
+        # A Laplacian annihilates the mean of a signal over the vertices.
         centred = (form.factor - form.factor.mean(axis=1, keepdims=True)) / form.radius
         prior = problem.prior.scaled(1.0 / unit)
         return cls(
@@ -59,7 +59,7 @@ class TransportLMI:
 
     @property
     def slope(self) -> float:
-        """How much weight the trace gives up for τ; 0 where it is fixed, and all if it is free."""
+        """The slope of the total weight in τ: 0 if the trace is fixed, very large if it is free."""
         rule = self.prior.trace
         return _FREE if rule.free else 2.0 * rule.curvature
 
@@ -78,7 +78,7 @@ class TransportLMI:
         return np.block([[gamma * np.eye(self.d) - scaled, side], [side.T, corner]])
 
     def start(self, laplacian: Array) -> tuple[Array, Array]:
-        """Return a primal and a dual matrix that belong to a Laplacian."""
+        """Return a primal and a dual starting matrix for a Laplacian."""
         scaled = self.scaled(laplacian)
         values, vectors = linalg.eigh(scaled, driver="evd", check_finite=False)
         spectral = self.factor @ vectors
@@ -87,7 +87,7 @@ class TransportLMI:
         # How far each direction of the data moves: (γI - K)⁻¹K.
         stretch = values / (gamma - values)
         moves = (spectral * stretch) @ vectors.T
-        # What the transport leaves of the budget is spread where the LMI is closest to singular.
+        # The rest of the budget is spread in the directions where the LMI is closest to singular.
         leftover = max(1.0 - float(np.sum(moves**2)), 0.0)
         spread = (vectors * stretch**2) @ vectors.T * (leftover / float(np.sum(stretch**2)))
         primal = self.matrix(scaled, gamma, moves @ scaled @ self.factor.T)

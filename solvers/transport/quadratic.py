@@ -1,14 +1,15 @@
-"""The QP of a step: a Laplacian QP with a weight for every edge and vertex, and γ eliminated.
+"""The QP of an ADMM step: a Laplacian QP with a weight per edge and vertex, and γ eliminated.
 
     min ⟨M, L⟩ + 2Σ β_ij w_ij² + Σ κ_i u_i² - c(pᵀu)²    over Laplacians L with weights w, degrees u
 
-The last term is what the best γ leaves; with it the function stays convex. The dual in (ν, τ) is
-that of solvers/qp/dense.py with
+The last term results from minimising over γ, and the function is still convex. The dual in (ν, τ)
+is that of solvers/qp/dense.py with
 
     w_ij = clip((τ - C_ij - ν_i - ν_j)/4β_ij, l_ij, u_ij)
     u = ½(ν/κ + cb·bᵀν/(1 - cbᵀp)),    b = p/κ
 
-so a Newton step has the slopes ``1/4β_ij`` on edges between their bounds, and one rank-one term.
+A Newton step therefore has the slopes ``1/4β_ij`` on edges strictly between their bounds, and one
+rank-one term.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from wdro_cvx.validation import Array
 
 @dataclass(frozen=True, eq=False)
 class StepQP:
-    """The data of the QP; matrices over edges are symmetric, their diagonals are not read.
+    """The data of the QP; matrices over edges are symmetric, and their diagonals are not read.
 
     Attributes
     ----------
@@ -36,7 +37,7 @@ class StepQP:
     edges, vertices : array (d, d), array (d,)
         β and κ.
     coupling, direction, room : float, array (d,), float
-        c, p and ``1 - c Σ p²/κ``, which cancels unless it is computed by hand.
+        c, p and ``1 - c Σ p²/κ``. The caller computes the last one without cancellation.
     trace, penalty : float, float or None
     lower, upper : array (d, d) or float
     bounds : EdgeBounds or None
@@ -66,12 +67,12 @@ class StepPoint:
     floor = 0.0
 
     def step_limit(self, d_nu: Array) -> float:
-        """Return how much of a step stays in the domain: all of it."""
+        """Return the longest step in the domain: infinite, since the domain is the whole space."""
         return np.inf
 
     @property
     def _bend(self) -> float:
-        """The curvature that a trace penalty gives to the dual in τ."""
+        """The curvature of the dual in τ that a trace penalty adds."""
         return 0.0 if self.qp.penalty is None else 1.0 / (16.0 * self.qp.penalty)
 
     @cached_property
@@ -95,7 +96,7 @@ class StepPoint:
 
     @cached_property
     def _split(self) -> Array:
-        """The degrees that ν asks for."""
+        """The degrees u that minimise the Lagrangian for ν."""
         qp = self.qp
         along = qp.direction / qp.vertices
         return np.asarray(
@@ -104,7 +105,7 @@ class StepPoint:
 
     @cached_property
     def value(self) -> float:
-        """The dual, a lower bound of the optimum."""
+        """The dual value, a lower bound on the optimum."""
         qp = self.qp
         spent = 2 * qp.edges * self._weights - self._prices
         np.fill_diagonal(spent, 0.0)
@@ -120,13 +121,13 @@ class StepPoint:
         if qp.bounds is None:
             return self._weights * (qp.trace / total) if total > 0.0 else self._weights
         d = self.nu.size
-        # Prices outside of the bounds tell which edges are dear.
+        # Unclipped prices still rank the edges at a bound.
         point = (self._prices / (4 * qp.edges))[edge_index(d)]
         flat = project_interval(point, qp.bounds.lower, qp.bounds.upper, qp.trace / 2)
         return np.diag(np.diagonal(lap := laplacian_from_weights(flat))) - lap
 
     def primal_value(self) -> float:
-        """Return the objective at the feasible weights that belong to the point."""
+        """Return the objective at the feasible weights of this point."""
         qp, weights = self.qp, self._feasible
         degrees = weights.sum(axis=1)
         total = float(degrees.sum())
@@ -147,7 +148,7 @@ class StepPoint:
         return self._degrees - self._split, grad_tau
 
     def curvature(self) -> Curvature:
-        """Return what a Newton step from here needs."""
+        """Return the curvature for a Newton step at this point."""
         qp = self.qp
         inside = (self._weights > qp.lower) & (self._weights < qp.upper)
         slopes = inside / (4 * qp.edges)
@@ -163,11 +164,11 @@ class StepPoint:
         )
 
     def moved(self, nu: Array, tau: float) -> StepPoint:
-        """Evaluate the same dual elsewhere."""
+        """Evaluate the same dual at another point."""
         return StepPoint(self.qp, nu, tau)
 
     def laplacian(self) -> Array:
-        """Return the feasible Laplacian that belongs to the point."""
+        """Return the feasible Laplacian of this point."""
         weights = self._feasible
         laplacian = -weights
         np.fill_diagonal(laplacian, weights.sum(axis=1))

@@ -2,8 +2,8 @@
 
     min ⟨C, L⟩ + reach‖L‖ + η‖L‖² + γ + ρ/2‖γI - K - upper‖² + ρ‖KFᵀ - side‖²,    K = SLS
 
-``‖K‖²`` is in the QP exactly, with γ eliminated (quadratic.py). ``2‖KFᵀ‖²`` is
-replaced by a curvature found by backtracking, and the norm by the parabola that touches it from
+The QP contains ``‖K‖²`` exactly, with γ eliminated (quadratic.py). Two terms are majorised:
+``2‖KFᵀ‖²`` by a curvature found by backtracking, and the norm by the parabola that touches it from
 above.
 """
 
@@ -20,22 +20,22 @@ from solvers.transport.lmi import TransportLMI
 from solvers.transport.quadratic import StepPoint, StepQP
 from wdro_cvx.validation import Array
 
-_MAX_STEPS = 200  # it takes one or two
-_FORGET = 0.9  # of the curvature from one step to the next, for it to follow the active edges
-_QP_TOL = 1e-16  # to rounding: errors of the step add up over the iterations
+_MAX_STEPS = 200  # one or two are usual
+_FORGET = 0.9  # decay of the curvature between steps, so it adapts to the active edges
+_QP_TOL = 1e-16  # to rounding: errors of the steps add up over the iterations
 _QP_STEPS = 200
-_EMPTY = 1e-6  # of the trace: a graph of no weight
+_EMPTY = 1e-6  # relative to the trace: a smaller graph counts as empty
 
 
 @dataclass
 class LaplacianStep:
-    """The step, with what one call leaves to the next."""
+    """The step, with the state that is kept between calls."""
 
     lmi: TransportLMI
     laplacian: Array
     tau: float | None = None
     curvature: float = 1.0  # of 2‖KFᵀ‖², locally; over all matrices it may be 1e6 times larger
-    solved: int = 0  # QPs so far
+    solved: int = 0  # number of QPs so far
 
     @cached_property
     def _squares(self) -> Array:
@@ -47,12 +47,12 @@ class LaplacianStep:
         return (0.0, np.inf) if bounds is None else bounds.matrices()
 
     def take(self, target: Array, rho: float, allowed: float) -> tuple[Array, Array, float]:
-        """Return L, K and γ, at most about ``allowed`` from the minimiser."""
+        """Return L, K and γ at a distance of about ``allowed`` or less from the minimiser."""
         lmi, d = self.lmi, self.lmi.d
         upper, side = target[:d, :d], target[:d, d:]
         offset = float(np.trace(upper)) - 1.0 / rho
         pulled = side @ lmi.factor
-        # The linear part of what eliminating γ leaves, -ρ/2d·(Tr K + offset)².
+        # Eliminating γ leaves -ρ/2d·(Tr K + offset)²; this is its linear part.
         fixed = upper - pulled - pulled.T
         fixed[np.diag_indices(d)] -= offset / d
         centre = self.laplacian
@@ -78,9 +78,9 @@ class LaplacianStep:
         return self.laplacian, scaled, (float(np.trace(scaled)) + offset) / d
 
     def _solve(self, slope: Array, rho: float, size: float) -> Array:
-        """Minimise over L: ``ρ⟨slope, K⟩`` for the pull, the norm's parabola at ``size``."""
+        """Minimise over L, with the linear term ``ρ⟨slope, K⟩`` and the parabola at ``size``."""
         lmi, rule = self.lmi, self.lmi.prior.trace
-        # At the empty graph no parabola touches the norm; a steep one is above it nevertheless.
+        # No parabola touches the norm at the empty graph, but a steep one still lies above it.
         eta = lmi.prior.beta + lmi.reach / (2.0 * max(size, _EMPTY * lmi.trace))
         bend = rho * (1.0 + self.curvature) / 2
         squares = lmi.scales**2
@@ -109,12 +109,12 @@ class LaplacianStep:
         return found.best.laplacian()
 
     def _multipliers(self, qp: StepQP) -> tuple[Array, float]:
-        """Return multipliers that belong to the last Laplacian, whatever the curvature was."""
+        """Return multipliers for the last Laplacian, independent of the previous curvature."""
         degrees = np.diagonal(self.laplacian)
         shared = qp.coupling * float(qp.direction @ degrees)
         nu = 2 * (qp.vertices * degrees - shared * qp.direction)
         prices = (qp.costs + nu[:, np.newaxis] + nu)[~np.eye(len(nu), dtype=bool)]
-        # A level of the last step at which no edge pays now would leave Newton without a slope.
+        # If no edge pays at the last step's τ, Newton would have no slope.
         if self.tau is not None and self.tau > float(prices.min()):
             return nu, self.tau
         return nu, float(np.median(prices))

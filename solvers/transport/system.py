@@ -1,14 +1,14 @@
 """The Newton system of the interior point: KKT residuals, direction, longest step.
 
-With ``A = γI - K``, ``K = SLS``, ``G = F + E`` and x the weights, the conditions are
+With ``A = γI - K``, ``K = SLS``, ``G = F + E`` and the weights x, the conditions are
 
     𝒯*(S(GᵀG + W)S + rest + reach/‖L‖·L) + ∇prior - τ - z + v = 0    1 - ‖E‖² - Tr W = 0
     EA = FK    AW = μI    xz = μ    (room - x)v = μ    Σx = T/2
 
-E and W are the coupling: the moves of the rows of F and what is spread. Eliminating all but x, γ
-and τ leaves ``(BᵀSA⁻¹SB) ∘ (BᵀS(2GᵀG + W)SB)`` for the Hessian in x, B the edges: two matrices over
-pairs of edges, multiplied entry by entry. The direction of W is that of Helmberg, Rendl,
-Vanderbei and Wolkowicz (SIAM J. Optim. 1996).
+E and W are the coupling: the moves of the rows of F, and the spread. Let the columns of B be the
+edges. Eliminating all but x, γ and τ gives the Hessian ``(BᵀSA⁻¹SB) ∘ (BᵀS(2GᵀG + W)SB)`` in x, an
+entrywise product of two matrices over pairs of edges. The direction of W is that of Helmberg,
+Rendl, Vanderbei and Wolkowicz (SIAM J. Optim. 1996).
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from solvers.transport.edges import FreeEdges
 from solvers.transport.lmi import TransportLMI
 from wdro_cvx.validation import Array
 
-_RIDGE = 1e-14  # of the Hessian, scaled to a diagonal of 1
+_RIDGE = 1e-14  # added to the Hessian, which is scaled to a unit diagonal
 
 
 @dataclass(frozen=True, eq=False)
 class Iterate:
-    """An interior point, or (the same fields) a direction."""
+    """An interior point, or a direction with the same fields."""
 
     excess: Array
     gamma: float
@@ -40,7 +40,7 @@ class Iterate:
     upper: Array
 
     def moved(self, step: Iterate, length: float) -> Iterate:
-        """Return the point at this length along a direction."""
+        """Return the point at the given length along a direction."""
         return Iterate(
             self.excess + length * step.excess,
             self.gamma + length * step.gamma,
@@ -54,7 +54,7 @@ class Iterate:
 
 @dataclass(frozen=True, eq=False)
 class NewtonSystem:
-    """The conditions at one interior point, and the way to them."""
+    """The KKT conditions at one interior point, and the Newton directions from it."""
 
     lmi: TransportLMI
     edges: FreeEdges
@@ -62,7 +62,7 @@ class NewtonSystem:
 
     @cached_property
     def laplacian(self) -> Array:
-        """L."""
+        """The Laplacian L."""
         return self.edges.base + self.edges.combined(self.at.excess)
 
     @cached_property
@@ -88,7 +88,7 @@ class NewtonSystem:
 
     @cached_property
     def _left(self) -> Array:
-        """How far the edges are from their caps; 1 where they have none."""
+        """The distance of each weight from its upper bound; 1 if it has none."""
         left = np.where(self._capped, self.edges.room - self.at.excess, 1.0)
         if not left.min() > 0.0:
             raise linalg.LinAlgError("rounding has left no room below a cap")
@@ -100,7 +100,7 @@ class NewtonSystem:
         return self.lmi.d + self.at.excess.size + int(np.count_nonzero(self._capped))
 
     def complementarity(self, at: Iterate | None = None) -> float:
-        """Return the sum of all products that are to vanish, here or at another point."""
+        """Return the sum of all complementarity products, here or at another point."""
         if at is None:
             at = self.at
         scaled = self.lmi.scaled(self.edges.base + self.edges.combined(at.excess))
@@ -110,17 +110,17 @@ class NewtonSystem:
 
     @cached_property
     def missed(self) -> Array:
-        """By how much the moves are not those of L and γ: ``FKA⁻¹ - E``."""
+        """The residual of the moves, given L and γ: ``FKA⁻¹ - E``."""
         return np.asarray(self.lmi.factor @ self._scaled @ self._inverse - self.at.moves)
 
     @cached_property
     def budget(self) -> float:
-        """What the coupling leaves of the budget."""
+        """The part of the budget that the coupling does not use."""
         return 1.0 - float(np.sum(self.at.moves**2)) - float(np.trace(self.at.spread))
 
     @property
     def error(self) -> float:
-        """How far the coupling is from that of L and γ; the budget, 1, is its unit."""
+        """The distance of the coupling from that of L and γ, relative to the budget 1."""
         return max(float(np.linalg.norm(self.missed)), abs(self.budget))
 
     @cached_property
@@ -131,7 +131,7 @@ class NewtonSystem:
 
     @cached_property
     def _prior_slope(self) -> Array:
-        """The matrix P with 𝒯*P for the gradient of the prior in the weights."""
+        """The matrix P such that 𝒯*P is the gradient of the prior in the weights."""
         prior = self.lmi.prior
         slope = 2 * prior.beta * self.laplacian
         np.fill_diagonal(slope, prior.slope(np.diagonal(self.laplacian)))
@@ -139,14 +139,14 @@ class NewtonSystem:
 
     @cached_property
     def gradient(self) -> Array:
-        """The matrix G with ``𝒯*G - τ`` for the reduced costs of **all** edges."""
+        """The matrix G such that ``𝒯*G - τ`` are the reduced costs of **all** edges."""
         rows = self.lmi.factor + self.at.moves
         moved = self.lmi.scaled(rows.T @ rows + self.at.spread)
         return np.asarray(self.lmi.rest + moved + self._prior_slope + self._reach * self.laplacian)
 
     @cached_property
     def _factor(self) -> tuple[Any, Array, Array]:
-        """Factorise the Hessian in (x, γ): Cholesky factor, scaling, solution for the trace."""
+        """The Cholesky factor of the Hessian in (x, γ), its scaling, the solution for the trace."""
         lmi, edges, at = self.lmi, self.edges, self.at
         n = at.excess.size
         pulled = at.moves @ self._inverse
@@ -167,7 +167,7 @@ class NewtonSystem:
         hessian[later, earlier] += bend[shared] * scale[later] * scale[earlier]
         cross = -2 * (lmi.factor + at.moves).T @ pulled - self._inverse @ at.spread
         hessian[n, :n] = edges.adjoint(lmi.scaled(cross + cross.T)) * (scale[:n] * scale[n] / 2)
-        # Rows of the lower triangle are columns of the upper one, in the order of LAPACK.
+        # Transposing makes it the upper triangle in LAPACK's column-major order.
         hessian = hessian.T
         if lmi.reach > 0.0:
             along = np.append(along * scale[:n], 0.0)
@@ -179,9 +179,9 @@ class NewtonSystem:
         return factor, scale, scale * linalg.cho_solve(factor, ones, check_finite=False)
 
     def direction(self, target: float, second: Iterate | None = None) -> Iterate:
-        """Return the step towards products equal to ``target``.
+        """Return the step towards complementarity products equal to ``target``.
 
-        ``second`` is a first direction, whose second-order terms are put in.
+        ``second`` is the predictor; its second-order terms correct the step.
         """
         lmi, edges, at = self.lmi, self.edges, self.at
         n = at.excess.size
@@ -222,13 +222,13 @@ class NewtonSystem:
         )
 
     def _turn(self, step: Iterate) -> Array:
-        """Return the change of A."""
+        """Return the change of A along a step."""
         scaled = self.lmi.scaled(self.edges.combined(step.excess))
         return np.asarray(step.gamma * np.eye(self.lmi.d) - scaled)
 
     @cached_property
     def _curvatures(self) -> Array:
-        """The curvature of the objective along every edge, ``-reach‖L‖`` along L left out."""
+        """The curvature of the objective along every edge, without the rank-one term of ``‖L‖``."""
         prior, edges = self.lmi.prior, self.edges
         bent = edges.adjoint(self.lmi.scaled(self._inverse)) * edges.adjoint(self._spent)
         degrees = prior.bend(np.diagonal(self.laplacian))
@@ -237,16 +237,16 @@ class NewtonSystem:
 
     @cached_property
     def _spent(self) -> Array:
-        """What the second-order terms of moves and spread weigh with."""
+        """The matrix ``S(2GᵀG + W)S`` of the Hessian."""
         rows = self.lmi.factor + self.at.moves
         return self.lmi.scaled(2 * rows.T @ rows + self.at.spread)
 
     def consumed(self, laplacian: Array) -> float:
-        """Return the share of A's slack that adding a Laplacian takes; at 1 A is singular."""
+        """Return the share of A's slack that adding a Laplacian uses; at 1, A is singular."""
         return _steepest(self._root, -self.lmi.scaled(laplacian))
 
     def longest(self, step: Iterate) -> float:
-        """Return the length at which something that is positive vanishes."""
+        """Return the step length at which the first positive quantity vanishes."""
         at = self.at
         worst = max(
             _steepest(self._root, self._turn(step)),
@@ -265,7 +265,7 @@ class NewtonSystem:
 
 
 def _steepest(root: Array, change: Array) -> float:
-    """Return how fast ``root·rootᵀ + t·change`` becomes singular, as the reciprocal of t."""
+    """Return 1/t for the t at which ``root·rootᵀ + t·change`` becomes singular."""
     half = linalg.solve_triangular(root, change, lower=True, check_finite=False)
     whole = linalg.solve_triangular(root, half.T, lower=True, check_finite=False)
     return -float(linalg.eigvalsh(whole, check_finite=False)[0])

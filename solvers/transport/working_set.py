@@ -1,7 +1,7 @@
-"""Which edges the interior point works with: few at first, and those that turn out to pay.
+"""The working set of the interior point: few edges at first, then those that turn out to pay.
 
-Optimal graphs are often sparse, and an interior point costs the cube of the number of its edges.
-What is left out stays at its least weight; its reduced cost says whether it should.
+Optimal graphs are often sparse, and the cost of an interior point is cubic in the number of edges.
+Edges outside the set stay at their lower bounds. Their reduced costs show whether to add them.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from solvers.transport.system import NewtonSystem
 from wdro_cvx.validation import Array
 
 MAX_EDGES = 2500  # a system takes 50 MB and a tenth of a second
-_CHEAPEST = 5  # edges of every vertex to begin with
-_ROOMY = 2.0  # times the weight that has to find room within the caps
-_MOST, _DENSE = 0.5, 0.8  # of all edges: so many may as well be all; so many say that all are used
-_ENTERED = 0.3  # of the edges of the beginning
-_BEGINNINGS = 2  # with a part of the edges
-_AHEAD = 2  # times as many are taken in advance at a new beginning
-_ENTRY = 0.3  # of a mean weight, at the most, for an edge that enters
-_SAFE = 0.5  # of the slack of the LMI, which edges that enter may take
-_PAYS = 1e-3  # of a typical multiplier: a reduced cost this far below zero
+_CHEAPEST = 5  # initial edges per vertex
+_ROOMY = 2.0  # least total width of the intervals, relative to the weight to place
+_MOST, _DENSE = 0.5, 0.8  # shares of all edges, chosen or in use, above which all are taken
+_ENTERED = 0.3  # share of the initial edges; if more have entered, the path restarts
+_BEGINNINGS = 2  # number of paths with a part of the edges
+_AHEAD = 2  # edges added at a restart, relative to those that have entered
+_ENTRY = 0.3  # largest weight of an entering edge, relative to the mean weight
+_SAFE = 0.5  # share of the LMI's slack that entering edges may use
+_PAYS = 1e-3  # relative to a typical multiplier: an edge pays if its cost is this far below zero
 
 
 @dataclass(frozen=True, eq=False)
 class WorkingSet:
-    """All edges that may move, and which of them do; ``begun`` is with how many the path began."""
+    """All free edges and the chosen ones; ``begun`` counts the chosen at the start of the path."""
 
     pool: FreeEdges
     inside: NDArray[np.bool_]
@@ -40,7 +40,7 @@ class WorkingSet:
 
     @classmethod
     def of(cls, pool: FreeEdges, inside: NDArray[np.bool_]) -> WorkingSet:
-        """Begin with these edges, or with all if these are most of them or too few for the caps."""
+        """Return these edges, or all if these are most of them or too few for the upper bounds."""
         few = pool.room[inside].sum() < _ROOMY * pool.total
         most = inside.size <= MAX_EDGES and np.count_nonzero(inside) > _MOST * inside.size
         if few or most:
@@ -49,7 +49,7 @@ class WorkingSet:
 
     @classmethod
     def first(cls, incumbent: Incumbent, pool: FreeEdges) -> WorkingSet:
-        """Return the edges that look best at the bracket so far, every vertex having some."""
+        """Return the edges that look best for the incumbent, with some at every vertex."""
         proof, graph = incumbent.certificate, incumbent.laplacian
         assert proof is not None
         assert proof.degree_multipliers is not None
@@ -67,26 +67,26 @@ class WorkingSet:
 
     @property
     def edges(self) -> FreeEdges:
-        """Those inside."""
+        """The edges in the working set."""
         return self.pool.among(self.inside)
 
     @property
     def size(self) -> int:
-        """How many they are."""
+        """The number of edges in the working set."""
         return int(np.count_nonzero(self.inside))
 
     @property
     def whole(self) -> bool:
-        """Whether all edges are inside."""
+        """Whether the working set contains all free edges."""
         return bool(self.inside.all())
 
     @property
     def strayed(self) -> bool:
-        """Whether so many have entered that the path is better begun anew."""
+        """Whether so many edges have entered that the path should restart."""
         return self.entered > _ENTERED * self.begun
 
     def grown(self, system: NewtonSystem) -> WorkingSet:
-        """Return these edges and the next ones, for a new beginning; all, the third time."""
+        """Return a larger set for a restart: the next cheapest edges, or all on the third path."""
         if self.beginnings == _BEGINNINGS and self.inside.size <= MAX_EDGES:
             return WorkingSet.of(self.pool, np.ones_like(self.inside))
         costs = self.pool.adjoint(system.gradient)
@@ -98,9 +98,10 @@ class WorkingSet:
     def joined(
         self, system: NewtonSystem, level: float, least: float
     ) -> tuple[WorkingSet, NewtonSystem]:
-        """Let in what pays.
+        """Return the working set and the system with all edges that pay.
 
-        ``level`` is the product of complementary pairs, ``least`` a gain that is worth an edge.
+        ``level`` is the mean complementarity product, ``least`` the least gain that is worth an
+        edge.
         """
         at = system.at
         costs = self.pool.adjoint(system.gradient) - at.tau
@@ -133,7 +134,7 @@ class WorkingSet:
 
 
 def _cheapest(pool: FreeEdges, costs: Array) -> NDArray[np.bool_]:
-    """Return which edges are among the cheapest of one of their vertices."""
+    """Return a mask of the edges that are among the cheapest at one of their end points."""
     d = len(pool.base)
     table = np.full((d, d), np.inf)
     table[pool.heads, pool.tails] = table[pool.tails, pool.heads] = costs
