@@ -1,7 +1,7 @@
 """``RobustGraph``: the certified solver as a scikit-learn estimator.
 
-One column is one vertex and one row is one signal. To compare variations rather than levels, put a
-``StandardScaler`` before it.
+Each column is a vertex and each row is a signal. To compare variations rather than levels, put a
+``StandardScaler`` before the estimator.
 """
 
 from __future__ import annotations
@@ -46,63 +46,63 @@ class RobustGraph(BaseEstimator):  # type: ignore[misc]  # untyped
     ----------
     radius : float ≥ 0, "auto", "prediction", "bootstrap", "reliability" or "cv"
         The radius of the set in ``unit``, squared for a moment ball; 0 trusts the data. A rule
-        chooses it from the data, see :func:`solvers.selection.radius.choose`; ``"auto"`` is
-        prediction, or the bootstrap where ``neighbours`` leaves no eta to predict with.
+        chooses it from the data; see :func:`solvers.selection.radius.choose`. ``"auto"`` means
+        prediction, or the bootstrap if ``neighbours`` is given, which chooses eta.
     eta : float > 0 or "auto"
-        The weight of ``‖L‖²`` in the squared ``unit``; larger values give more and more even edges.
-        ``"auto"`` takes the one whose neighbours predict each other best on held-out signals. Of
-        the log-degree prior it is the root of ``alpha·beta``.
+        The weight of ``‖L‖²`` in the squared ``unit``. Larger values give more edges with more even
+        weights. ``"auto"`` takes the value whose graph predicts held-out signals best. For the
+        log-degree prior, eta is the root of ``alpha·beta``.
     ambiguity : str or AmbiguitySet
-        The name of a set, such as "wasserstein", "gaussian", "moment". One with other parameters is
-        given with radius 0, as ``MomentBall(0.0, p=1.0)``; ``radius`` replaces it.
+        The name of a set, such as "wasserstein", "gaussian", "moment". For other parameters, pass a
+        set with radius 0, such as ``MomentBall(0.0, p=1.0)``; it gets the radius ``radius``.
     tol : float > 0
         The relative gap between value and lower bound at which the solver stops.
     unit : "auto" or float > 0
-        What the signals are divided by. ``"auto"`` is their root mean square, less the mean of
-        every signal, so that nothing depends on the unit of measurement; 1 takes them as they are.
+        The signals are divided by this number. ``"auto"`` is the root mean square of the centred
+        signals, so nothing depends on the unit of measurement; 1 leaves the signals unchanged.
     bounds : EdgeBounds, optional
-        What is known of the edges; their vertices may have the names of the columns.
+        Bounds on the edge weights; vertices may be given by column names.
     prior : "frobenius" or "log-degree"
-        What a graph costs by itself: the paper's ``eta·‖L‖²``, or the model of Kalofolias, under
+        The cost of a graph without data: the paper's ``eta·‖L‖²``, or the model of Kalofolias, in
         which every vertex keeps an edge.
     neighbours : float, optional
-        How many neighbours a vertex should have on average: chooses eta, see
+        How many neighbours a vertex should have on average. This chooses eta; see
         :func:`solvers.solve_for_neighbours`.
     block : int
-        The length of the runs of rows that resampling draws; more than 1 for time series.
+        The length of the runs of rows that resampling draws; use more than 1 for time series.
     random_state : int, RandomState or None
-        For resampling.
+        The seed for resampling.
     progress : bool
-        Show which candidates are tried, and how the gap of a large graph closes, on standard error.
+        Show the candidates being tried, and the closing gap of a large graph, on standard error.
 
     Attributes
     ----------
-    laplacian_ : array (d, d), or sparse array of more than 2000 vertices
+    laplacian_ : array (d, d), or sparse array for more than 2000 vertices
         Its trace is d, unless the log-degree prior has ``bounds``.
-    adjacency_ : array (d, d), or sparse array of more than 2000 vertices
-        The edge weights; those below ``wdro_cvx.metrics.EDGE_THRESHOLD`` are left out.
+    adjacency_ : array (d, d), or sparse array for more than 2000 vertices
+        The edge weights, without those below ``wdro_cvx.metrics.EDGE_THRESHOLD``.
     radius_, eta_, unit_ : float
-        What was used.
+        The values that were used.
     ambiguity_ : AmbiguitySet
         The set that was used, with its radius.
     solution_ : Solution
     problem_ : GraphProblem
-        What was solved; :func:`wdro_cvx.judge` takes it with ``laplacian_`` and ``certificate_``.
+        The solved problem; :func:`wdro_cvx.judge` takes it, ``laplacian_`` and ``certificate_``.
     value_, bound_, gap_ : float
         The optimum lies between ``bound_`` and ``value_``; ``gap_`` is their relative distance.
     certificate_ : Certificate
         The evidence for the bound, which :func:`wdro_cvx.judge` verifies.
     status_ : Status
     moved_ : float
-        How far missing values moved the second moment to be one, relative to it; 0 without any.
+        The relative change that makes the second moment valid despite missing values; else 0.
     edges_ : DataFrame
         The edges by weight, with ``source``, ``target``, ``weight`` and ``certain``: whether the
-        optimal graph has the edge for certain.
+        optimal graph provably has the edge.
     brackets_ : EdgeBrackets
-        Between which weights every edge of the optimal graph lies: which are present, absent,
-        undecided.
+        Lower and upper bounds on every edge weight of the optimal graph; they show which edges are
+        present, absent or undecided.
     graph_ : LearnedGraph
-        All of this in one object, which has the judge's verdict as well.
+        All of this in one object, including the judge's verdict.
     n_features_in_ : int
         The number of vertices.
     feature_names_in_ : array (d,)
@@ -154,10 +154,10 @@ class RobustGraph(BaseEstimator):  # type: ignore[misc]  # untyped
         Parameters
         ----------
         X : array or data frame (N, d)
-            NaN where a value is missing.
+            Missing values are NaN.
         y : ignored
         sample_weight : array (N,), optional
-            How much every signal counts.
+            The weight of every signal.
         """
         kind = check_options(self.radius, self.eta, self.ambiguity, self.prior, self.neighbours)
         signals = self._signals(X, sample_weight, reset=True)
@@ -199,54 +199,54 @@ class RobustGraph(BaseEstimator):  # type: ignore[misc]  # untyped
 
         Every entry of a signal is predicted by the weighted mean over the vertex's neighbours. The
         score is one minus the squared error, relative to that of the plain mean over all other
-        vertices; an isolated vertex is predicted by this mean too.
+        vertices. The plain mean also predicts isolated vertices.
 
-        Minus the risk would not do: it contains ``eta``, and prefers the smallest. This score sees
-        the graph alone, so that it compares any ``radius``, ``eta`` and ``ambiguity``.
+        The negative risk would be no valid score: it contains ``eta`` and prefers the smallest.
+        This score depends only on the graph, so it compares any ``radius``, ``eta``, ``ambiguity``.
 
         Parameters
         ----------
         X : array or data frame (N, d)
-            NaN where a value is missing.
+            Missing values are NaN.
         y : ignored
         sample_weight : array (N,), optional
-            How much every signal counts.
+            The weight of every signal.
         """
         check_is_fitted(self)
         return self._signals(X, sample_weight, reset=False).prediction(self.adjacency_)
 
     @property
     def brackets_(self) -> EdgeBrackets:
-        """The weights between which every edge of the optimal graph lies, by the judge."""
+        """The judge's lower and upper bounds on every edge weight of the optimal graph."""
         return self._graph().verdict.edges
 
     @property
     def edges_(self) -> pd.DataFrame:
-        """The edges by weight, and whether the optimal graph surely has them."""
+        """The edges by weight, and whether the optimal graph provably has them."""
         return self._graph().edges
 
     def to_networkx(self) -> nx.Graph:
-        """Return the graph of networkx, with the names of the columns and the weights."""
+        """Return a networkx graph with column names and weights."""
         return self._graph().to_networkx()
 
     def plot(self, axes: Axes | None = None, places: ArrayLike | None = None) -> Axes:
-        """Draw the graph: width is weight; edges that are not certain are dashed.
+        """Draw the graph; width shows weight, and edges that are not certain are dashed.
 
         Parameters
         ----------
         axes : matplotlib axes, optional
         places : array (d, 2), optional
-            Where the vertices are, x and y; by default the forces of the edges decide.
+            The x and y coordinates of the vertices; by default a force-directed layout.
         """
         return self._graph().plot(axes, places)
 
     def plot_path(self, radii: Sequence[float] | None = None, axes: Axes | None = None) -> Axes:
-        """Draw the edge weights along the radius, with the learned one marked.
+        """Draw the edge weights as functions of the radius, and mark the learned radius.
 
         Parameters
         ----------
         radii : sequence of float, optional
-            Ascending; by default from a tenth of the learned one to ten times as much.
+            Ascending; by default from a tenth of the learned radius to ten times it.
         axes : matplotlib axes, optional
         """
         return self._graph().plot_path(radii, axes)
@@ -254,10 +254,10 @@ class RobustGraph(BaseEstimator):  # type: ignore[misc]  # untyped
     def stability(
         self, X: ArrayLike, resamples: int = 50, sample_weight: ArrayLike | None = None
     ) -> Array:
-        """Return the share of refits to resampled signals in which an edge appears (d, d).
+        """Return the share of refits to resampled signals in which each edge appears (d, d).
 
-        It tells how much an edge depends on which signals happened to be observed. It is not the
-        probability that the edge is true, and need not rank edges better than their weights do.
+        The share shows how much an edge depends on which signals happened to be observed. It is not
+        the probability that the edge is true, and need not rank edges better than weights do.
 
         Parameters
         ----------
@@ -277,13 +277,13 @@ class RobustGraph(BaseEstimator):  # type: ignore[misc]  # untyped
         return self.graph_
 
     def __sklearn_tags__(self) -> Any:
-        """Say that values may be missing."""
+        """Return tags that allow missing values."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
 
     def _signals(self, X: ArrayLike, weights: ArrayLike | None, *, reset: bool) -> Signals:
-        """Check a table; what scikit-learn finds wrong with it is an error of ours."""
+        """Return a checked table; scikit-learn's errors are raised as DataError."""
         try:
             table = validate_data(
                 self, X, dtype=np.float64, ensure_min_features=2 if reset else 1, reset=reset,
@@ -292,7 +292,7 @@ class RobustGraph(BaseEstimator):  # type: ignore[misc]  # untyped
         except ValueError as error:
             raise DataError(str(error)) from None
         names = getattr(self, "feature_names_in_", None)
-        if names is not None and len(set(names)) < len(names):  # older scikit-learns let it pass
+        if names is not None and len(set(names)) < len(names):  # older scikit-learn allows it
             raise DataError("X must have unique column names; rename those that occur twice.")
         counts = None if weights is None else finite_array("sample_weight", weights, 1)
         return Signals(table, counts, None if names is None else tuple(names))

@@ -1,4 +1,4 @@
-"""Sparse graphs of many vertices, certified over all pairs: what the large solver is made of."""
+"""The solver for large sparse graphs, certified over all pairs of vertices."""
 
 from solvers.large.blocks import price_on
 from solvers.large.solve import SparseSolver

@@ -1,7 +1,7 @@
-"""Blocks of pairs, priced here or by an executor: a cluster that loses workers loses no block.
+"""Price blocks of pairs, locally or on an executor; lost workers lose no block.
 
 Every worker receives all columns; a block names two strips of them. If a worker is lost, its
-blocks go to other workers, and what the cluster never returns is computed locally. The caller
+blocks go to other workers. Blocks that the cluster never returns are computed locally. The caller
 decides in double precision which pairs to keep.
 """
 
@@ -21,9 +21,9 @@ from solvers.bracket.run import Executor
 Single = NDArray[np.float32]
 Found = NDArray[np.intp]
 
-_TILE = 768  # vertices of a product; measured: the fastest, with 50 columns as with 200
-_AHEAD = 64  # blocks that an executor is given ahead
-_LOOK_S = 5.0  # without an answer: is anybody there at all?
+_TILE = 768  # vertices per tile; measured: the fastest with 50 and with 200 columns
+_AHEAD = 64  # blocks submitted to an executor in advance
+_LOOK_S = 5.0  # seconds without an answer before checking that workers are alive
 
 
 _ambient: ContextVar[Executor | None] = ContextVar("executor", default=None)
@@ -38,7 +38,7 @@ def price_on(executor: Executor | None) -> Iterator[None]:
     Parameters
     ----------
     executor : optional
-        A ``concurrent.futures`` executor or a Dask client; None computes here.
+        A ``concurrent.futures`` executor or a Dask client; None computes locally.
 
     Returns
     -------
@@ -64,10 +64,10 @@ def ambient_executor() -> Executor | None:
 
 
 def price_block(rows: Single, others: Single, diagonal: bool) -> Found:
-    """Return the flat indices of the pairs that may pay, in a block of rows by others.
+    """Return the flat indices of the pairs in the block ``rows × others`` that may pay.
 
-    The product is made in tiles of one buffer that stays in the cache: a new array for each would
-    cost more than the arithmetic, where there are few columns.
+    The product is computed tile by tile in one buffer that stays in the cache. With few columns,
+    a new array per tile would cost more than the arithmetic.
     """
     left = np.empty_like(rows)
     np.multiply(rows[:, :-2], 2.0, out=left[:, :-2])
@@ -90,7 +90,7 @@ def price_block(rows: Single, others: Single, diagonal: bool) -> Found:
 def priced_blocks(
     columns: Single, side: int, executor: Executor | None
 ) -> Iterator[tuple[int, int, Found]]:
-    """Yield the first row, the first other row and the findings of every block."""
+    """Yield the first row, the first column and the paying pairs of every block."""
     starts = range(0, columns.shape[0], side)
     tasks = deque((first, second) for first in starts for second in starts if second >= first)
     parts = {first: columns[first : first + side] for first in starts}
@@ -107,32 +107,32 @@ def priced_blocks(
             waiting.append((first, second, _submitted(executor, sent, first, second)))
         first, second, future = waiting.popleft() if waiting else (*tasks.popleft(), None)
         found = _awaited(executor, future) if there else None
-        if found is None:  # nobody else will
+        if found is None:  # the executor did not return it
             there = there and _anybody(executor)
             found = price_block(parts[first], parts[second], first == second)
         yield first, second, found
 
 
 def _sent(parts: dict[int, Single], executor: Executor) -> dict[int, Any]:
-    """Send every part to every worker of a cluster once; its tasks then name the parts."""
+    """Send every part to every worker of a cluster once; tasks then refer to the parts."""
     scatter = getattr(executor, "scatter", None)
     if scatter is None:
         return dict(parts)
     try:
         return {key: scatter(part, broadcast=True) for key, part in parts.items()}
-    except Exception:  # nobody to send it to; each task then carries what it needs
+    except Exception:  # no workers to send to; each task then carries its own data
         return dict(parts)
 
 
 def _submitted(executor: Executor, sent: dict[int, Any], first: int, second: int) -> Any:
     try:
         return executor.submit(price_block, sent[first], sent[second], first == second)
-    except Exception:  # a client whose scheduler is gone
+    except Exception:  # the client's scheduler is gone
         return None
 
 
 def _awaited(executor: Executor, future: Any) -> Found | None:
-    """Wait for a block as long as there is somebody to compute it."""
+    """Return a block's result; None if it is lost or no worker is left."""
     while future is not None:
         try:
             found: Found = future.result(timeout=_LOOK_S)
@@ -140,14 +140,14 @@ def _awaited(executor: Executor, future: Any) -> Found | None:
             if _anybody(executor):
                 continue
             return None
-        except Exception:  # lost with the workers that had it, or with the scheduler
+        except Exception:  # lost with its worker or with the scheduler
             return None
         return found
     return None
 
 
 def _anybody(executor: Executor) -> bool:
-    """Say whether an executor still has workers; one that cannot tell has."""
+    """Return whether an executor still has workers; assume so if it cannot tell."""
     tell = getattr(executor, "scheduler_info", None)
     if tell is None:
         return True

@@ -1,8 +1,8 @@
-"""Where to start: pairs of near vertices.
+"""The first candidate edges: pairs of nearby vertices.
 
-With few vertices these are found among all of them. With many, vertices meet in cells around random
-pivots, each in those of its nearest pivots, and find their nearest ones there; what the cells miss,
-the pricing of all pairs finds.
+With few vertices, the neighbour search is exact. With many, each vertex joins the cells of its
+nearest random pivots and looks for neighbours only there. Pricing all pairs later finds the pairs
+that the cells miss.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from wdro_cvx.validation import Array
 Cell = NDArray[np.intp]
 Single = NDArray[np.float32]
 
-_CELL = 1024  # vertices of a cell on average, and half of the most
-_PIVOTS = 3  # how many cells of one draw of pivots a vertex is in
+_CELL = 1024  # average vertices per cell; the maximum is twice this
+_PIVOTS = 3  # cells that each vertex joins per draw of pivots
 _DRAWS = 2
-# Up to here the pairs within the cells are no fewer than all pairs.
+# Up to this many vertices, the cells contain no fewer pairs than the whole graph.
 _EXACT = 2 * _CELL * _PIVOTS * _DRAWS
 
 
 def pivot_cells(points: Array, rng: np.random.Generator) -> list[Cell]:
-    """Return cells of rows of ``points`` that are near to each other; none if rows are few."""
+    """Return cells of nearby rows of ``points``; none if there are few rows."""
     d = points.shape[0]
     if d <= _EXACT:
         return []
@@ -46,7 +46,7 @@ def pivot_cells(points: Array, rng: np.random.Generator) -> list[Cell]:
 
 
 def near_pairs(points: Array, neighbours: int, cells: list[Cell]) -> Candidates:
-    """Return for every row of ``points`` about that many pairs with near rows."""
+    """Return about ``neighbours`` pairs with nearby rows for every row of ``points``."""
     d = points.shape[0]
     single = _centred(points)
     near = np.zeros((d, neighbours + 1), dtype=np.int32)
@@ -55,17 +55,17 @@ def near_pairs(points: Array, neighbours: int, cells: list[Cell]) -> Candidates:
         found, length = _nearest(single[rows], single[cell], neighbours + 1)
         near[rows], distances[rows] = _merged(near[rows], distances[rows], cell[found], length)
     heads = np.repeat(np.arange(d, dtype=np.int32), neighbours + 1)
-    kept = np.isfinite(distances.ravel()) & (heads != near.ravel())  # nearest is a vertex to itself
+    kept = np.isfinite(distances.ravel()) & (heads != near.ravel())  # a vertex finds itself
     return Candidates.from_pairs(d, heads[kept], near.ravel()[kept])
 
 
 def _merged(
     known: NDArray[np.int32], lengths: Single, found: NDArray[np.intp], others: Single
 ) -> tuple[NDArray[np.int32], Single]:
-    """Return the nearest of those that are known and of those that were found, each named once."""
+    """Return the nearest among the known and the newly found vertices, without duplicates."""
     near = np.hstack([known, found.astype(np.int32)])
     distances = np.hstack([lengths, others])
-    # Who is in both lists stands next to himself when these are sorted, at nearly one distance.
+    # Sorting puts duplicates next to each other; their distances are nearly equal.
     order = np.lexsort((distances, near), axis=1)
     near = np.take_along_axis(near, order, 1)
     distances = np.take_along_axis(distances, order, 1)
@@ -76,7 +76,7 @@ def _merged(
 
 
 def _centred(points: Array) -> Single:
-    """Return the rows less their mean in single precision, without another copy in double."""
+    """Return the centred rows in single precision, without a second copy in double."""
     single = np.empty(points.shape, dtype=np.float32)
     middle = points.mean(axis=0)
     for first in range(0, points.shape[0], _CELL):
@@ -86,7 +86,7 @@ def _centred(points: Array) -> Single:
 
 
 def _searches(d: int, cells: list[Cell]) -> Iterator[tuple[Cell, Cell]]:
-    """Yield vertices, and those among which their neighbours are sought."""
+    """Yield vertices together with the vertices among which to search for their neighbours."""
     for cell in cells:
         yield cell, cell
     if not cells:
@@ -95,7 +95,7 @@ def _searches(d: int, cells: list[Cell]) -> Iterator[tuple[Cell, Cell]]:
 
 
 def _halved(points: Single, members: Cell, rng: np.random.Generator) -> Iterator[Cell]:
-    """Halve a cell by the direction between two random members until it is small enough."""
+    """Split a cell along the line through two random members until the parts are small enough."""
     if members.size <= 2 * _CELL:
         if members.size > 1:
             yield members
@@ -108,7 +108,7 @@ def _halved(points: Single, members: Cell, rng: np.random.Generator) -> Iterator
 
 
 def _nearest(rows: Single, others: Single, count: int) -> tuple[NDArray[np.intp], Single]:
-    """Return for every row the nearest other rows and their distances, up to a term of the row."""
+    """Return each row's nearest others and their squared distances, up to a per-row constant."""
     count = min(count, others.shape[0])
     distances = rows @ others.T
     distances *= -2

@@ -1,9 +1,9 @@
-"""Which of all d(d-1)/2 pairs pay: exact pricing in blocks of single precision.
+"""Find the pairs that pay among all d(d-1)/2: exact pricing in blocks of single precision.
 
-A pair pays where ``τ - ‖g_i - g_j‖² - ν_i - ν_j > 0``. One matrix product of columns with two more
-entries gives this price for a block of pairs, with an error of at most ``e_i + e_j``; what exceeds
-minus that is computed again in double precision. So no pair is missed, and which are kept does not
-depend on who computed the blocks.
+A pair pays if its price ``τ - ‖g_i - g_j‖² - ν_i - ν_j`` is positive. One matrix product of vectors
+with two extra entries prices a block of pairs, with an error of at most ``e_i + e_j``. Prices above
+minus this error are computed again in double precision. So no pair is missed, and the result does
+not depend on which worker computed a block.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from solvers.large.neighbours import Cell
 from solvers.large.structure import Vertices, squared_distances
 from wdro_cvx.validation import Array
 
-_BLOCK = 2304  # vertices; three tiles of a product
-_UNIT = 2.0**-24  # of rounding in single precision
-_SAMPLE, _SAMPLED = 256, 1 << 26  # vertices, and prices in all
-_TOLD = 8  # blocks between two tellings
+_BLOCK = 2304  # vertices per block: three tiles
+_UNIT = 2.0**-24  # unit roundoff in single precision
+_SAMPLE, _SAMPLED = 256, 1 << 26  # largest number of sampled vertices, and of their prices
+_TOLD = 8  # blocks between two calls of ``tell``
 
 
 def paying_pairs(
@@ -38,14 +38,14 @@ def paying_pairs(
     Parameters
     ----------
     points : array (d, r)
-        A row per vertex.
+        One row per vertex.
     nu : array (d,)
     tau : float
     margin : float ≥ 0
     executor : optional
-        Computes the blocks; without one they are computed here, one after the other.
+        Computes the blocks; without one, they are computed locally, one after another.
     tell : callable, optional
-        Told now and then which share of the blocks is done.
+        Called now and then with the share of the blocks that is done.
     """
     columns = _columns(points, nu, tau + margin)
     heads, tails = [], []
@@ -63,7 +63,7 @@ def paying_pairs(
 def paying_within(
     points: Array, nu: Array, tau: float, margin: float, cells: list[Cell]
 ) -> tuple[Vertices, Vertices, Array]:
-    """Return the same of the pairs within cells only; a pair may be named several times."""
+    """Return the paying pairs within cells only; a pair may appear several times."""
     columns = _columns(points, nu, tau + margin)
     heads, tails = [], []
     for cell in cells:
@@ -77,9 +77,9 @@ def paying_within(
 def crowding(
     points: Array, nu: Array, tau: float, margin: float, most: float, rng: np.random.Generator
 ) -> float:
-    """Return the least price above ``-margin`` that about ``most`` pairs exceed.
+    """Return the least price, at least ``-margin``, that at most about ``most`` pairs exceed.
 
-    Far from the optimum nearly all pairs may seem to pay. A sample of the vertices tells.
+    Far from the optimum, nearly all pairs may pay. The price is estimated on sampled vertices.
     """
     d = points.shape[0]
     count = min(_SAMPLE, max(_SAMPLED // d, 1), d)
@@ -91,7 +91,7 @@ def crowding(
         prices = left @ part.T
         parts.append(prices[prices > -margin])
     paying = np.concatenate(parts)
-    allowed = int(2 * most * chosen.size / d) + chosen.size  # its price with itself pays
+    allowed = int(2 * most * chosen.size / d) + chosen.size  # a vertex pays with itself
     if paying.size <= allowed:
         return -margin
     return float(-np.partition(-paying, allowed)[allowed])
@@ -105,7 +105,7 @@ def _priced(
     heads: NDArray[np.intp],
     tails: NDArray[np.intp],
 ) -> tuple[Vertices, Vertices, Array]:
-    """Return the pairs that pay in double precision, sorted."""
+    """Return the pairs whose price in double precision exceeds ``-margin``, sorted."""
     low, high = np.minimum(heads, tails), np.maximum(heads, tails)
     order = np.argsort(low.astype(np.int64) * points.shape[0] + high, kind="stable")
     head, tail = low[order].astype(np.int32), high[order].astype(np.int32)
@@ -115,10 +115,10 @@ def _priced(
 
 
 def _columns(points: Array, nu: Array, tau: float) -> Single:
-    """Return ``(g, 1, τ/2 - ‖g‖² - ν + e)``: the price is a product of two of them.
+    """Return ``(g, 1, τ/2 - ‖g‖² - ν + e)`` for every vertex; two of them give a pair's price.
 
-    The error of a sum of k products of rounded numbers is at most ``(k + 2)·unit`` of the sum of
-    their sizes, in any order of summation, up to terms of second order.
+    A sum of k products of rounded numbers has an error of at most ``(k + 2)·unit`` times the sum of
+    their absolute values, for any order of summation, up to second-order terms.
     """
     d, r = points.shape
     columns, sizes = np.empty((d, r + 2), dtype=np.float32), np.empty(d)

@@ -1,6 +1,6 @@
 """The rounds of the sparse solver on one problem: descend on candidates, price all pairs, admit.
 
-Memory is that of a few copies of the data, whatever the number of pairs.
+Memory use is a few copies of the data, regardless of the number of pairs.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from wdro_cvx.priors import DegreePrior
 from wdro_cvx.solution import relative_gap
 from wdro_cvx.validation import Array
 
-_ROUGH = 1e-4  # the gap of the first round: its candidates are not the last ones
-_FINE = 0.3  # of the tolerance, which leaves room for what the other pairs take off the bound
-# Of β times the mean degree, which the weights times 4β are compared with.
-_NEAR = 0.1  # pairs that nearly pay become candidates too
-_FAR = 1.0  # candidates that are so far from paying are dropped
+_ROUGH = 1e-4  # gap of the first round, whose candidates are not final
+_FINE = 0.3  # share of the tolerance; the rest is for pairs that are not candidates
+# The next two are prices, in units of β times the mean degree.
+_NEAR = 0.1  # pairs this close to paying become candidates too
+_FAR = 1.0  # candidates this far from paying are dropped
 _MOST = 10  # new candidates per vertex and round
-_FEW = 0.01  # of the candidates: so few new ones are left to the pricing of all pairs
+_FEW = 0.01  # share of new candidates below which pricing all pairs takes over
 _MAX_ROUNDS = 12
-_STALLED = 0.7  # of the gap: a round that leaves more has little to add
-_LEAST_MIXED = 30  # vertices, for Lanczos to have room
-_MIXED_FROM = 1000  # from where the ADMM of low rank is faster than the dense one (docs/scale.md)
-_SEED = 0  # of the pivots around which neighbours are sought: answers are reproducible
+_STALLED = 0.7  # a round that leaves more than this share of the gap has stalled
+_LEAST_MIXED = 30  # vertices that Lanczos needs
+_MIXED_FROM = 1000  # vertices from which low-rank ADMM is faster than dense (docs/scale.md)
+_SEED = 0  # for the pivots of the neighbour search; keeps answers reproducible
 
 
 class Rounds:
@@ -72,7 +72,7 @@ class Rounds:
             edges = near_pairs(points, NEIGHBOURS, cells)
             if start is not None:
                 edges = edges.joined(start.heads, start.tails)
-        # Neighbours next to each other in memory: products with the Laplacian stay in the cache.
+        # Neighbours are adjacent in memory, so products with the Laplacian stay in the cache.
         self.order = csgraph.reverse_cuthill_mckee(
             edges.adjacency(np.ones(edges.size)), symmetric_mode=True
         )
@@ -108,7 +108,7 @@ class Rounds:
         return self.gap <= self.tol
 
     def finish(self) -> bool:
-        """Run all rounds; say whether the gap was closed."""
+        """Run all rounds; return whether the gap was closed."""
         search, goal = self.search, _FINE * self.tol
         try:
             if self.listed is not None:
@@ -123,7 +123,7 @@ class Rounds:
                 self._consider()
                 if self._multiple:
                     break
-                # Pairs of the cells are cheap to price; all pairs are worth it when these are done.
+                # Pairs within the cells are cheap to price; price all pairs only after them.
                 while self.cells and self._price_cells() > _FEW * search.edges.size:
                     search.descend(max(_ROUGH, goal))
                 steps = search.steps
@@ -137,7 +137,7 @@ class Rounds:
                 if number > 0 and not admitted and search.steps == steps + 1:
                     break  # nothing to add and nothing to improve
                 if self.gap > _STALLED * before:
-                    break  # the hard case: the value may be near, one worst case is no proof
+                    break  # the hard case: one worst case cannot prove even a good value
             return self._finish_coupled()
         except OutOfTime:
             self.status = Status.TIME_LIMIT
@@ -149,19 +149,19 @@ class Rounds:
 
     @property
     def _mixes(self) -> bool:
-        """Whether mixtures of worst cases are to be had here, and faster than by the dense path."""
+        """Whether mixtures of worst cases are available, and faster than the dense path."""
         data = self.search.data
         known = data.radius > 0.0 and data.scales is None and data.prior.trace.fixed
         return known and self.problem.d >= (_LEAST_MIXED if self.patient else _MIXED_FROM)
 
     @property
     def _multiple(self) -> bool:
-        """Whether the descent ended where γ meets λmax, far from its goal."""
+        """Whether the descent ended at γ = λmax, far from its goal."""
         worst = self.search.worst
         return worst is not None and not worst.closed and self.search.gap > _ROUGH
 
     def _finish_coupled(self) -> bool:
-        """Go on where λmax is multiple: mixtures of worst cases, and prices of all pairs."""
+        """Continue if λmax is multiple: mix worst cases and price all pairs."""
         search, goal = self.search, _FINE * self.tol
         if not self._mixes:
             return False
@@ -179,7 +179,7 @@ class Rounds:
         return False
 
     def _finish_list(self) -> bool:
-        """Solve over the listed pairs: there are no others to price."""
+        """Solve over the listed pairs; there are no others to price."""
         search = self.search
         search.start(search.average(None).feasible if self.first is None else self.first)
         for goal in (max(_ROUGH, self.tol), self.tol):
@@ -199,7 +199,7 @@ class Rounds:
         self._stage(f"pricing all pairs, {share:.0%}")
 
     def _average(self) -> Array:
-        """Grow candidates by what pays for the sample average; return its weights."""
+        """Admit pairs that pay for the sample average; return its weights."""
         search = self.search
         point = search.average(None)
         for _ in range(_MAX_ROUNDS):
@@ -216,7 +216,7 @@ class Rounds:
         return self._admit_paying(points, evidence.nu, evidence.tau)
 
     def _admit_paying(self, points: Array, nu: Array, tau: float) -> int:
-        """Admit pairs within the cells that pay, the best if they are many; return how many."""
+        """Admit the pairs in the cells that pay, only the best if many; return how many are new."""
         self.search.check_clock()
         search = self.search
         most = _MOST * points.shape[0]
@@ -228,7 +228,7 @@ class Rounds:
         return self._admit(search.edges, heads, tails)
 
     def _price_all(self) -> int:
-        """Bound over all pairs; admit those that pay or nearly do. Return how many are new."""
+        """Bound over all pairs; admit pairs that (nearly) pay and return how many are new."""
         search, data, evidence = self.search, self.search.data, self.search.evidence
         assert evidence is not None
         self.search.check_clock()
@@ -236,7 +236,7 @@ class Rounds:
         margin, most = _NEAR * data.price(nu), _MOST * points.shape[0] + search.edges.size
         least = crowding(points, nu, tau, margin, most, self.rng)
         heads, tails, prices = paying_pairs(points, nu, tau, -least, self.executor, self._pricing)
-        if least > 0.0:  # some that pay were left out, so that there is no bound yet
+        if least > 0.0:  # some paying pairs were left out: no bound yet
             return self._admit(search.edges, heads, tails)
         prior, paid = data.prior, np.maximum(prices, 0.0)
         rule = prior.trace
@@ -249,7 +249,7 @@ class Rounds:
         return self._admit(search.edges.among(search.weights > 0.0), heads, tails)
 
     def _admit(self, kept: Candidates, heads: Vertices, tails: Vertices) -> int:
-        """Go on with some of the candidates and with these pairs; return how many are new."""
+        """Continue with the kept candidates and these pairs; return how many are new."""
         old = self.search.edges
         edges = kept.joined(heads, tails)
         fresh = int(np.count_nonzero(~np.isin(edges.keys, old.keys, assume_unique=True)))
@@ -258,7 +258,7 @@ class Rounds:
         return fresh
 
     def _consider(self) -> None:
-        """Raise NotWorthwhileError where this is not the way, unless there is no other."""
+        """Raise NotWorthwhileError if the dense path is better and available."""
         if self.patient:
             return
         sparse = worthwhile(self.problem, self.search.edges.size)
@@ -271,7 +271,7 @@ class Rounds:
         self.run.report(number, self.search.value, self.bound, self.gap, edges=edges)
 
     def solution(self, status: Status) -> Solution:
-        """Return what was found, in the unit and the order of the problem as it was given."""
+        """Return the solution in the unit and vertex order of the original problem."""
         search, evidence = self.search, self.best or self.search.evidence
         edges = self._graph()
         certificate = None
@@ -298,7 +298,7 @@ class Rounds:
         )
 
     def _graph(self) -> EdgeList:
-        """Return the best graph with its vertices in the order of the problem."""
+        """Return the best graph in the vertex order of the original problem."""
         search = self.search
         used = search.weights > 0.0
         heads, tails = self.order[search.edges.heads[used]], self.order[search.edges.tails[used]]

@@ -1,8 +1,7 @@
 """The problem on candidate edges: spectral proximal gradient with the sparse QP as its step.
 
-As solvers/generic/proximal.py, where nothing is d × d: a Laplacian is the weights of the
-candidates, a second moment is the transported rows of the data, and a gradient is what these cost
-on the candidates.
+This is solvers/generic/proximal.py without d × d matrices. The candidates' weights represent a
+Laplacian, the transported data rows a second moment, and the candidates' costs a gradient.
 """
 
 from __future__ import annotations
@@ -22,27 +21,27 @@ from wdro_cvx.solution import relative_gap
 from wdro_cvx.validation import Array
 
 _MAX_DOUBLINGS = 30
-_TRIFLE = 1e-3  # of the gap to be closed: a step that promises no more is not worth shortening
+_TRIFLE = 1e-3  # share of the gap; a step that promises less is not worth shortening
 _MAX_STEPS = 60
-# What is found inexactly is found to this share of the gap that it should close.
+# The accuracy of inexact subproblems, as a share of the current gap.
 _SHARE, _LEAST_SHARE = 0.03, 1e-4
-_INSIDE = 1.0 - 1e-13  # of the radius, the rest for rounding
+_INSIDE = 1.0 - 1e-13  # share of the radius; the rest is for rounding
 _FINEST, _COARSEST = 1e-12, 1e-4
 
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """A problem in its own unit, a row per vertex.
+    """A problem in its own unit, with one row per vertex.
 
     Attributes
     ----------
     points : array (d, r)
         The columns of the nominal factor.
     scales : array (d,) or None
-        Of the sensors, for a Mahalanobis ball.
+        The sensors' scales, for a Mahalanobis ball.
     radius : float
     prior : DegreePrior
-        Without bounds, which are the candidates' own.
+        Without bounds; the candidates have their own.
     """
 
     points: Array
@@ -53,7 +52,7 @@ class Data:
     def worst(
         self, laplacian: sparse.csr_array, accuracy: float, start: WorstTransport | None
     ) -> WorstTransport:
-        """Return the worst transport, its moves in the coordinates of the sensors."""
+        """Return the worst transport, with its moves in the sensors' coordinates."""
         points = self.points
         if self.scales is not None:
             stretch = sparse.diags_array(self.scales, format="csr")
@@ -63,14 +62,14 @@ class Data:
         return worst_transport(laplacian, points, self.radius, accuracy, guess)
 
     def price(self, nu: Array) -> float:
-        """Return the size of prices: β times the mean degree."""
+        """Return the unit of prices, β times the mean degree."""
         rule = self.prior.trace
         if rule.free:
             return self.prior.beta * float(np.mean(self.prior.degrees(nu)))
         return self.prior.beta * rule.target / self.points.shape[0]
 
     def moved(self, worst: WorstTransport) -> Array:
-        """Return where the rows go, by moves of the radius to all digits, and what is spread."""
+        """Return the transported rows and the spread columns, rescaled to the exact radius."""
         count = self.points.shape[1]
         moved = worst.moves.astype(np.float64)
         if worst.spread is not None:
@@ -96,12 +95,12 @@ class TransportEvidence:
 
 @dataclass
 class CandidateSearch:
-    """What is known of the optimum: the best weights, and the best bound over the candidates."""
+    """The best weights and the best bound over the candidates that are known so far."""
 
     data: Data
     edges: Candidates
     clock: Clock
-    box: WeightLimits | None = None  # of listed candidates, which stay as they are
+    box: WeightLimits | None = None  # for listed candidates, which never change
     weights: Array = field(init=False)
     value: float = np.inf
     evidence: TransportEvidence | None = None
@@ -124,11 +123,11 @@ class CandidateSearch:
 
     @property
     def floor(self) -> float:
-        """What gaps are relative to where the value is close to zero."""
+        """The scale of relative gaps if the value is close to zero."""
         return self.data.prior.alpha * self.edges.d
 
     def admit(self, edges: Candidates) -> None:
-        """Go on with other candidates, among which are all pairs in use."""
+        """Replace the candidates; the new ones must contain all pairs in use."""
         used = self.weights > 0.0
         self.weights = edges.carried(self.weights[used], self.edges.among(used))
         self.edges = edges
@@ -137,7 +136,7 @@ class CandidateSearch:
             self.evidence = replace(self.evidence, bound=-np.inf)
 
     def prune(self, share: float) -> None:
-        """Drop candidates of no weight that are so far from paying, in the size of prices."""
+        """Drop candidates of zero weight that are ``share`` price units away from paying."""
         evidence, edges = self.evidence, self.edges
         assert evidence is not None
         margin = share * self.data.price(evidence.nu)
@@ -153,16 +152,16 @@ class CandidateSearch:
         return self._quadratic(self.nominal_costs, 0.0, start, tol=_COARSEST)
 
     def start(self, weights: Array) -> None:
-        """Take these weights for a start, or equal ones where they have no finite value."""
+        """Start from these weights, or from equal ones if their objective is infinite."""
         self._evaluate(weights)
-        if not np.isfinite(self.value):  # under logarithms a vertex was left alone
+        if not np.isfinite(self.value):  # with log terms, a vertex had no edge
             self._evaluate(np.full_like(weights, self.edges.d / (2 * weights.size)))
 
     def descend(self, tol: float) -> None:
         """Run until the gap over the candidates is ``tol``, or no descent is left.
 
-        Where bounds are far looser than values, near the hard case, values that are known to a
-        share of the gap only are not known well enough to descend.
+        Near the hard case, bounds are far looser than values. Values known only to a share of the
+        gap are then too inaccurate for descent, so the accuracy is raised.
         """
         self._descend(tol)
         while self.gap > tol and self.share > _LEAST_SHARE and self._smooth:
@@ -194,7 +193,7 @@ class CandidateSearch:
                 change = moved - weights
                 length = 2 * float(change @ change) + float(np.sum(self.edges.degrees(change) ** 2))
                 moved_worst, value = self._evaluate(moved, worst)
-                # Values are known only to the accuracy that they were computed with.
+                # Differences below the accuracy of the values mean nothing.
                 if control.accepts(value, length, self._accuracy() * abs(self.value)):
                     break
                 trifle = _TRIFLE * tol * abs(self.value)
@@ -210,12 +209,12 @@ class CandidateSearch:
             weights, worst, costs = moved, moved_worst, moved_costs
 
     def check_clock(self) -> None:
-        """Raise OutOfTime if the limit has passed and there is an answer to end with."""
+        """Raise OutOfTime if the limit has passed and there is an answer to return."""
         if np.isfinite(self.value):
             self.clock.check()
 
     def costs(self, points: Array) -> Array:
-        """Return what the candidates cost."""
+        """Return the candidates' costs ``‖g_i - g_j‖²``."""
         return squared_distances(points, self.edges.heads, self.edges.tails)
 
     def _accuracy(self) -> float:
@@ -229,14 +228,14 @@ class CandidateSearch:
     def _evaluate(
         self, weights: Array, near: WorstTransport | None = None
     ) -> tuple[WorstTransport, float]:
-        """Return worst case and objective; keep the weights if they are the best."""
+        """Return the worst case and the objective; keep the weights if they are the best."""
         self.check_clock()
         laplacian = self.edges.laplacian(weights)
         worst = self.data.worst(laplacian, self._accuracy(), near)
         return worst, self.offer(weights, laplacian, worst)
 
     def offer(self, weights: Array, laplacian: sparse.csr_array, worst: WorstTransport) -> float:
-        """Return the objective with a worst case; keep the weights if they are the best."""
+        """Return the objective for a given worst case; keep the weights if they are the best."""
         value = float(self.nominal_costs @ weights) + worst.premium
         value += self.data.prior.value(weights, laplacian.diagonal())
         if value < self.value:
@@ -244,7 +243,7 @@ class CandidateSearch:
         return value
 
     def bounded(self, worst: WorstTransport, costs: Array) -> SparsePoint:
-        """Solve the sample-average problem of a worst case; keep its bound if it is the best."""
+        """Solve the sample-average problem at a worst case; keep its bound if it is the best."""
         self.check_clock()
         start = None if self.evidence is None else (self.evidence.nu, self.evidence.tau)
         point = self._quadratic(costs, 0.0, start, self._accuracy())

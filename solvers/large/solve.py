@@ -1,8 +1,8 @@
-"""The sparse solver: certified graphs of many vertices, over all pairs of them.
+"""The sparse solver: graphs of many vertices, certified over all pairs.
 
-Rounds of a problem on candidate edges (solvers/large/search.py) and of pricing all pairs
-(solvers/large/pricing.py): pairs that would pay join the candidates, until the bound over *all*
-pairs meets the value (solvers/large/rounds.py).
+Each round (solvers/large/rounds.py) solves the problem on candidate edges (search.py) and prices
+all pairs (pricing.py). Pairs that would pay join the candidates, until the bound over *all* pairs
+meets the value.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class SparseSolver(Settings, Solver):
     progress : bool
         Show the gap as it closes, on standard error.
     time_limit : float
-        Seconds after which to stop, looked at between steps.
+        Seconds after which to stop, checked between steps.
     executor : optional
-        A ``concurrent.futures`` executor or a Dask client that computes the blocks of prices; that
-        of :func:`solvers.price_on` if not given.
+        A ``concurrent.futures`` executor or a Dask client that computes the blocks of prices. The
+        default is the executor of :func:`solvers.price_on`.
 
     Examples
     --------
@@ -67,9 +67,9 @@ class SparseSolver(Settings, Solver):
 
     @classmethod
     def check_claim(cls, problem: GraphProblem) -> None:
-        """Accept transport balls, the sample average and moment balls of p = 2, under any prior.
+        """Accept transport balls, the sample average and moment balls with p = 2, for any prior.
 
-        Bounds are for lists of possible edges (``EdgeBounds.from_list``).
+        Bounds must list the possible edges (``EdgeBounds.from_list``).
         """
         super().check_claim(problem)
         bounds = problem.prior.bounds
@@ -95,13 +95,13 @@ class SparseSolver(Settings, Solver):
 
     @classmethod
     def try_solve(cls, problem: GraphProblem, request: Request) -> Solution | None:
-        """Solve the problem if it is of the kind that this solver is the fastest for, else stop.
+        """Solve the problem if this solver is the fastest for it; otherwise return None.
 
-        Of which kind it is shows on the way: the graph may turn out not to be sparse, and the worst
-        case not to be unique (the hard case, where its bounds are loose).
+        This may only show during the solve: the graph may turn out not to be sparse, or the worst
+        case not to be unique (the hard case, in which the bounds are loose).
         """
         dense = isinstance(problem.structure, Norm) and problem.d <= SPARSE_FROM
-        if problem.d < LARGE_FROM or dense:  # MomentNewton is one solve, this one several
+        if problem.d < LARGE_FROM or dense:  # MomentNewton takes one solve, this one several
             return None
         patient = problem.d > SPARSE_FROM
         if not patient and not worthwhile(problem):
@@ -115,7 +115,7 @@ class SparseSolver(Settings, Solver):
         executor = ambient_executor() if self.executor is None else self.executor
         with running(self) as run:
             special = isinstance(problem.structure, Norm)
-            # The multipliers of an average are those of the ball at its optimum only.
+            # The sample average's multipliers are the ball's only at the optimum.
             tol = MARGIN * self.tol * (0.1 if special else 1.0)
 
             def rounds(step: GraphProblem) -> Solution:
@@ -130,7 +130,7 @@ class SparseSolver(Settings, Solver):
                 return None
         if problem.d <= SPARSE_FROM:
             answer = replace(answer, laplacian=sparse.csr_array(answer.laplacian).toarray())
-        # What is judged is what is handed out, so that nobody's judge finds anything else.
+        # Judge exactly the answer that is returned, so the caller's judge agrees.
         answer = judged(problem, answer, self.tol)
         if not patient and answer.status is Status.ITERATION_LIMIT:
             return None
@@ -138,7 +138,7 @@ class SparseSolver(Settings, Solver):
 
 
 def _edges_of(start: Solution, problem: GraphProblem) -> EdgeList | None:
-    """Return the edges of another solution; None where it has none to start from."""
+    """Return the edges of another solution, or None if it has none."""
     if start.laplacian.shape != (problem.d, problem.d):
         raise ProblemError(
             f"start.laplacian must have shape {(problem.d, problem.d)}; it has "

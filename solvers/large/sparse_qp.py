@@ -1,12 +1,13 @@
-"""The Laplacian QP on candidate edges: semismooth Newton on its dual, with sparse systems.
+"""The Laplacian QP on candidate edges, solved by semismooth Newton on its dual.
 
     D(ν, τ) = -2β‖w‖² - Σ φ*(ν_i) + τT/2 - ςτ²,    w_ij = (τ - c_ij - ν_i - ν_j)₊ / 4β
 
-over the candidates, with φ what a degree costs, ς = 1/16·stiffness where the trace is penalised,
-and τ = 0 where it is free; bounded weights are clipped. Minus its Hessian, times 4β, is
-``[[S + D, -k], [-kᵀ, Σk/2 + 8βς]]``, S the signless Laplacian and k the degrees of the pairs in
-use, D the springs ``4β/φ''``. Since ``S1 = 2k``, one solve with the right-hand side ``D1/2``
-eliminates τ without cancellation; both systems go to conjugate gradients, some dozen steps.
+over the candidates. φ is the cost of a degree, ς = 1/16·stiffness for a penalised trace, and τ = 0
+for a free one; bounded weights are clipped. Minus the Hessian, times 4β, is
+``[[S + D, -k], [-kᵀ, Σk/2 + 8βς]]``. S is the signless Laplacian and k the degrees of the pairs in
+use; D holds the springs ``4β/φ''``. Since ``S1 = 2k``, one solve with the right-hand side ``D1/2``
+eliminates τ without cancellation. Conjugate gradients solve both sparse systems in some dozen
+steps.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from wdro_cvx.validation import Array
 
 _MAX_STEPS = 100
 _MAX_CG = 500
-_SUFFICIENT = 1e-4  # of the increase that the slope promises
-_EASIER = 1e-4  # the gap at which an easier problem has shown the way
+_SUFFICIENT = 1e-4  # least share of the increase that the slope predicts (Armijo)
+_EASIER = 1e-4  # gap to which easier problems are solved
 _EPS = float(np.finfo(float).eps)
 
 #: Least and largest weights of the candidates.
@@ -37,9 +38,9 @@ WeightLimits = tuple[Array, Array]
 
 @dataclass(frozen=True, eq=False)
 class SparseQP:
-    """``min cᵀw + 2β‖w‖² + Σ φ(Aw)`` over weights of the candidates, the trace as the prior has it.
+    """``min cᵀw + 2β‖w‖² + Σ φ(Aw)`` over the candidates' weights, with the prior's trace rule.
 
-    The prior's own bounds are not read: ``box`` has those of the candidates.
+    The prior's own bounds are ignored; ``box`` holds the candidates' bounds.
     """
 
     edges: Candidates
@@ -49,18 +50,18 @@ class SparseQP:
 
     @property
     def floor(self) -> float:
-        """What a gap is relative to where the value is close to zero."""
+        """The scale of a relative gap if the value is close to zero."""
         return self.prior.alpha * self.edges.d
 
     def weights(self, prices: Array) -> Array:
-        """Return the best weights at given prices, in the place of these."""
+        """Return the best weights at given prices; overwrites the prices."""
         prices /= 4 * self.prior.beta
         if self.box is None:
             return np.maximum(prices, 0.0, out=prices)
         return np.asarray(np.clip(prices, *self.box, out=prices))
 
     def best_tau(self, nu: Array) -> float:
-        """Maximise the dual over τ; a free trace has none."""
+        """Return the τ that maximises the dual; a free trace has none."""
         levels = self.costs + nu[self.edges.heads] + nu[self.edges.tails]
         if self.box is None:
             return tau_of_levels(self.prior, levels, float(levels.min()))
@@ -71,7 +72,7 @@ class SparseQP:
 class SparsePoint:
     """A QP's dual at (ν, τ).
 
-    There may be millions of candidates: of what has a number for each only the weights are kept.
+    There may be millions of candidates, so the weights are the only per-candidate array kept.
     """
 
     qp: SparseQP
@@ -102,20 +103,20 @@ class SparsePoint:
         prior, weights = self.qp.prior, self.weights
         rule, square = prior.trace, 2 * prior.beta * float(weights @ weights)
         rest = -prior.conjugate(self.nu) - rule.curvature * self.tau**2
-        if self.qp.box is None:  # what a pair earns is twice what its square costs
+        if self.qp.box is None:  # the linear terms are -2 times the square
             return rest - square + self.tau * rule.target / 2
-        # A large τ is multiplied by what the weights lack, so that nothing large cancels.
+        # τ multiplies the shortfall of the weights, so a large τ causes no cancellation.
         short = shortfall(weights, rule.target / 2)
         paid = float(self.qp.costs @ weights) + float(self.nu @ self.degrees)
         return rest + square + paid + (self.tau * short if self.tau != 0.0 else 0.0)
 
     @property
     def feasible(self) -> Array:
-        """The weights, scaled or moved to the trace; to the best scale where it is free."""
+        """The weights, scaled or projected to the trace; a free trace takes the best scale."""
         qp, weights, total = self.qp, self.weights, float(self.weights.sum())
         prior, rule = qp.prior, qp.prior.trace
         if qp.box is not None:
-            # Prices outside of the bounds tell which pairs are dear.
+            # Project unclipped prices: beyond the bounds they still rank the pairs.
             point = self._prices / (4 * prior.beta)
             return project_interval(point, *qp.box, rule.target / 2) if rule.fixed else weights
         if total == 0.0 or not (rule.fixed or rule.free):
@@ -165,7 +166,7 @@ class SparsePoint:
         free, even = _solved(adjacency, counts + springs, sides, accuracy).T
         pivot = float(counts @ even) + 2 * unit * rule.curvature
         push = unit * grad_tau + float(counts @ free)
-        # Where nothing curves, as far as all of the trace on one pair.
+        # Without curvature, go as far as the whole trace on one pair.
         reach = float(np.sign(push)) * 2 * prior.beta * rule.target
         d_tau = push / pivot if pivot > 0.0 else reach
         d_nu = free + d_tau * (0.5 - even)
@@ -175,7 +176,7 @@ class SparsePoint:
 def solve_sparse_qp(
     qp: SparseQP, start: tuple[Array, float] | None = None, tol: float = 1e-10
 ) -> SparsePoint:
-    """Climb to the relative gap ``tol``, or until rounding leaves no increase."""
+    """Maximise the dual to the relative gap ``tol``, or until rounding leaves no increase."""
     if start is not None and qp.prior.has_degrees(start[0]):
         return _climbed(SparsePoint(qp, *start), tol)
     nu = first_multipliers(qp.prior, qp.edges, qp.costs)
@@ -214,7 +215,7 @@ def _step(point: SparsePoint, accuracy: float) -> SparsePoint | None:
 def _solved(adjacency: sparse.csr_array, diagonal: Array, sides: Array, accuracy: float) -> Array:
     """Solve ``(adjacency + diag) x = side`` by conjugate gradients, preconditioned by the diagonal.
 
-    The scaled matrix has its eigenvalues between the least spring over the diagonal, and 2.
+    The eigenvalues of the scaled matrix are between min(spring/diagonal) and 2.
     """
     scale = (1.0 / np.sqrt(diagonal))[:, np.newaxis]
     rest = sides * scale

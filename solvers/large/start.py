@@ -1,4 +1,4 @@
-"""Where Newton and the search begin: solvers/qp/start.py with lists for matrices."""
+"""Starting points for Newton and the search: solvers/qp/start.py with lists for matrices."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from wdro_cvx.priors import DegreePrior
 from wdro_cvx.priors.trace import TraceRule
 from wdro_cvx.validation import Array
 
-_NEAREST = 32  # edges of a vertex that the guess looks at
-_SWEEPS = 8  # in which vertices answer each other, each halfway
+_NEAREST = 32  # cheapest edges per vertex that the guess uses
+_SWEEPS = 8  # fixed-point sweeps over the slopes, each damped halfway
 
 
 def first_multipliers(prior: DegreePrior, edges: Candidates, costs: Array) -> Array:
-    """Return ν of equal degrees, or under logarithms of degrees that the vertices agree on."""
+    """Return ν of equal degrees; with log terms, ν of approximately consistent degrees."""
     if prior.alpha == 0.0:
         return np.full(edges.d, 2.0 * prior.kappa * prior.trace.target / edges.d)
     near, own = _cheapest(edges, costs, _NEAREST)
@@ -30,16 +30,16 @@ def first_multipliers(prior: DegreePrior, edges: Candidates, costs: Array) -> Ar
 
 
 def easier_priors(prior: DegreePrior, edges: Candidates, costs: Array) -> list[DegreePrior]:
-    """Return the priors by which a small αβ is reached, the easiest first; often there are none."""
+    """Return a sequence of priors that leads to a small αβ, easiest first; often it is empty."""
     if prior.alpha == 0.0 or prior.kappa > 0.0:
         return []
     own = _cheapest(edges, costs, PLENTY)[1]
-    own = own[np.isfinite(own).all(axis=1)]  # vertices of one candidate tell nothing
+    own = own[np.isfinite(own).all(axis=1)]  # too few candidates tell nothing
     return rungs_to(prior, own) if own.size else []
 
 
 def _cheapest(edges: Candidates, costs: Array, count: int) -> tuple[NDArray[np.int32], Array]:
-    """Return the cheapest edges of every vertex: other ends and costs, infinite where none are."""
+    """Return other ends and costs of each vertex's cheapest edges; missing edges cost infinity."""
     ends = np.concatenate([edges.heads, edges.tails])
     others = np.concatenate([edges.tails, edges.heads])
     both = np.concatenate([costs, costs])
@@ -61,9 +61,9 @@ def carried_weights(
     start: EdgeList,
     place: NDArray[np.integer],
 ) -> Array:
-    """Return another problem's weights on the candidates, feasible for this one.
+    """Return another problem's weights on the candidates, made feasible for this problem.
 
-    ``place`` says which number its vertices have here.
+    ``place`` maps its vertices to the numbers used here.
     """
     heads, tails = place[start.heads], place[start.tails]
     own = np.minimum(heads, tails).astype(np.int64) * edges.d + np.maximum(heads, tails)

@@ -1,4 +1,4 @@
-"""The edges that a restricted problem may use, laid out for sparse products."""
+"""The candidate edges of a restricted problem, laid out for sparse products."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from scipy import sparse
 from wdro_cvx.validation import Array
 
 Vertices = NDArray[np.int32]
-_CHUNK = 1 << 15  # numbers in one gathered block, which stays in the cache
+_CHUNK = 1 << 15  # numbers in one gathered block, small enough for the cache
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Pairs ``heads < tails`` of d vertices, sorted and each named once."""
+    """Pairs ``heads < tails`` of d vertices, sorted and without duplicates."""
 
     d: int
     heads: Vertices
@@ -27,7 +27,7 @@ class Candidates:
     def from_pairs(
         cls, d: int, heads: NDArray[np.integer], tails: NDArray[np.integer]
     ) -> Candidates:
-        """Sort pairs, given in any order and any number of times."""
+        """Return the candidates of pairs in any order, with or without duplicates."""
         low, high = np.minimum(heads, tails), np.maximum(heads, tails)
         keys = np.sort(low.astype(np.int64) * d + high)
         keys = keys[np.diff(keys, prepend=-1) > 0]  # faster here than np.unique
@@ -44,20 +44,20 @@ class Candidates:
         return self.heads.astype(np.int64) * self.d + self.tails
 
     def joined(self, heads: Vertices, tails: Vertices) -> Candidates:
-        """Return these pairs and others."""
+        """Return the union of these pairs and others."""
         return Candidates.from_pairs(
             self.d, np.concatenate([self.heads, heads]), np.concatenate([self.tails, tails])
         )
 
     def carried(self, values: Array, old: Candidates) -> Array:
-        """Return values on the pairs of ``old``, all of which are among these; zero elsewhere."""
+        """Extend values from the pairs of ``old``, a subset of these, by zeros."""
         found = np.zeros(self.size)
         found[np.searchsorted(self.keys, old.keys)] = values
         return found
 
     @cached_property
     def _pattern(self) -> sparse.csr_array:
-        """The adjacency with the number of its edge in every entry."""
+        """The adjacency matrix whose entries are edge indices."""
         numbers = np.arange(self.size, dtype=np.int32)
         rows = np.concatenate([self.heads, self.tails])
         columns = np.concatenate([self.tails, self.heads])
@@ -71,16 +71,16 @@ class Candidates:
         return sparse.csr_array((data, pattern.indices, pattern.indptr), shape=pattern.shape)
 
     def among(self, chosen: NDArray[np.bool_]) -> Candidates:
-        """Return some of the pairs."""
+        """Return the chosen pairs."""
         return Candidates(self.d, self.heads[chosen], self.tails[chosen])
 
     def degrees(self, values: Array) -> Array:
-        """Return for every vertex the sum over its pairs."""
+        """Return the sum of the values over each vertex's pairs."""
         degrees = np.bincount(self.heads, values, self.d) + np.bincount(self.tails, values, self.d)
         return np.asarray(degrees, float)
 
     def laplacian(self, weights: Array) -> sparse.csr_array:
-        """Return the Laplacian of the pairs that have weight."""
+        """Return the Laplacian of the pairs with positive weight."""
         used = weights > 0.0
         kept = self.among(used)
         adjacency = kept.adjacency(-weights[used])

@@ -1,9 +1,9 @@
 """The worst transport against a sparse Laplacian: conjugate gradients instead of eigenvectors.
 
-    premium(L) = min_{γ > λmax} γε² + Tr BᵀA⁻¹B,    A = γI - L,  B = LZ   (a row per vertex)
+    premium(L) = min_{γ > λmax} γε² + Tr BᵀA⁻¹B,    A = γI - L,  B = LZ   (one row per vertex)
 
-``Y = A⁻¹B`` is found for a few columns at a time, and γ such that ``‖Y‖ = ε``. An error in either
-costs its square only: with ``R = B - AY``, ``Tr BᵀA⁻¹B = ⟨B + R, Y⟩ + Tr RᵀA⁻¹R``.
+``Y = A⁻¹B`` is solved a few columns at a time; γ is chosen such that ``‖Y‖ = ε``. Errors in both
+enter only squared: with ``R = B - AY``, ``Tr BᵀA⁻¹B = ⟨B + R, Y⟩ + Tr RᵀA⁻¹R``.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ _CHUNK = 32
 _MAX_CG = 400
 _MAX_PASSES = 12
 _POWER_STEPS = 30
-_ABOVE = 1e-3  # of λmax: how far above it γ stays
+_ABOVE = 1e-3  # least distance of γ above λmax, relative to λmax
 _LANCZOS = 1e-5
 _TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True, eq=False)
 class WorstTransport:
-    """The worst transport, nearly.
+    """An approximate worst transport.
 
     Attributes
     ----------
     premium : float
-        What it adds to the risk; above the truth by no more than what was asked for.
+        What it adds to the risk; exceeds the exact premium by at most the requested accuracy.
     multiplier : float
-        γ; infinite where nothing moves.
+        γ; infinite if nothing moves.
     moves : array (d, r) of single precision
-        How far every entry moves, of Frobenius norm ε. Several are kept at a time, and rounding
-        them costs the square of its size only: the worst moves are stationary.
+        How far every entry moves, with Frobenius norm ε. Single precision saves memory, and
+        rounding enters only squared, because the worst moves are stationary.
     closed : bool
-        Whether γ was found above λmax: in the hard case it is not.
+        Whether γ was found above λmax; in the hard case it is not.
     spread : array (d, s) or None
-        What of the budget is spent on spreading mass both ways, in the hard case.
+        In the hard case, the part of the budget that spreads mass in both directions.
     """
 
     premium: float
@@ -57,8 +57,8 @@ class WorstTransport:
 def top_bound(laplacian: sparse.csr_array) -> float:
     """Return an upper bound of the largest eigenvalue (Collatz and Wielandt).
 
-    ``|L|`` is a nonnegative matrix, so that ``max_i (|L|v)_i / v_i`` is one for every v > 0, and
-    power steps make it sharper.
+    ``|L|`` is a nonnegative matrix, so ``max_i (|L|v)_i / v_i`` is an upper bound for every v > 0.
+    Power steps make it sharper.
     """
     size = abs(laplacian)
     vector = np.ones(laplacian.shape[0])
@@ -71,13 +71,13 @@ def top_bound(laplacian: sparse.csr_array) -> float:
 
 
 def top_estimate(laplacian: sparse.csr_array) -> float:
-    """Return the largest eigenvalue itself, nearly, where its bound is in the way (Lanczos)."""
+    """Return an accurate largest eigenvalue (Lanczos), for when its upper bound is too loose."""
     start = np.random.default_rng(0).standard_normal(laplacian.shape[0])
     try:
         (found,) = sparse_linalg.eigsh(
             laplacian, 1, which="LA", v0=start, tol=_LANCZOS, return_eigenvectors=False
         )
-    except (sparse_linalg.ArpackError, TypeError):  # a graph of two vertices has no Lanczos
+    except (sparse_linalg.ArpackError, TypeError):  # Lanczos needs more than two vertices
         return np.inf
     return float(found) * (1.0 + _LANCZOS)
 
@@ -89,7 +89,7 @@ def worst_transport(
     accuracy: float,
     start: tuple[float, Single] | None = None,
 ) -> WorstTransport:
-    """Find it to a relative accuracy of the premium.
+    """Return the worst transport to a relative accuracy of the premium.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def worst_transport(
     radius : float ≥ 0
     accuracy : float
     start : (multiplier, moves), optional
-        Those of a similar Laplacian.
+        From a similar Laplacian.
     """
     if radius == 0.0:
         return WorstTransport(0.0, np.inf, np.zeros(points.shape, np.float32), True)
@@ -116,7 +116,7 @@ def worst_transport(
     near = float(np.sqrt(accuracy))
     known: list[tuple[float, float]] = []
     while True:
-        # What the residuals may add to the premium, of which γε² is a part.
+        # How much the residuals may add to the premium, relative to its part γε².
         allowed = accuracy * gamma * radius**2 * (gamma - top)
         moves, length, form, rest = _solved(laplacian, points, gamma, guess, near, allowed)
         premium = gamma * radius**2 + form + rest / (gamma - top)
@@ -133,7 +133,7 @@ def worst_transport(
 
 
 def _next_multiplier(known: list[tuple[float, float]], size: float, radius: float) -> float:
-    """Return where ``1/‖Y‖``, which is nearly linear in γ, will be ``1/ε``."""
+    """Return the γ at which ``1/‖Y‖ = 1/ε``; ``1/‖Y‖`` is nearly linear in γ."""
     gamma, inverse = known[-1]
     if len(known) == 1:
         return gamma + size * (1.0 / radius - inverse)
@@ -143,7 +143,7 @@ def _next_multiplier(known: list[tuple[float, float]], size: float, radius: floa
 
 
 def _first_moments(laplacian: sparse.csr_array, points: Array) -> tuple[float, float]:
-    """Return ``‖B‖`` and ``⟨B, LB⟩/‖B‖²``: for large γ, ``‖Y‖ = ‖B‖/(γ - the second)``."""
+    """Return ``b = ‖B‖`` and ``c = ⟨B, LB⟩/b²``; for large γ, ``‖Y‖ ≈ b/(γ - c)``."""
     square = cross = 0.0
     for part in _parts(points):
         image = laplacian @ points[:, part]

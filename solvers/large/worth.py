@@ -1,13 +1,13 @@
-"""Whether the sparse path is worth it: the dense one is faster where graphs are not sparse."""
+"""Decide whether the sparse path is worth it; the dense one is faster if graphs are not sparse."""
 
 from __future__ import annotations
 
 from wdro_cvx import GraphProblem
 from wdro_cvx.graphs.listed_bounds import ListedBounds
 
-NEIGHBOURS = 16  # of every vertex, which are its first candidates
-# Costs of candidates are to d × d algebra as (candidates · r) to d³. Measured: even at 1/40, and
-# where no worst case has to be found at 1/160.
+NEIGHBOURS = 16  # nearest neighbours of every vertex that become its first candidates
+# The sparse path costs about candidates · r, the dense one d³. Measured: they break even at a
+# ratio of 1/40, and at 1/160 for the sample average, which needs no worst case.
 _WORTHWHILE, _WORTHWHILE_AVERAGE = 40, 160
 
 
@@ -16,7 +16,7 @@ class NotWorthwhileError(Exception):
 
 
 def worthwhile(problem: GraphProblem, candidates: int | None = None) -> bool:
-    """Say whether so many candidates, at the start if none are named, beat the dense path."""
+    """Return whether the sparse path is faster with this many candidates (default: the first)."""
     d, samples = problem.d, problem.nominal.samples
     rank = d if samples is None else min(d, len(samples))
     if candidates is None:

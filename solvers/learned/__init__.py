@@ -1,1 +1,1 @@
-"""A learned graph as people use it: edges as a table, layout and pictures."""
+"""Learned graphs for users: the edges as a table, layouts and pictures."""

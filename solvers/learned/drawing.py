@@ -1,7 +1,7 @@
 """Layout and pictures of a learned graph; matplotlib is imported when first used.
 
-Up to some hundred vertices, all of them repel each other in a layout. Beyond, that would take
-minutes: eigenvectors give the start, and a vertex is pushed away by its nearest few only.
+In layouts of up to some hundred vertices, all vertices repel each other. With more, that would
+take minutes: the layout starts from eigenvectors, and only the nearest vertices repel each other.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from wdro_cvx.validation import Array
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes  # modules that draw nothing import it from here
 
-CROWDED = 60  # vertices, beyond which names are smaller
+CROWDED = 60  # vertices beyond which names are smaller
 _BLUE, _INK = "#0072B2", "#555555"
-_THIN, _THICKER = 0.3, 2.2  # points: of no weight, and what the largest adds
-_NAMED = 8  # edges with a legend entry, the strongest
+_THIN, _THICKER = 0.3, 2.2  # line width in points at zero weight, and the most that weight adds
+_NAMED = 8  # strongest edges, which get a legend entry
 _STEPS = 25
-_SMALL = 500  # vertices, up to which all of them repel each other
+_SMALL = 500  # vertices up to which all of them repel each other
 _MOVES, _NEAR = 60, 12
 
 
 def spread_out(adjacency: Array | sparse.csr_array) -> Array:
-    """Return a place for every vertex, the same for the same graph.
+    """Return a position for every vertex; the layout is deterministic.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def _eigenvectors(adjacency: sparse.csr_array) -> Array:
         _, vectors = eigsh(scale @ adjacency @ scale, k=3, which="LA", v0=start, tol=1e-3)
     except ArpackError:
         vectors = rng.standard_normal((d, 3))
-    # Ranks instead of values: most vertices of a sparse graph share a few places otherwise.
+    # Use ranks: by value, most vertices of a sparse graph would share a few positions.
     ranks = np.argsort(np.argsort(vectors[:, :2], axis=0, kind="stable"), axis=0, kind="stable")
     return np.asarray(ranks / d + 1e-3 * rng.standard_normal((d, 2)))
 
@@ -107,7 +107,7 @@ def draw_edges(
     colours: str | Sequence[str] = _BLUE,
     unsure: NDArray[np.bool_] | None = None,
 ) -> None:
-    """Draw vertices, and edges whose width is their weight; isolated vertices are hollow.
+    """Draw vertices and edges; width shows weight, and isolated vertices are hollow.
 
     Parameters
     ----------
@@ -115,9 +115,9 @@ def draw_edges(
     adjacency : array or sparse array (d, d)
     points : array (d, 2)
     colours : str or sequence of str
-        One for all vertices, or one for each.
+        One colour for all vertices, or one for each.
     unsure : array (m,) of bool, optional
-        Edges to be dashed, in the order of ``edge_arrays(adjacency)``.
+        Edges to draw dashed, in the order of ``edge_arrays(adjacency)``.
     """
     from matplotlib.collections import LineCollection
 
@@ -153,7 +153,7 @@ def draw_graph(
     colours: str | Sequence[str] = _BLUE,
     unsure: NDArray[np.bool_] | None = None,
 ) -> None:
-    """Draw a graph with a legend and, as far as there is room, its names.
+    """Draw a graph with a legend and, where there is room, vertex names.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def draw_graph(
     adjacency : array or sparse array (d, d)
     points : array (d, 2)
     names : sequence of str, optional
-        Those with strong edges are placed first.
+        Names of vertices with large degrees are placed first.
     colours, unsure
         As for :func:`draw_edges`.
     """
@@ -176,7 +176,7 @@ def draw_graph(
 
 
 def _explain(axes: Axes, largest: float, dashed: bool) -> None:
-    """Add widths and dashes to the legend."""
+    """Add line widths and dashes to the legend."""
     from matplotlib.lines import Line2D
 
     handles = [
@@ -196,13 +196,13 @@ def draw_path(
     names: Sequence[str] | None = None,
     axes: Axes | None = None,
 ) -> Axes:
-    """Draw the edge weights along the radius, with the problem's own radius marked.
+    """Draw the edge weights as functions of the radius, and mark the problem's own radius.
 
     Parameters
     ----------
     problem : GraphProblem
     radii : sequence of float, optional
-        Ascending; by default from a tenth of the problem's to ten times as much.
+        Ascending; by default from a tenth of the problem's radius to ten times it.
     names : sequence of str, optional
     axes : matplotlib axes, optional
 
@@ -229,14 +229,14 @@ def draw_path(
     axes.set(xscale="log", xlabel="radius", ylabel="edge weight")
     if shown.size:
         labels = [str(text) for text in axes.get_legend_handles_labels()[1]]
-        # Beside the curves: inside it would cover some of them.
+        # The legend goes beside the curves; inside, it would cover some of them.
         axes.legend(frameon=False, prop={"family": fonts_for(labels), "size": 7},
                     loc="upper left", bbox_to_anchor=(1.0, 1.0))  # fmt: skip
     return axes
 
 
 def new_axes(size: tuple[float, float]) -> Axes:
-    """Return the axes of a new figure of this size in inches."""
+    """Return the axes of a new figure with the given size in inches."""
     import matplotlib.pyplot as plt
 
     return plt.subplots(figsize=size, layout="constrained")[1]

@@ -1,4 +1,4 @@
-"""The edges of a graph as arrays and as a table, with what the certificate says of each."""
+"""The edges of a graph as arrays and as a table, with what the certificate proves about each."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def edge_table(
     certain : array (m,) of bool
         In the order of :func:`edge_arrays`.
     names : sequence of str, optional
-        The names of the vertices; their numbers if not given.
+        The names of the vertices; by default their numbers.
     stability : array or sparse array (d, d), optional
 
     Returns
@@ -58,7 +58,7 @@ def edge_table(
 def edge_arrays(
     adjacency: Array | sparse.csr_array,
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
-    """Return heads, tails and weights of the edges; a head is smaller than its tail."""
+    """Return heads, tails and weights of the edges; every head is smaller than its tail."""
     upper = sparse.coo_array(sparse.triu(sparse.csr_array(adjacency), 1, format="csr"))
     heads, tails = (index.astype(np.intp) for index in upper.coords)
     return heads, tails, np.asarray(upper.data)
@@ -71,7 +71,7 @@ def certain_edges(
     tails: NDArray[np.integer],
     threshold: float = EDGE_THRESHOLD,
 ) -> NDArray[np.bool_]:
-    """Return which of these edges the optimal graph surely has, with at least this weight."""
+    """Return which of these edges the optimal graph provably has with at least this weight."""
     known = _pairs(d, *_ends(d, brackets))[brackets.present(threshold)]
     return np.isin(_pairs(d, heads, tails), known)
 
@@ -87,7 +87,7 @@ def open_edges(
     listed, asked = _pairs(d, *_ends(d, brackets)), _pairs(d, heads, tails)
     found = np.isin(asked, listed[brackets.undecided(threshold)])
     if isinstance(brackets, ListedBrackets) and brackets.others >= threshold:
-        found |= ~np.isin(asked, listed)  # all pairs that are not listed share one bracket
+        found |= ~np.isin(asked, listed)  # all unlisted pairs share one bracket
     return found
 
 

@@ -1,4 +1,4 @@
-"""``LearnedGraph``: a solved problem as people use it, with names, edges, proofs and pictures."""
+"""``LearnedGraph``: a solved problem with names, edges, proofs and pictures."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ _SOLVED = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class LearnedGraph:
-    """A graph with the problem that it solves.
+    """A learned graph together with the problem that it solves.
 
     Attributes
     ----------
     problem : GraphProblem
     solution : Solution
     names : tuple of str or None
-        The names of the vertices, if they have any.
+        The names of the vertices, if any.
     samples : int
         The number of signals.
     unit : float
-        What the signals were divided by.
+        The number by which the signals were divided.
     threshold : float
-        Edges with less weight are left out.
+        Edges with less weight are omitted.
     stability : array or sparse array (d, d), or None
-        The share of refits to resampled signals that have an edge.
+        For every edge, the share of refits to resampled signals that contain it.
     notes : tuple of str
         Remarks on how radius and eta were chosen and on missing values.
 
@@ -78,7 +78,7 @@ class LearnedGraph:
 
     @property
     def eta(self) -> float:
-        """Eta in the squared ``unit``; the root of ``alpha·beta`` under the log-degree prior."""
+        """Eta in the squared ``unit``; for the log-degree prior, the root of ``alpha·beta``."""
         prior = self.problem.prior
         if isinstance(prior, LogDegree):
             return float(np.sqrt(prior.alpha * prior.beta))
@@ -86,34 +86,34 @@ class LearnedGraph:
 
     @cached_property
     def verdict(self) -> Verdict:
-        """What the judge says of the graph."""
+        """The judge's verdict on the graph."""
         return judge(self.problem, self.solution)
 
     @property
     def gap(self) -> float:
-        """The relative gap between value and bound, by the judge."""
+        """The relative gap between value and bound, computed by the judge."""
         return self.verdict.gap
 
     @property
     def solved(self) -> bool:
-        """Whether the judge calls the graph optimal, to a relative gap of 1e-6."""
+        """Whether the judge finds the graph optimal to a relative gap of 1e-6."""
         return self.verdict.solved(_SOLVED)
 
     @cached_property
     def adjacency(self) -> Array | sparse.csr_array:
-        """The edge weights, with those below the threshold left out."""
+        """The edge weights, without those below the threshold."""
         return above(self.solution.adjacency, self.threshold)
 
     @property
     def certain(self) -> NDArray[np.bool_]:
-        """Which edges, in the order of ``edge_arrays``, the optimal graph surely has."""
+        """Whether the optimal graph provably has each edge, in the order of ``edge_arrays``."""
         heads, tails, _ = edge_arrays(self.adjacency)
         threshold = self.threshold or EDGE_THRESHOLD
         return certain_edges(self.problem.d, self.verdict.edges, heads, tails, threshold)
 
     @cached_property
     def edges(self) -> pd.DataFrame:
-        """The edges by weight: source, target, weight, certain, and stability if it is known."""
+        """The edges by weight: source, target, weight, certain, and stability if known."""
         return edge_table(self.adjacency, self.certain, self.names, self.stability)
 
     @property
@@ -124,7 +124,7 @@ class LearnedGraph:
         return tuple(names[vertex] for vertex in np.flatnonzero(degrees == 0.0))
 
     def to_networkx(self) -> nx.Graph:
-        """Return the graph of networkx, with the names of the vertices and the weights."""
+        """Return a networkx graph with vertex names and weights."""
         return network(self.adjacency, self.names)
 
     def plot(self, axes: Axes | None = None, places: ArrayLike | None = None) -> Axes:
@@ -143,5 +143,5 @@ class LearnedGraph:
         return axes
 
     def plot_path(self, radii: Sequence[float] | None = None, axes: Axes | None = None) -> Axes:
-        """Draw the edge weights along the radius; see :meth:`RobustGraph.plot_path`."""
+        """Draw the edge weights as functions of the radius; see :meth:`RobustGraph.plot_path`."""
         return draw_path(self.problem, radii, self.names, axes)

@@ -1,4 +1,4 @@
-"""Names beside points: in fonts that have their letters, where they cover nothing.
+"""Place names beside points without overlap, in fonts that contain their letters.
 
 matplotlib is imported when first used.
 """
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 _PLAIN = "DejaVu Sans"  # comes with matplotlib
 _LONGEST = 40
 _SIDES = ((4, 2), (4, -7), (-4, 2), (-4, -7), (0, 6), (0, -11))
-_MOST = 400  # names that are tried
+_MOST = 400  # largest number of names to place
 
 
 def fonts_for(names: Sequence[str]) -> list[str]:
-    """Return families that have the letters of all names, as far as any installed one does."""
+    """Return font families that cover the letters of all names, as far as installed ones do."""
     from matplotlib import font_manager
 
     wanted = {ord(letter) for name in names for letter in name} - _letters(
@@ -49,14 +49,14 @@ def _letters(path: str) -> frozenset[int]:
 
     try:
         return frozenset(FT2Font(path).get_charmap())
-    except (OSError, RuntimeError):  # a font that cannot be read has no letters
+    except (OSError, RuntimeError):  # an unreadable font has no letters
         return frozenset()
 
 
 def place_labels(
     axes: Axes, names: Sequence[str], points: Array, importance: Array, size: float
 ) -> None:
-    """Write names beside their points, the important first; those without room are left out."""
+    """Write names beside their points, important ones first; omit those without room."""
     figure = axes.get_figure()
     assert figure is not None
     figure.canvas.draw()

@@ -1,4 +1,4 @@
-"""Projected gradient with backtracking, as Algorithms 2 and 4 print it."""
+"""Projected gradient with backtracking, as printed in Algorithms 2 and 4."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from solvers.bracket.limits import Clock
 from wdro_cvx.solution import Status
 from wdro_cvx.validation import Array
 
-#: A value, and the gradient there when it is asked for: most trial points are not accepted.
+#: A value and a function for the gradient, computed on demand: most trial points are rejected.
 Evaluation: TypeAlias = tuple[float, Callable[[], Array]]
 Objective: TypeAlias = Callable[[Array], Evaluation]
 
@@ -23,16 +23,16 @@ _DECREASE = 1e-4
 
 @dataclass(frozen=True)
 class PlainDescent:
-    """Where plain projected gradient ended.
+    """The result of plain projected gradient.
 
     Attributes
     ----------
     weights : array (m,)
     status : Status
-        ``INACCURATE`` if the paper's rule ended it, which proves nothing; ``FAILED`` if the
-        gradient was not finite.
+        ``INACCURATE`` if the paper's rule ended the run, because that rule proves nothing;
+        ``FAILED`` if the gradient was not finite.
     history : list of mappings
-        Of every step the ``value`` after it, its ``length`` ``‖v_{k+1} - v_k‖`` and the ``step``
+        For every step, the ``value`` after it, its ``length`` ``‖v_{k+1} - v_k‖`` and the ``step``
         size s.
     """
 
@@ -47,20 +47,20 @@ def plain_descent(
     """Iterate ``v ← (v - s∇f(v))₊`` until a step is shorter than ``tol``.
 
     The line search halves s from 1 until ``f((v - s∇f)₊) ≤ f(v) + c⟨∇f, (v - s∇f)₊ - v⟩`` with
-    ``c = 1e-4``: Armijo's condition along the projection arc. Where no s decreases f, rounding ends
-    the search with a step of length 0, and the descent with it.
+    ``c = 1e-4``: Armijo's condition along the projection arc. If no s decreases f, rounding ends
+    the search with a step of length 0, which also ends the descent.
 
     Parameters
     ----------
     objective : callable
-        Value and gradient; an infinite value is outside the domain.
+        Returns value and gradient; the value is infinite outside the domain.
     start : array (m,), nonnegative
     tol : float > 0
         The paper's error.
     max_iterations : int
         The paper's maxIter.
     clock : Clock
-        Its limit ends the descent.
+        Its time limit ends the descent.
     """
     weights = start
     value, gradient_of = objective(weights)

@@ -54,8 +54,8 @@ def bisect_multiplier(
     top = float(np.linalg.eigvalsh(matrix)[-1])
     if top <= 0.0:
         raise ProblemError("laplacian has no positive eigenvalue, so γ is not determined.")
-    # At the root ε(γ - λmax) ≤ ‖LΘ^½‖, which bounds it from above. Halving the distance to λmax
-    # then brackets it; where no root is found down to the tolerance, this is the hard case.
+    # The root satisfies ε(γ - λmax) ≤ ‖LΘ^½‖, which bounds it from above. Halving the distance to
+    # λmax then brackets it. If there is no root down to the tolerance, this is the hard case.
     width = float(np.sqrt(max(float(np.vdot(matrix @ matrix, moment)), 0.0))) / radius
     while width > tol * top and slope_in_gamma(moment, matrix, top + width / 2, radius) > 0:
         width /= 2
@@ -74,11 +74,11 @@ def bisect_multiplier(
 def slope_in_gamma(moment: Array, laplacian: Array, gamma: float, radius: float) -> float:
     """Return ``∂g/∂γ = ε² - Tr((I - γ(γI - L)⁻¹)²Θ)``, equation 30.
 
-    ``I - γ(γI - L)⁻¹`` is ``-(γI - L)⁻¹L``.
+    It is computed from ``I - γ(γI - L)⁻¹ = -(γI - L)⁻¹L``.
     """
     shifted = gamma * np.eye(laplacian.shape[0]) - laplacian
     try:
         moved = np.linalg.solve(shifted, laplacian)
-    except np.linalg.LinAlgError:  # γ is λmax to rounding
+    except np.linalg.LinAlgError:  # γ equals λmax up to rounding
         return -np.inf
     return radius**2 - float(np.vdot(moved @ moment, moved))

@@ -1,6 +1,6 @@
 """Block coordinate descent on (γ, L) for the Gaussian scenario: an improved version of Algorithm 3.
 
-γ comes from a bisection that finds its bracket, and L for fixed γ from spectral projected gradient
+A bisection that first finds its bracket gives γ. Spectral projected gradient gives L for fixed γ,
 with the gradient ``γ²𝒯*((γI - L)⁻¹Θ(γI - L)⁻¹) + …``. The paper merges the two inverses as if they
 commuted with Θ (docs/paper.md E3). The paper's algorithm is ``PrintedDescent``.
 """
@@ -31,22 +31,22 @@ from wdro_cvx.validation import Array, tolerance, whole_number
 class BlockDescent(Solver):
     """Block descent on (γ, L), an improved version of the paper's Algorithm 3.
 
-    Beside the paper's algorithm, :class:`PrintedDescent`, it brackets γ before it bisects, takes
-    Barzilai and Borwein's steps in L, solves for L only as accurately as the round needs, and stops
-    when the gap is proved. It solves the problem with the trace penalty and the one with the exact
+    Unlike the paper's algorithm, :class:`PrintedDescent`, it brackets γ before the bisection, takes
+    Barzilai-Borwein steps in L, solves for L only as accurately as the round needs, and stops when
+    the gap is proved. It solves both the problem with a trace penalty and the one with an exact
     trace.
 
-    In the hard case (a radius that is large for the number of samples) γ runs into λmax, where the
-    L-step has no minimum; the status then says that a limit was reached, and the bound is poor.
+    In the hard case (a radius that is large for the number of samples), γ approaches λmax, and the
+    L-step has no minimum. The status then reports that a limit was reached, and the bound is poor.
 
     Parameters
     ----------
     tol : float
-        Relative accuracy of the value; proved, not estimated.
+        Relative accuracy of the value; it is proved, not estimated.
     max_iterations : int
-        Limit of outer iterations.
+        Largest number of outer iterations.
     max_inner_iterations : int
-        Limit of projected gradient steps in each of them.
+        Largest number of projected gradient steps per outer iteration.
     time_limit : float
         Seconds after which to stop, with the status ``TIME_LIMIT``.
 
@@ -77,7 +77,7 @@ class BlockDescent(Solver):
 
     @classmethod
     def check_claim(cls, problem: GraphProblem) -> None:
-        """Raise ProblemError unless signals move in the Euclidean metric, and for other priors."""
+        """Raise ProblemError unless the transport is Euclidean and the prior is the paper's."""
         super().check_claim(problem)
         frobenius_of(problem.prior, "BlockDescent")
         check_step(problem)
@@ -85,7 +85,7 @@ class BlockDescent(Solver):
     def solve(self, problem: GraphProblem) -> Solution:
         """Solve the problem from the complete graph."""
         self.check_claim(problem)
-        if problem.ambiguity.radius == 0.0:  # γ = ∞: only the L-step is left
+        if problem.ambiguity.radius == 0.0:  # γ = ∞, so only the L-step is left
             settings = self.tol, self.max_inner_iterations, self.time_limit
             return ProjectedGradient(*settings).solve(problem)
         clock = Clock(self.time_limit)
@@ -101,16 +101,16 @@ class BlockDescent(Solver):
             descent = self._update_laplacian(problem, gamma, weights, inner_target, clock)
             weights, inner_total = descent.weights, inner_total + descent.iterations
             laplacian = laplacian_from_weights(weights)
-            if not weights.any():  # a weak penalty may empty the graph, which has no γ
+            if not weights.any():  # a weak penalty may leave no edges, and then no γ
                 break
             _, old_moment = fixed_gamma(problem, laplacian, gamma)
             gamma = bisect_multiplier(moment, laplacian, radius)
             risk, new_moment = fixed_gamma(problem, laplacian, gamma)
             value = risk + problem.regularisation(laplacian)
-            if not np.isfinite(value):  # γ = λmax: the hard case, in which this method ends
+            if not np.isfinite(value):  # γ = λmax, the hard case: this method cannot go on
                 break
-            # The inner subgradient was taken at the old γ; the new one is the minimiser, so by
-            # Danskin the difference of the two gradients makes it one of the whole objective.
+            # The inner subgradient belongs to the old γ, but the new γ is the minimiser. By
+            # Danskin, adding the difference of gradients gives one of the whole objective.
             subgradient = descent.subgradient + adjoint(new_moment - old_moment)
             suboptimality = strong_convexity_bound(problem, subgradient, descent.rounding)
             history.append({"value": value, "suboptimality": suboptimality, "gamma": gamma})
@@ -153,8 +153,8 @@ class BlockDescent(Solver):
 def fixed_gamma(problem: GraphProblem, laplacian: Array, gamma: float) -> tuple[float, Array]:
     """Return the risk for fixed γ and its derivative in L.
 
-    These are ``γ(ε² - Tr Θ) + γ²Tr((γI - L)⁻¹Θ)`` and ``γ²(γI - L)⁻¹Θ(γI - L)⁻¹``; the risk is
-    infinite, and the derivative zero, unless ``γI ≻ L``.
+    They are ``γ(ε² - Tr Θ) + γ²Tr((γI - L)⁻¹Θ)`` and ``γ²(γI - L)⁻¹Θ(γI - L)⁻¹``. Unless
+    ``γI ≻ L``, the risk is infinite and the derivative is set to zero.
     """
     identity = np.eye(problem.d)
     try:
@@ -163,7 +163,7 @@ def fixed_gamma(problem: GraphProblem, laplacian: Array, gamma: float) -> tuple[
         return np.inf, np.zeros_like(laplacian)
     moment = problem.nominal.second_moment
     inverse = linalg.cho_solve(factor, identity, check_finite=False)
-    # Written as ⟨Θ, L⟩ plus the premium, which has no cancellation between large terms.
+    # Computed as ⟨Θ, L⟩ plus the premium, without cancellation between large terms.
     premium = float(np.vdot(laplacian @ inverse @ laplacian, moment))
     risk = float(np.vdot(moment, laplacian)) + gamma * problem.ambiguity.radius**2 + premium
     return risk, gamma**2 * (inverse @ moment @ inverse)

@@ -1,4 +1,4 @@
-"""Algorithm 3 as printed: γ by the bisection of Algorithm 1, L by Algorithm 2, in turn."""
+"""Algorithm 3 as printed: alternate between γ (Algorithm 1, bisection) and L (Algorithm 2)."""
 
 from __future__ import annotations
 
@@ -28,36 +28,36 @@ from wdro_cvx.validation import Array, real_number, whole_number
 @register
 @dataclass(frozen=True)
 class PrintedDescent(Solver):
-    """The paper's algorithm for the Gaussian scenario (3, with 1 and 2).
+    """The paper's algorithm for the Gaussian scenario (Algorithm 3, with 1 and 2).
 
-    It alternates between γ, by bisection on ``[λmax + b, aλmax]``, and L, by projected gradient
-    with the penalty ``β(Tr L - d)²`` in the gradient, and stops when
+    It alternates between bisection for γ on ``[λmax + b, aλmax]`` and projected gradient for L,
+    with the penalty ``β(Tr L - d)²`` in the gradient. It stops when
     ``‖L_{k+1} - L_k‖_F < error``. The problem must therefore have a ``trace_penalty``, which is β;
-    one with a fixed trace is refused. :class:`BlockDescent` is an improved version for both, and
-    takes far fewer steps.
+    a fixed trace is rejected. :class:`BlockDescent` is an improved version for both kinds of trace
+    and takes far fewer steps.
 
-    The stopping rule says nothing about the value, and no answer is called ``SOLVED``.
+    The stopping rule says nothing about the value, so no answer is called ``SOLVED``.
 
     Notes
     -----
-    What the paper leaves open is chosen as follows; the line search and the test of ``γI ≻ L`` are
-    those of :class:`PrintedGradient`.
+    The paper leaves some choices open; they are made as follows. The line search and the test of
+    ``γI ≻ L`` are those of :class:`PrintedGradient`.
 
     - One *error* ends all three loops: the outer one, the bisection and the projected gradient.
-    - Start: the complete graph with trace d. Algorithm 2 starts from the last L; started afresh
-      every time it takes some twenty times as long.
+    - Start: the complete graph with trace d. Algorithm 2 starts from the last L; with a cold start
+      every time, it takes some twenty times as long.
     - a = 100, b = 1e-4: with a = 10 the bracket misses the root on ordinary data of 20 vertices.
     - λmax is computed from all eigenvalues.
-    - Where g has no sign change on the bracket the printed bisection repeats one round for ever.
-      Here it raises SolverError, which says which of a and b to change.
+    - If the derivative of g has no sign change on the bracket, the printed bisection never ends.
+      This version raises SolverError, which says which of a and b to change.
 
-    The values decrease from one round to the next except for the *error* in γ.
+    The values decrease from one round to the next, up to the *error* in γ.
 
     Parameters
     ----------
     tol : float > 0
-        The paper's *error*: lengths of steps and of the bracket, not a relative gap as in other
-        solvers.
+        The paper's *error*. It limits the lengths of steps and of the bracket; it is not a relative
+        gap as in other solvers.
     upper_factor : float > 1
         The paper's *a*.
     lower_shift : float > 0
@@ -67,8 +67,8 @@ class PrintedDescent(Solver):
     max_inner_iterations : int
         The paper's *maxIter* of Algorithm 2.
     as_printed : bool
-        Whether to use the gradient of equation 35 as it is printed. It is wrong unless L and Θ
-        commute (docs/paper.md E3), and the descent ends above the optimum whatever *error* is.
+        Whether to use the gradient of equation 35 as printed. It is wrong unless L and Θ commute
+        (docs/paper.md E3), and the descent then ends above the optimum for any *error*.
     time_limit : float
         Seconds after which to stop, with the status ``TIME_LIMIT``.
 
@@ -103,7 +103,7 @@ class PrintedDescent(Solver):
 
     @classmethod
     def check_claim(cls, problem: GraphProblem) -> None:
-        """Raise ProblemError unless this is the paper's Gaussian scenario, the trace penalised."""
+        """Raise ProblemError unless this is the paper's Gaussian scenario with a trace penalty."""
         super().check_claim(problem)
         check_penalised(problem, cls.__name__)
         if problem.ambiguity.radius == 0.0:
@@ -123,15 +123,15 @@ class PrintedDescent(Solver):
         Returns
         -------
         Solution
-            Without a bound. Its status is ``INACCURATE`` where the paper's rule ended the run,
-            ``ITERATION_LIMIT`` or ``TIME_LIMIT``. ``iterations`` counts the steps of Algorithm 2
-            in all rounds. ``history`` has, for every round, ``gamma``, the ``value`` of g with the
-            penalty, the ``length`` ``‖L_{k+1} - L_k‖_F`` and the number of ``steps``.
+            It has no bound. Its status is ``INACCURATE`` if the paper's rule ended the run, and
+            otherwise ``ITERATION_LIMIT`` or ``TIME_LIMIT``. ``iterations`` counts the steps of
+            Algorithm 2 in all rounds. ``history`` has, for every round, ``gamma``, the ``value`` of
+            g with the penalty, the ``length`` ``‖L_{k+1} - L_k‖_F`` and the number of ``steps``.
 
         Raises
         ------
         ProblemError
-            If the set is another one, the trace is fixed, the prior is not the paper's, or the
+            If the set is of another kind, the trace is fixed, the prior is not the paper's, or the
             radius is 0.
         SolverError
             If Algorithm 1 does not bracket γ.
@@ -174,7 +174,7 @@ class PrintedDescent(Solver):
         )
 
     def bisect(self, problem: GraphProblem, laplacian: Array) -> float:
-        """Run Algorithm 1: return γ for a fixed L.
+        """Return γ for a fixed L by Algorithm 1.
 
         Parameters
         ----------
@@ -199,7 +199,7 @@ class PrintedDescent(Solver):
 
         top = float(np.linalg.eigvalsh(laplacian)[-1])
         low, high = top + self.lower_shift, self.upper_factor * top
-        width = max(self.tol, 2 * float(np.spacing(high)))  # no bracket of numbers is narrower
+        width = max(self.tol, 2 * float(np.spacing(high)))  # limit of floating point
         at_low, at_high = slope(low), slope(high)
         while True:
             middle = (low + high) / 2

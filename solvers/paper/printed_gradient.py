@@ -31,40 +31,41 @@ from wdro_cvx.validation import Array, real_number, whole_number
 @register
 @dataclass(frozen=True)
 class PrintedGradient(Solver):
-    """The paper's algorithm for the general scenario (4), and its step in L at a fixed γ (2).
+    """The paper's algorithm for the general scenario (4), and its L-step at a fixed γ (2).
 
     It iterates ``v ← (v - s∇m(v))₊`` on the edge weights, with the penalty ``β(Tr L - d)²`` in the
     gradient, and stops when ``‖v_{k+1} - v_k‖ < error``. The problem must therefore have a
-    ``trace_penalty``, which is β; one with a fixed trace is refused. :class:`ProjectedGradient` is
-    an improved version for both, and takes far fewer steps.
+    ``trace_penalty``, which is β; a fixed trace is rejected. :class:`ProjectedGradient` is an
+    improved version for both kinds of trace and takes far fewer steps.
 
-    The stopping rule says nothing about the value: steps shrink like 1/β and with the number of
-    edges, so that for large β the rule ends far from the optimum. No answer is called ``SOLVED``.
+    The stopping rule says nothing about the value. Steps shrink like 1/β and with the number of
+    edges, so for large β the rule stops far from the optimum. No answer is called ``SOLVED``.
 
     Notes
     -----
-    What the paper leaves open is chosen as follows.
+    The paper leaves some choices open; they are made as follows.
 
     - Line search: s is halved from 1 until Armijo's condition holds along the projection arc, with
-      the constant 1e-4. Times and counts of steps depend on it.
+      the constant 1e-4. Times and numbers of steps depend on this choice.
     - Start: the complete graph with trace d, which has v > 0.
-    - ``γI ≻ L``, without which equation 34 has no minimum (docs/paper.md E12): the line search
-      refuses a point at which the Cholesky factorisation fails.
-    - ``L = 0``, where the gradient of the norm is 0/0: it is 0.
-    - ``p = 1``, where equation 45 has no q: its limit, shared by the vertices of largest degree.
+    - ``γI ≻ L``: without it, equation 34 has no minimum (docs/paper.md E12). The line search
+      rejects points at which the Cholesky factorisation fails.
+    - ``L = 0``: the printed gradient of the norm is 0/0; it is set to 0.
+    - ``p = 1``: equation 45 has no q. Its limit is used, shared by the vertices of largest degree.
       The descent may stall at a kink (docs/paper.md E14).
 
     Parameters
     ----------
     tol : float > 0
-        The paper's *error*: the length of a step, not a relative gap as in other solvers.
+        The paper's *error*. It limits the length of a step; it is not a relative gap as in other
+        solvers.
     max_iterations : int
         The paper's *maxIter*.
     as_printed : bool
-        Whether to use the gradients of equations 35 and 45 as they are printed. They are wrong
-        (docs/paper.md E3, E4): with equation 35 the descent stalls; with equation 45 it is right
-        for p = 2, stalls for p = 3/2, and fails with a negative number to a fractional power for
-        p = 3 and p = 4.
+        Whether to use the gradients of equations 35 and 45 as printed. They are wrong
+        (docs/paper.md E3, E4). With equation 35, the descent stalls. With equation 45, it is
+        correct for p = 2, stalls for p = 3/2, and fails for p = 3 and p = 4, because it raises a
+        negative number to a fractional power.
     time_limit : float
         Seconds after which to stop, with the status ``TIME_LIMIT``.
 
@@ -93,7 +94,7 @@ class PrintedGradient(Solver):
 
     @classmethod
     def check_claim(cls, problem: GraphProblem) -> None:
-        """Raise ProblemError unless this is the paper's general scenario, the trace penalised."""
+        """Raise ProblemError unless this is the paper's general scenario with a trace penalty."""
         super().check_claim(problem)
         check_penalised(problem, cls.__name__)
 
@@ -108,14 +109,15 @@ class PrintedGradient(Solver):
         Returns
         -------
         Solution
-            Without a bound. Its status is ``INACCURATE`` where the paper's rule ended the run,
-            ``ITERATION_LIMIT``, ``TIME_LIMIT``, or ``FAILED`` where the gradient was not a number.
-            ``history`` has the ``value``, ``length`` and ``step`` size of every step.
+            It has no bound. Its status is ``INACCURATE`` if the paper's rule ended the run,
+            ``FAILED`` if the gradient was not finite, and otherwise ``ITERATION_LIMIT`` or
+            ``TIME_LIMIT``. ``history`` has the ``value``, ``length`` and ``step`` size of every
+            step.
 
         Raises
         ------
         ProblemError
-            If the set is another one, the trace is fixed, or the prior is not the paper's.
+            If the set is of another kind, the trace is fixed, or the prior is not the paper's.
         """
         self.check_claim(problem)
         objective = general_objective(problem, self.as_printed)
@@ -133,18 +135,18 @@ class PrintedGradient(Solver):
         multiplier : float
             γ, above λmax of the start.
         start : array (d, d), optional
-            The Laplacian to start from; the complete graph if not given.
+            The Laplacian to start from; by default the complete graph.
 
         Returns
         -------
         Solution
-            As :meth:`solve` returns it. The values in ``history`` are ``g(γ, L)`` with the penalty,
-            at or above the objective, which is ``value``.
+            The same as from :meth:`solve`. The values in ``history`` are ``g(γ, L)`` with the
+            penalty; they are at least the objective, which is ``value``.
 
         Raises
         ------
         ProblemError
-            If the set is another one, the trace is fixed, the prior is not the paper's, or γ is
+            If the set is of another kind, the trace is fixed, the prior is not the paper's, or γ is
             not above λmax.
         """
         if not isinstance(problem.ambiguity, GaussianBall | WassersteinBall):

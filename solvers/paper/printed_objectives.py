@@ -1,7 +1,7 @@
 """The objectives of Algorithms 2 and 4 with their gradients: equations 34, 35, 44 and 45.
 
 Both are functions of the edge weights v ≥ 0 and contain the penalty ``β(Tr L - d)²``. The gradients
-are corrected (docs/paper.md E3, E4) unless the printed ones are asked for.
+are corrected (docs/paper.md E3, E4) unless the printed ones are requested.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def check_penalised(problem: GraphProblem, who: str) -> None:
 def general_objective(problem: GraphProblem, as_printed: bool) -> Objective:
     """Return ``m(v)`` of equation 44 with its gradient.
 
-    It is ``⟨Θ, L⟩ + η‖L‖² + ε‖vec L‖_q + β(Tr L - d)²``. All of it is computed from the weights and
-    the degrees, the entries of L.
+    It is ``⟨Θ, L⟩ + η‖L‖² + ε‖vec L‖_q + β(Tr L - d)²``, computed from the entries of L: the
+    weights and the degrees.
     """
     linear = adjoint(problem.nominal.second_moment)
     ambiguity, prior = problem.ambiguity, _prior(problem)
@@ -57,11 +57,11 @@ def general_objective(problem: GraphProblem, as_printed: bool) -> Objective:
 
 
 def gaussian_objective(problem: GraphProblem, gamma: float, as_printed: bool) -> Objective:
-    """Return ``g(γ, L) + β(Tr L - d)²`` for fixed γ, which is ``r(v)`` of equation 34 + a constant.
+    """Return ``g(γ, L) + β(Tr L - d)²`` for fixed γ: ``r(v)`` of equation 34 plus a constant.
 
-    The constant is ``γ(ε² - Tr Θ)``. The risk is written as ``⟨Θ, L⟩ + γε² + Tr(L(γI - L)⁻¹LΘ)``,
-    which is the same number without the cancellation of large terms. It is infinite unless
-    ``γI ≻ L``, which a Cholesky factorisation decides.
+    The constant is ``γ(ε² - Tr Θ)``. The risk is computed as ``⟨Θ, L⟩ + γε² + Tr(L(γI - L)⁻¹LΘ)``,
+    which is equal but avoids cancellation of large terms. It is infinite unless ``γI ≻ L``; a
+    Cholesky factorisation tests this.
     """
     root = problem.nominal.factor.T  # Θ = root rootᵀ
     linear = adjoint(problem.nominal.second_moment)
@@ -119,7 +119,7 @@ def _power_sum(entries: Array, q: float) -> float:
 
 
 def _vector_norm(weights: Array, degree: Array, q: float, as_printed: bool) -> Evaluation:
-    """Return ``‖vec L‖_q``, whose entries are the degrees and twice each weight, negated."""
+    """Return ``‖vec L‖_q`` with its gradient; L has the degrees and, twice, each negated weight."""
     largest = float(degree.max())
     if largest == 0.0:  # 0/0 in equation 45
         return 0.0, lambda: np.zeros_like(weights)
@@ -128,7 +128,7 @@ def _vector_norm(weights: Array, degree: Array, q: float, as_printed: bool) -> E
         top = degree == largest
         share = top / np.count_nonzero(top)
         return largest, lambda: share[heads] + share[tails]
-    # In units of the largest entry, whose powers neither overflow nor vanish.
+    # Divided by the largest entry, so powers neither overflow nor vanish.
     diagonal, entries = degree / largest, weights / largest
     total = _power_sum(diagonal, q) + 2.0 * _power_sum(entries, q)
 

@@ -1,8 +1,8 @@
 """Projected gradient on the edge weights: an improved version of Algorithm 4.
 
 The gradient of the worst-case risk is 𝒯* of the worst-case second moment (Danskin), so one
-algorithm serves every ambiguity set. For the moment ball this is the paper's gradient with the
-sign that it lacks (docs/paper.md E4). The paper's algorithm is ``PrintedGradient``.
+algorithm serves every ambiguity set. For the moment ball, this is the paper's gradient with its
+missing sign corrected (docs/paper.md E4). The paper's algorithm is ``PrintedGradient``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from wdro_cvx.moments.points import as_moment
 from wdro_cvx.priors import frobenius_of
 from wdro_cvx.validation import Array, tolerance, whole_number
 
-_SMOOTHING_CUT = 0.1  # each stage for p = 1 smooths by this much less than the one before
+_SMOOTHING_CUT = 0.1  # ratio of the smoothing of successive stages for p = 1
 
 
 @register
@@ -31,24 +31,24 @@ _SMOOTHING_CUT = 0.1  # each stage for p = 1 smooths by this much less than the 
 class ProjectedGradient(Solver):
     """Projected gradient with spectral steps: an improved version of the paper's Algorithm 4.
 
-    Beside the paper's algorithm, :class:`PrintedGradient`, it takes Barzilai and Borwein's steps
-    with a nonmonotone line search, has the trace penalty in the projection instead of the gradient,
-    and stops when the gap is proved instead of when a step is short. It solves the problem with
-    the trace penalty and the one with the exact trace, and takes any ambiguity set.
+    Unlike the paper's algorithm, :class:`PrintedGradient`, it takes Barzilai-Borwein steps with a
+    nonmonotone line search, puts the trace penalty into the projection instead of the gradient, and
+    stops when the gap is proved instead of when a step is short. It solves both the problem with a
+    trace penalty and the one with an exact trace, and accepts any ambiguity set.
 
-    For ``MomentBall`` the printed formula has no meaning at two ends. With ``p = ∞`` the norm is
-    constant on Laplacians of fixed trace and its gradient ``4ε`` per edge is used. With ``p = 1``
-    the norm is the largest degree, which is not differentiable: it is replaced by
-    ``μ·log Σ exp(deg/μ)``, at most ``μ·log d`` above it, with μ driven down until that is half the
-    tolerance.
+    For ``MomentBall``, the printed formula is undefined at both ends of the range of p. With
+    ``p = ∞``, the norm is constant on Laplacians of fixed trace; its gradient ``4ε`` per edge is
+    used. With ``p = 1``, the norm is the largest degree, which is not differentiable. It is
+    replaced by ``μ·log Σ exp(deg/μ)``, which exceeds it by at most ``μ·log d``, and μ is reduced
+    until this is half the tolerance.
 
-    Where the worst case is not smooth at the optimum (a Wasserstein ball that is large for the
-    number of samples) the method stalls, and the status says so.
+    If the worst case is not smooth at the optimum (a Wasserstein ball that is large for the number
+    of samples), the method stalls, and the status says so.
 
     Parameters
     ----------
     tol : float
-        Relative accuracy of the value; proved, not estimated.
+        Relative accuracy of the value; it is proved, not estimated.
     max_iterations : int
     time_limit : float
         Seconds after which to stop, with the status ``TIME_LIMIT``.

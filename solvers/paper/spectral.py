@@ -1,12 +1,12 @@
 """Spectral projected gradient, the inner loop of the improved versions of Algorithms 2 to 4.
 
-The trial step is Barzilai and Borwein's (Birgin, Martínez and Raydan's spectral projected
-gradient, SIAM J. Optim. 2000) and the line search backtracks along the projection arc. Plain steps
-need a number of iterations in proportion to d, because 𝒯*𝒯 has condition number d.
+The trial step is the Barzilai-Borwein step (spectral projected gradient; Birgin, Martínez and
+Raydan, SIAM J. Optim. 2000), and the line search backtracks along the projection arc. Plain steps
+need a number of iterations proportional to d, because 𝒯*𝒯 has condition number d.
 
-Stopping is by strong convexity and not, as printed, by the length of a step, which a short step
-passes anywhere: with ``ξ`` a subgradient of the constrained objective at the iterate,
-``f - f* ≤ ‖ξ‖²/8η``.
+The stopping rule uses strong convexity: if ``ξ`` is a subgradient of the constrained objective at
+the iterate, then ``f - f* ≤ ‖ξ‖²/8η``. The printed rule tests the length of a step, which short
+steps pass anywhere.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from wdro_cvx import GraphProblem
 from wdro_cvx.solution import Status
 from wdro_cvx.validation import Array
 
-#: Value and gradient of the smooth part of the objective, the trace penalty left out.
+#: Value and gradient of the smooth part of the objective, without the trace penalty.
 Oracle = Callable[[Array], tuple[float, Array]]
 
-_MEMORY = 10  # the line search compares with the worst of this many last values
+_MEMORY = 10  # the line search compares with the largest of this many recent values
 _DECREASE = 1e-4
 _SHRINK = 0.5
 _EPS = float(np.finfo(float).eps)
@@ -34,20 +34,20 @@ _EPS = float(np.finfo(float).eps)
 
 @dataclass(frozen=True)
 class Descent:
-    """Where projected gradient ended.
+    """The result of projected gradient.
 
     Attributes
     ----------
     weights : array (m,)
     value : float
-        The objective there, penalty included.
+        The objective at the weights, including the penalty.
     subgradient : array (m,)
-        An element of the subdifferential of objective plus constraint.
+        An element of the subdifferential of the objective plus the constraint.
     rounding : float
-        How far rounding may have moved the subgradient: a step that is lost in the last digit of
-        the weights would otherwise look like a zero.
+        A bound on the error of the subgradient from rounding. Without it, a step lost in the last
+        digit of the weights would look like a zero subgradient.
     suboptimality : float
-        ``(‖subgradient‖ + rounding)²/8η``, a bound of ``value - optimum``.
+        ``(‖subgradient‖ + rounding)²/8η``, an upper bound on ``value - optimum``.
     status : Status
         ``INACCURATE`` if no descent was left in double precision.
     """
@@ -63,7 +63,7 @@ class Descent:
 
 
 def strong_convexity_bound(problem: GraphProblem, subgradient: Array, rounding: float) -> float:
-    """Return ``(‖ξ‖ + rounding)²/8η``: a point with subgradient ξ misses by at most this."""
+    """Return ``(‖ξ‖ + rounding)²/8η``, a bound on ``f - f*`` at a point with subgradient ξ."""
     return (float(np.linalg.norm(subgradient)) + rounding) ** 2 / (8 * problem.prior.beta)
 
 
@@ -82,13 +82,13 @@ def spectral_descent(
     problem : GraphProblem
         Gives the feasible set, the trace penalty and ``4η``, the modulus of strong convexity.
     oracle : callable
-        The objective without the penalty; an infinite value is outside its domain.
+        The objective without the penalty; its value is infinite outside its domain.
     start : array (m,), feasible
     target : float
         Relative accuracy.
     max_iterations : int
     clock : Clock
-        Its limit ends the descent with what it has.
+        Its time limit ends the descent with the best point so far.
     """
     proximal = proximal_step(problem)
     weights = start
@@ -119,7 +119,7 @@ def spectral_descent(
             if value <= max(recent) - _DECREASE / (2 * step) * length:
                 break
             step *= _SHRINK
-            # Lost in rounding: what moved, or (the projection has rounding of its own) what was to.
+            # Stop if rounding hides the actual or, as projections round too, the intended step.
             asked = step**2 * float(gradient @ gradient)
             if min(length, asked) <= (4 * _EPS) ** 2 * float(weights @ weights):
                 return replace(best, status=Status.INACCURATE, iterations=iteration)

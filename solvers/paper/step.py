@@ -1,9 +1,9 @@
-"""The feasible edge weights of a problem, as the proximal step that keeps to them.
+"""The proximal step onto the feasible edge weights of a problem.
 
-With the exact trace this is the projection onto ``{w ≥ 0, 1ᵀw = T/2}``. With the paper's trace
-penalty the printed algorithms project onto ``w ≥ 0`` and leave ``β(Tr L - T)²`` to the gradient,
-whose curvature ``8β·d(d-1)/2`` then dictates steps so short that large β never converge. The
-penalty goes into the step instead: the minimiser has the same form ``(v - θ)₊``.
+With an exact trace, this is the projection onto ``{w ≥ 0, 1ᵀw = T/2}``. With the paper's trace
+penalty, the printed algorithms project onto ``w ≥ 0`` and put ``β(Tr L - T)²`` into the gradient.
+Its curvature ``8β·d(d-1)/2`` then forces steps so short that large β never converge. Here the
+penalty is part of the step instead; the minimiser has the same form ``(v - θ)₊``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Proximal = Callable[[Array, float], Array]
 
 
 def check_step(problem: GraphProblem) -> None:
-    """Raise ProblemError where there is no such step."""
+    """Raise ProblemError if the problem has no such step."""
     if problem.bounds is not None and not problem.prior.trace.fixed:
         raise ProblemError(
             "projected gradient does not combine bounds with a trace penalty. Use "
@@ -45,12 +45,12 @@ def proximal_step(problem: GraphProblem) -> Proximal:
 
 
 def start_weights(problem: GraphProblem) -> Array:
-    """Return the weights of the complete graph, or the nearest that the bounds allow."""
+    """Return the weights of the complete graph, or the nearest weights within the bounds."""
     return weights_from_laplacian(problem.prior.start(problem.d))
 
 
 def _penalty_shift(point: Array, stiffness: float, half_trace: float) -> float:
-    """Solve ``θ = stiffness·(Σ(v - θ)₊ - T/2)`` for θ, by sorting."""
+    """Return the solution θ of ``θ = stiffness·(Σ(v - θ)₊ - T/2)``, by sorting."""
     ordered = -np.sort(-point)
     counts = np.arange(1, ordered.size + 1)
     shifts = stiffness * (np.cumsum(ordered) - half_trace) / (1 + stiffness * counts)

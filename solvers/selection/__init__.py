@@ -1,1 +1,1 @@
-"""Choosing what the data do not fix: radius, strength of the prior, stability of edges."""
+"""Choose the radius and the strength of the prior, and measure the stability of edges."""

@@ -107,7 +107,7 @@ def checked_block(block: int, n: int) -> int:
 
 
 def has_law(signals: Signals, ambiguity: AmbiguitySet, block: int = 1) -> bool:
-    """Say whether the half-sample distance is calibrated on simulated tables.
+    """Return whether the half-sample distance is calibrated on simulated tables.
 
     Runs of rows and rows with holes are not independent draws from a model.
     """

@@ -1,4 +1,4 @@
-"""From the estimator's options to a problem and its answer."""
+"""Turn the estimator's options into a problem and solve it."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def check_options(
     Returns
     -------
     AmbiguitySet
-        The set; its radius does not count.
+        The set; its radius does not matter.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def _kind(ambiguity: str | AmbiguitySet, radius: float | str) -> AmbiguitySet:
 
 
 def warn_if_uncovered(signals: Signals, nominal: Nominal, kind: AmbiguitySet, block: int) -> None:
-    """Warn where the bootstrap's radius is too small to cover the truth with its 95 %."""
+    """Warn if the bootstrap's radius is too small to cover the truth with 95 % confidence."""
     structure = kind.structure(nominal) if len(signals) < signals.d else None
     few = isinstance(structure, Transport) and structure.moves_all
     if few and not has_law(signals, kind, block):
@@ -127,7 +127,7 @@ def build_problem(
     radius: float,
     eta: float,
 ) -> GraphProblem:
-    """Return the problem of a set, a prior by name, and their sizes."""
+    """Return the problem with a given set, named prior, radius and eta."""
     ball = replace(kind, radius=radius)
     if prior == "log-degree":
         return GraphProblem(nominal, ball, prior=LogDegree(eta, eta, bounds))
@@ -141,7 +141,7 @@ def solve_stated(
     neighbours: float | None,
     progress: bool,
 ) -> tuple[GraphProblem, Solution]:
-    """Return the problem with the eta, scale and radius that it ended up with, and its answer."""
+    """Return the problem with its final eta, scale and radius, and its solution."""
     if neighbours is not None:
         find = with_smaller_radius if isinstance(radius, str) else solve_for_neighbours
         fit = find(problem, neighbours, tol)
@@ -155,7 +155,7 @@ def solve_stated(
                 stacklevel=3,
             )
         return fit.problem, fit.solution
-    # Only large graphs take long enough to look at.
+    # Only large graphs take long enough for a progress display.
     answer = solve(problem, tol, progress=progress and problem.d > SPARSE_FROM)
     finished = answer.status is not Status.INTERRUPTED
     if finished and isinstance(problem.prior, LogDegree) and problem.bounds is None:

@@ -1,11 +1,11 @@
-"""A model that the signals may come from, with variance in all directions.
+"""A model of the signals with variance in all directions.
 
-Resampled rows contain nothing of the directions that the sample lacks, and with more vertices than
-signals these are most of the truth. This module therefore draws new tables from a shrunk covariance
-(Ledoit and Wolf, J. Multivariate Anal. 2004). Their shrinkage intensity minimises the squared
-error, which leaves the eigenvalues too much alike. Since the distance between a table and its truth
-depends on the spread of the eigenvalues, they are raised to the power at which the trace of the
-squared covariance equals its unbiased estimate.
+Resampled rows have no variance in directions that the sample lacks. With more vertices than
+signals, these are most directions of the truth. This module therefore draws new tables from a
+shrunk covariance (Ledoit and Wolf, J. Multivariate Anal. 2004). Their shrinkage minimises the
+squared error, which leaves the eigenvalues too much alike. The distance between a table and its
+truth depends on the spread of the eigenvalues. They are therefore raised to the power at which the
+trace of the squared covariance equals its unbiased estimate.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scipy import linalg, optimize
 
 from wdro_cvx.validation import Array
 
-_LEAST = 1e-9  # times the largest eigenvalue, so that logarithms are finite
+_LEAST = 1e-9  # least eigenvalue relative to the largest; keeps logarithms finite
 _STEEPEST = 64.0
 # The level of the test for heavy tails. A false alarm only enlarges the radius a little; with few
 # signals a stricter level would miss many heavy tails.
@@ -62,7 +62,7 @@ class LikelyLaw:
 def likely_law(
     rows: Array, shares: Array, rng: np.random.Generator, resamples: int
 ) -> LikelyLaw | None:
-    """Return the law of centred rows; None where a single row is all that counts."""
+    """Return the law of centred rows; None if only a single row has weight."""
     d = rows.shape[1]
     weighted = rows * np.sqrt(shares)[:, np.newaxis]
     size = float(np.sum(weighted**2))
@@ -74,7 +74,7 @@ def likely_law(
     basis = linalg.helmert(d)
     values, vectors = linalg.eigh(basis @ (weighted.T @ weighted) @ basis.T)
     values = np.maximum(values, 0.0) * ((d - 1) / size)
-    # Σ_{i≠j} sᵢsⱼ(xᵢᵀxⱼ)² is an unbiased estimate of the trace of the square, with any tails.
+    # Σ_{i≠j} sᵢsⱼ(xᵢᵀxⱼ)² estimates the trace of the square without bias, for any tails.
     inner = size**2 * float(np.mean(values**2)) / (d - 1) - float(shares**2 @ squares**2)
     target = max((d - 1) * inner / products, 1.0)
     values = spread_spectrum(values, target)
@@ -84,8 +84,8 @@ def likely_law(
         for _ in range(resamples)
     ]
     excess = (found / (products / size**2 / (1.0 - single))) / (1.0 + 2.0 * target / (d - 1)) - 1.0
-    # The symmetric root: one eigenvector's sign, or the basis of a double eigenvalue, is decided by
-    # rounding, and would decide which tables are drawn.
+    # Use the symmetric root. Rounding decides the sign of an eigenvector and the basis of a double
+    # eigenvalue; with another root, it would also decide which tables are drawn.
     root = (vectors * np.sqrt(values * (size / (d - 1)))) @ vectors.T
     return LikelyLaw(
         root @ basis,
@@ -96,10 +96,10 @@ def likely_law(
 
 
 def spread_spectrum(values: Array, target: float) -> Array:
-    """Return eigenvalues of mean one whose squares have the mean ``target``.
+    """Return eigenvalues with mean one whose squares have the mean ``target``.
 
-    Those of the sample, of mean one, are first taken to the mean by the share of their dispersion
-    that is not the truth's.
+    The sample's eigenvalues, with mean one, are first shrunk towards their mean, to remove the
+    dispersion that is not the truth's.
     """
     dispersion = float(np.mean(values**2)) - 1.0
     share = min((target - 1.0) / dispersion, 1.0) if dispersion > 0.0 else 0.0
@@ -118,12 +118,12 @@ def spread_spectrum(values: Array, target: float) -> Array:
 
 
 def kurtosis(squares: Array, shares: Array) -> float:
-    """Return the mean of squared sizes to the square, relative to their mean."""
+    """Return the mean of the squared ``squares``, divided by their squared mean."""
     return float(shares @ squares**2) / float(shares @ squares) ** 2
 
 
 def _size_factors(sizes: Array, shares: Array, excess: float) -> Array:
-    """Return the sizes with the variance by which they exceed that of Gaussian signals."""
+    """Return the sizes, shrunk to their excess variance over Gaussian signals."""
     variance = float(shares @ (sizes - 1.0) ** 2)
     share = np.sqrt(min(max(excess, 0.0) / variance, 1.0)) if variance > 0.0 else 0.0
     return np.asarray(1.0 + share * (sizes - 1.0))

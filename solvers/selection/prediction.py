@@ -1,7 +1,7 @@
-"""Choosing radius and eta by how well neighbours predict each other on signals held out.
+"""Choose radius and eta by how well neighbours predict each other on held-out signals.
 
-The score sees the graph alone, so that graphs with any eta, radius and set compare; a risk contains
-eta, and prefers the smallest.
+The score depends only on the graph, so it can compare graphs with any eta, radius and set. A risk
+cannot: it contains eta and prefers the smallest.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from wdro_cvx import DataError, GraphProblem, Nominal, Solution, Status
 from wdro_cvx.judging.edges import EDGE_THRESHOLD
 from wdro_cvx.solution import above
 
-#: Candidates for the radius relative to the length of a signal; fewer than for one eta alone. Few
-#: noisy signals are predicted best with radii beyond that length.
+#: Candidates for the radius relative to the length of a signal; fewer than for a single eta. With
+#: few noisy signals, radii beyond that length predict best.
 PREDICTION_RADII = (0.0, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12)
 _FOLDS = 5
-# Radii beyond the best are not tried when this many in a row were worse.
+# Larger radii are not tried after more than this many in a row were worse than the best.
 _PATIENCE = 2
-# Nor when the error has grown by a tenth over its least, or twice in a row by half as much: what
-# comes then is worse still, and of few signals on many vertices hundreds of times as hard to solve.
+# The same holds if the error exceeds its minimum by a tenth, or twice in a row by half as much.
+# Larger radii are then worse still; with few signals, they are hundreds of times as hard to solve.
 _HOPELESS = 0.1
-# An answer that took more iterations than this is near the hard case, where the next, harder one is
-# found several times faster from the middle than from there.
+# An answer that took more iterations than this is near the hard case. The next, harder problem is
+# then solved several times faster from a cold start than from this answer.
 _EASY = 10
 
 
@@ -44,13 +44,13 @@ def best_prediction(
     ----------
     signals : Signals
     build : callable
-        Makes the problem of a distribution, a radius and an eta.
+        Builds the problem from a distribution, a radius and an eta.
     radii, etas : sequences of float
         Ascending.
     tol : float
         The relative gap of every answer.
     progress : bool
-        Show which are tried, on standard error.
+        Show which pair is tried, on standard error.
     """
     if len(signals) < 2:
         raise DataError(
@@ -73,14 +73,14 @@ def best_prediction(
                 found = []
                 for fold, (nominal, test) in enumerate(zip(nominals, tests, strict=True)):
                     answer = solve(build(nominal, radius, eta), tol, start=starts[fold])
-                    if answer.status is Status.INTERRUPTED:  # the user means the whole search
+                    if answer.status is Status.INTERRUPTED:  # an interrupt ends the whole search
                         raise KeyboardInterrupt
                     starts[fold] = answer if answer.iterations <= _EASY else None
                     found.append(test.prediction(above(answer.adjacency, EDGE_THRESHOLD)))
                 mean = float(np.mean(found))
                 if mean > score:
                     best, score = (radius, eta), mean
-                # Small radii often leave the graph as it is, which tells nothing of larger ones.
+                # Equal scores do not count as worse: small radii often do not change the graph.
                 worse = 0 if mean >= peak else worse + 1
                 peak = max(peak, mean)
                 bar.update()

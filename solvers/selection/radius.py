@@ -34,9 +34,9 @@ _FOLDS = 5
 _CANDIDATES = tuple(float(radius) for radius in np.geomspace(0.005, 1.0, 15))
 #: Candidates for eta, in the squared unit of the data.
 ETAS = tuple(float(eta) for eta in np.geomspace(0.01, 10.0, 7))
-# Scores of candidates differ by percents; gaps below this do not change which is best.
+# Scores of candidates differ by percents; gaps below this do not change the ranking.
 _TOLERANCE = 1e-4
-# The risk falls and then rises with the radius; once it has risen by this factor the least is past.
+# The risk falls and then rises with the radius. A rise by this factor means the minimum is past.
 _HOPELESS = 1.3
 
 
@@ -47,7 +47,7 @@ class HeldOut:
     Attributes
     ----------
     risk : float
-        ``⟨Θ, L⟩ + η‖L‖²`` with the second moment of the signals left out.
+        ``⟨Θ, L⟩ + η‖L‖²`` with the second moment of the held-out signals.
     reliability : float
         The share of those signals whose own risk is below the worst-case value.
     """
@@ -80,16 +80,16 @@ def held_out(
     folds: int = _FOLDS,
     tol: float = 1e-6,
 ) -> Iterator[HeldOut]:
-    """Cross-validate candidates in order, each warm-started from the one before.
+    """Yield the scores of candidates in order, each warm-started from the previous one.
 
     Parameters
     ----------
     samples : array (N, d)
     build : callable
-        Makes the problem of a candidate from the distribution of some of the samples.
+        Builds the problem of a candidate from the distribution of the training samples.
     candidates : iterable of float
     eta : float
-        Of the risk, the same for all candidates.
+        The eta of the risk, the same for all candidates.
     folds : int
     tol : float
         The relative gap of every answer.
@@ -107,7 +107,7 @@ def held_out(
         risks, shares = [], []
         for fold, (_, test) in enumerate(splits):
             answer = solve(build(nominals[fold], candidate), tol, start=starts[fold])
-            if answer.status is Status.INTERRUPTED:  # the user means the whole search
+            if answer.status is Status.INTERRUPTED:  # an interrupt ends the whole search
                 raise KeyboardInterrupt
             starts[fold] = answer
             unseen = GraphProblem(Nominal.from_samples(samples[test]), Singleton(), eta)
@@ -130,7 +130,7 @@ def check_rules(radius: float | str, eta: float | str) -> None:
     Raises
     ------
     ProblemError
-        If a rule is unknown, or the two do not go together.
+        If a rule is unknown, or the two rules cannot be combined.
     """
     if isinstance(radius, str) and radius not in RULES:
         raise ProblemError(
@@ -158,7 +158,7 @@ def choose(
     seed: Seed = 0,
     progress: bool = False,
 ) -> Choice:
-    """Choose radius and eta by rules wherever they are not numbers.
+    """Return radius and eta; values that are not numbers are chosen by rules.
 
     Parameters
     ----------
@@ -169,13 +169,14 @@ def choose(
         A number, or a rule. ``"bootstrap"``: the 95 % quantile of the distance between tables like
         this one and their law. ``"prediction"``: how well neighbours predict each other on held-out
         signals. ``"reliability"``: the smallest radius whose worst-case value covers 95 % of the
-        held-out signals, the largest if none does. ``"cv"``: the smallest risk
-        ``⟨Θ, L⟩ + η‖L‖²`` on held-out signals; it is the objective of radius 0, and tends to
-        choose little.
+        held-out signals, or the largest if none does. ``"cv"``: the smallest risk
+        ``⟨Θ, L⟩ + η‖L‖²`` on held-out signals. This is the objective for radius 0, so the rule
+        tends to choose small radii.
     eta : float or str
-        A number, or ``"auto"``: by prediction, together with the radius if that is chosen so too.
+        A number, or ``"auto"``: by prediction, jointly with the radius if its rule is prediction.
     build : callable, optional
-        Makes the problem of a distribution, a radius and an eta; by default with the prior of eta.
+        Builds the problem from a distribution, a radius and an eta; by default with the paper's
+        prior.
     block : int
         The length of the runs of rows that the bootstrap draws.
     seed : int or generator
@@ -186,7 +187,7 @@ def choose(
     build = build or _plain(ambiguity)
     check_rules(radius, eta)
     if isinstance(ambiguity, Singleton) and isinstance(radius, str):
-        radius = 0.0  # one point has nothing to choose
+        radius = 0.0  # a single point has no radius to choose
     if radius == "bootstrap":
         radius = bootstrap_radius(signals, ambiguity, block=block, seed=seed, progress=progress)
     if isinstance(eta, str) or radius == "prediction":
@@ -214,7 +215,7 @@ def choose_radius(
     build: BuildBoth | None = None,
     progress: bool = False,
 ) -> float:
-    """Choose a radius by the risk or the reliability on held-out signals, see :func:`choose`.
+    """Return the radius chosen by risk or reliability on held-out signals; see :func:`choose`.
 
     Parameters
     ----------
@@ -225,11 +226,11 @@ def choose_radius(
     rule : str
         ``"cv"`` or ``"reliability"``.
     radii : sequence of float, optional
-        The candidates, ascending; 15 up to the length of the signals if not given.
+        The candidates, ascending; by default 15, up to the length of the signals.
     build : callable, optional
-        Makes the problem of a distribution, a radius and an eta.
+        Builds the problem from a distribution, a radius and an eta.
     progress : bool
-        Show which is tried, on standard error.
+        Show which candidate is tried, on standard error.
     """
     if rule not in ("cv", "reliability"):
         raise ProblemError(f"radius rule must be one of cv, reliability; it is {rule!r}.")
@@ -244,7 +245,7 @@ def choose_radius(
     if not candidates or sorted(candidates) != candidates:
         raise ProblemError("radii must be a non-empty, ascending list of candidates.")
     if not signals.centred.any():
-        return 0.0  # signals that are all constant: every radius is as good
+        return 0.0  # all signals are constant: every radius is equally good
     both = build or _plain(ambiguity)
 
     def at(nominal: Nominal, radius: float) -> GraphProblem:
@@ -279,7 +280,7 @@ def _plain(ambiguity: AmbiguitySet) -> BuildBoth:
 
 
 def _warn_at_ends(name: str, chosen: float, candidates: Sequence[float]) -> None:
-    """Warn if the best of several candidates is the first or the last; zero is no edge."""
+    """Warn if the best of several candidates is the first or the last, unless it is zero."""
     if len(candidates) > 1 and chosen != 0.0 and chosen in (candidates[0], candidates[-1]):
         end = "smallest" if chosen == candidates[0] else "largest"
         warnings.warn(

@@ -1,4 +1,4 @@
-"""A table of signals as the estimator has it: rows may count differently, cells may be missing."""
+"""A table of signals as the estimator uses it: rows may have weights, cells may be missing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wdro_cvx.moments.holes import nominal_with_holes
 from wdro_cvx.moments.nominal import sample_shares
 from wdro_cvx.validation import Array, real_number
 
-# Signals that vary less than this over the vertices, relative to their size, vary by rounding.
+# Variation over the vertices below this, relative to the size of the signals, is rounding.
 ROUNDING = 1e-12
 
 
@@ -25,11 +25,11 @@ class Signals:
     Attributes
     ----------
     table : array (N, d)
-        NaN where a value is missing.
+        Missing values are NaN.
     weights : array (N,) or None
-        How much every row counts; None where all count alike.
+        The weight of every row; None if all are equal.
     names : tuple of str or None
-        Those of the columns, for errors.
+        The names of the columns, for error messages.
     """
 
     table: Array
@@ -63,12 +63,12 @@ class Signals:
 
     @property
     def overlaps(self) -> Array:
-        """How many rows every two columns share."""
+        """The number of rows in which both of two columns have a value."""
         present = self.present.astype(float)
         return np.asarray(present.T @ present)
 
     def take(self, rows: NDArray[np.intp]) -> Signals:
-        """Return some of the rows."""
+        """Return the signals of the given rows."""
         weights = None if self.weights is None else self.weights[rows]
         return replace(self, table=self.table[rows], weights=weights)
 
@@ -77,7 +77,7 @@ class Signals:
         return replace(self, table=self.table / unit)
 
     def in_unit(self, unit: float | str) -> tuple[Signals, float]:
-        """Return the signals divided by a unit, and the unit, which ``"auto"`` takes from them."""
+        """Return the signals divided by a unit, and the unit; ``"auto"`` computes it from them."""
         if isinstance(unit, str) and unit != "auto":
             raise ProblemError(f"unit must be 'auto' or a number; it is {unit!r}.")
         if isinstance(unit, str):
@@ -87,14 +87,14 @@ class Signals:
         return self.divided(size), size
 
     def nominal(self) -> tuple[Nominal, float]:
-        """Return their distribution, and how far holes moved its second moment, relative to it."""
+        """Return the distribution, and the relative change of its second moment due to holes."""
         if self.complete:
             return Nominal.from_samples(self.table, self.weights), 0.0
         return nominal_with_holes(self.table, self.weights, self.names)
 
     @cached_property
     def centred(self) -> Array:
-        """Every signal less its mean over the vertices, zero where a value is missing."""
+        """Every signal minus its mean over the vertices; missing values are zero."""
         values = np.where(self.present, self.table, 0.0)
         counts = np.maximum(self.present.sum(axis=1), 1)
         values -= (values.sum(axis=1) / counts)[:, np.newaxis]
@@ -102,15 +102,15 @@ class Signals:
 
     @property
     def shares(self) -> Array:
-        """How much every row counts; the sum is one."""
+        """The weights of the rows; they sum to one."""
         if self.weights is None:
             return np.full(len(self), 1.0 / len(self))
         return self.weights
 
     def unit(self) -> float:
-        """Return the root mean square of the values less their signal's mean; 1 if that is zero.
+        """Return the root mean square of the centred signals; 1 if it is zero.
 
-        A Laplacian sees no more of a signal than that, so it is the natural unit of the data.
+        A Laplacian depends only on centred signals, so this is the natural unit of the data.
         """
         peak = float(np.abs(np.where(self.present, self.table, 0.0)).max(initial=0.0))
         if peak == 0.0 or not np.isfinite(peak):
@@ -124,16 +124,16 @@ class Signals:
     def prediction(self, adjacency: Array | sparse.csr_array) -> float:
         """Return how well neighbours predict each other: at most 1; 0 if all are neighbours.
 
-        One minus the squared error of the weighted mean over a vertex's neighbours that are
-        present, relative to that of the plain mean over all others; the latter also stands in for
-        vertices without such a neighbour.
+        A vertex is predicted by the weighted mean over its neighbours that have a value. The score
+        is one minus the squared error, relative to that of the plain mean over all other vertices.
+        The plain mean also predicts vertices without such a neighbour.
         """
         values, present = self.centred, self.present.astype(float)
         size = np.linalg.norm(np.where(self.present, self.table, 0.0))
         if np.linalg.norm(values) <= ROUNDING * size:
-            return 0.0  # every graph predicts such signals
+            return 0.0  # every graph predicts constant signals
         others = present.sum(axis=1, keepdims=True) - 1.0
-        # The values of a row sum to zero, so that the others sum to minus this one.
+        # The values of a row sum to zero, so all others sum to minus the value itself.
         plain = np.where(others > 0.0, values * (1.0 + 1.0 / np.maximum(others, 1.0)), 0.0)
         degrees = present @ adjacency
         means = values @ adjacency / np.where(degrees > 0.0, degrees, 1.0)

@@ -1,4 +1,4 @@
-"""How much edges depend on which signals were observed: refits to resampled signals."""
+"""Measure how much edges depend on the observed signals, by refits to resampled signals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wdro_cvx import GraphProblem, Solution, Status
 from wdro_cvx.judging.edges import EDGE_THRESHOLD
 from wdro_cvx.validation import Array, whole_number
 
-# Which edges there are does not change with the last digits of the value.
+# A rough solution suffices: the last digits of the value do not change the set of edges.
 _TOLERANCE = 1e-4
 
 
@@ -26,15 +26,15 @@ def edge_shares(
     block: int = 1,
     seed: Seed = 0,
 ) -> Array | sparse.csr_array:
-    """Return the share of resamples in whose graph an edge appears.
+    """Return, for every edge, the share of resamples whose graph contains it.
 
     Parameters
     ----------
     signals : Signals
     problem : GraphProblem
-        Of all signals; set, radius and prior stay.
+        The problem of all signals; refits keep its set, radius and prior.
     start : Solution
-        Its answer, from which all refits start.
+        Its solution; all refits start from it.
     resamples : int
     block : int
         Rows are drawn in runs of this length.

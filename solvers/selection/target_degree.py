@@ -1,9 +1,10 @@
-"""About k neighbours: the strength of a prior whose graph has them on average.
+"""Find the strength of a prior whose graph has about k neighbours per vertex on average.
 
-One number makes a graph denser under either prior: eta, or the product alpha·beta
-(``L*(α, β) = α L*(1, αβ)``, so that alpha alone sets the scale). It is bracketed and found in
-logarithms, each graph from the one before. Kalofolias and Perraudin (ICLR 2019) choose it from
-distances alone; theirs is the first guess here, and the optimal graph is what is counted.
+For either prior, one number makes the graph denser: eta, or the product alpha·beta. (Since
+``L*(α, β) = α L*(1, αβ)``, alpha alone sets the scale.) This number is bracketed and found on a
+logarithmic scale; each graph starts from the previous one. Kalofolias and Perraudin (ICLR 2019)
+choose it from distances alone. Their choice is the first guess here; the search then counts the
+edges of the optimal graphs.
 """
 
 from __future__ import annotations
@@ -20,21 +21,21 @@ from wdro_cvx.judging.edges import EDGE_THRESHOLD
 from wdro_cvx.priors import Frobenius
 from wdro_cvx.validation import Array, real_number
 
-# "About k": within this share of k, or half an edge of the whole graph.
+# "About k" means within this share of k, or within half an edge of the whole graph.
 _ABOUT = 0.01
-_SAMPLED = 200  # vertices whose costs make the first guess
+_SAMPLED = 200  # vertices whose costs determine the first guess
 _HALVINGS = 10
-_NARROW = 1e-4  # a bracket this narrow, in logarithms, has a jump in it
+_NARROW = 1e-4  # a bracket this narrow, in logarithms, contains a jump of the count
 _FIRST_STEP = math.log(4.0)
 _LONGEST_STEP = math.log(256.0)
 _FARTHEST = math.log(1e12)  # from the first guess
-# Graphs of worst cases keep edges however weak the prior. A step this long that sheds less than
-# this share of them is the last: below it problems are hard to solve and the graphs alike.
+# Robust graphs keep edges however weak the prior is. The search ends after a step this long that
+# removes less than this share of them: weaker priors give similar graphs and harder problems.
 _LONG_STEP, _SHED = math.log(100.0), 0.01
 
 
 class OutOfReachError(ProblemError):
-    """No strength of the prior gives so many, or so few, neighbours."""
+    """No strength of the prior gives the requested number of neighbours."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,12 +45,12 @@ class NeighbourFit:
     Attributes
     ----------
     problem : GraphProblem
-        The problem with the strength that was found; its prior says which.
+        The problem whose prior has the strength that was found.
     solution : Solution
     neighbours : float
         The average number of neighbours of a vertex.
     trials : tuple of (strength, neighbours)
-        All strengths that were tried: eta, or alpha·beta.
+        All strengths that were tried, eta or alpha·beta.
 
     Examples
     --------
@@ -70,7 +71,7 @@ class NeighbourFit:
 
 
 def average_neighbours(solution: Solution) -> float:
-    """Return how many neighbours a vertex has on average.
+    """Return the average number of neighbours of a vertex.
 
     Edges below ``EDGE_THRESHOLD`` times the mean degree count as absent.
     """
@@ -84,7 +85,7 @@ def solve_for_neighbours(
 ) -> NeighbourFit:
     """Choose the strength of the prior for a given average number of neighbours, and solve.
 
-    The mean degree of a log-degree graph is 1, unless edges have bounds: alpha is set accordingly.
+    For a log-degree prior, alpha is set such that the mean degree is 1, unless edges have bounds.
 
     Parameters
     ----------
@@ -120,13 +121,13 @@ def solve_for_neighbours(
     answer: Solution | None = None
     while not search.done:
         trial = _at_strength(problem, math.exp(search.place))
-        # A sample average is one QP, which its own start serves better than any graph.
+        # A sample average is a single QP; its own start is better than any graph.
         warm = None if problem.ambiguity.radius == 0.0 else answer
         answer = solve(trial, tol, start=warm)
-        if answer.status is Status.INTERRUPTED:  # the user means the whole search
+        if answer.status is Status.INTERRUPTED:  # an interrupt ends the whole search
             raise KeyboardInterrupt
         if isinstance(trial.prior, LogDegree) and trial.bounds is None:
-            # The next graph gets this alpha too, so that there is little left to scale.
+            # The next graph starts with this alpha, so little rescaling is left.
             trial, answer = of_mean_degree_one(trial, answer, tol)
             problem = replace(problem, prior=trial.prior)
         count = average_neighbours(answer)
@@ -141,7 +142,7 @@ def solve_for_neighbours(
 
 
 def with_smaller_radius(problem: GraphProblem, neighbours: float, tol: float) -> NeighbourFit:
-    """Like :func:`solve_for_neighbours`, with a radius that gives way if it keeps too many edges.
+    """Like :func:`solve_for_neighbours`, but reduce the radius if it keeps too many edges.
 
     Parameters
     ----------
@@ -161,7 +162,7 @@ def with_smaller_radius(problem: GraphProblem, neighbours: float, tol: float) ->
 
 
 class _Search:
-    """False position in logarithms of strength and count, with bisection as its safeguard."""
+    """False position in the logarithms of strength and count, safeguarded by bisection."""
 
     def __init__(self, target: float, place: float, half_edge: float) -> None:
         self.target, self.place = target, place
@@ -173,7 +174,7 @@ class _Search:
         self._step, self._turns = _FIRST_STEP, 0
 
     def tell(self, count: float) -> None:
-        """Note how many neighbours there are at ``place``, and choose the next place."""
+        """Record the number of neighbours at ``place``, and choose the next place."""
         self.seen.append((self.place, count))
         if abs(count - self.target) <= self.slack:
             self.done = True
@@ -194,7 +195,7 @@ class _Search:
             self.done = True
             return
         share = 0.5
-        if self._turns % 3:  # every third step halves, so that no bracket lasts
+        if self._turns % 3:  # every third step bisects, so the bracket shrinks
             counts = (max(below[1], 1e-3 * self.target), above[1])
             share = math.log(self.target / counts[0]) / math.log(counts[1] / counts[0])
         self.place = low + min(max(share, 0.05), 0.95) * (high - low)
@@ -212,7 +213,7 @@ class _Search:
 
 
 def _reachable(problem: GraphProblem, neighbours: float) -> float:
-    """Return the target as a number if any graph of the problem's kind may have it."""
+    """Return the target as a number; raise ProblemError if no graph can reach it."""
     if not isinstance(problem.prior, (Frobenius, LogDegree)):
         raise ProblemError(
             f"neighbours are chosen by eta or by alpha·beta; the prior is {problem.prior!r}. "
@@ -258,10 +259,10 @@ def _at_strength(problem: GraphProblem, strength: float) -> GraphProblem:
 def of_mean_degree_one(
     problem: GraphProblem, solution: Solution, tol: float
 ) -> tuple[GraphProblem, Solution]:
-    """Return a log-degree problem and its answer with alpha such that the mean degree is 1.
+    """Return a log-degree problem and its answer, rescaled such that the mean degree is 1.
 
-    ``L → cL`` with ``α → cα, β → β/c`` keeps stationarity, multipliers and worst case, unless the
-    weights have bounds.
+    The map ``L → cL`` with ``α → cα, β → β/c`` preserves stationarity, multipliers and the worst
+    case, unless the weights have bounds.
 
     Parameters
     ----------
@@ -275,21 +276,21 @@ def of_mean_degree_one(
     scaled = replace(problem, prior=LogDegree(scale * prior.alpha, prior.beta / scale))
     answer = judged(scaled, replace(solution, laplacian=solution.laplacian * scale), tol)
     if solution.status is Status.SOLVED is not answer.status:
-        # The logarithms of the scale moved the value that gaps are relative to.
+        # Rescaling shifts the value by logarithms, so the relative gap may grow.
         answer = solve(scaled, tol, start=answer)
     return scaled, answer
 
 
 def first_strength(problem: GraphProblem, target: float) -> float:
-    """Return the strength at which vertices that chose alone would take so many neighbours.
+    """Return the strength at which vertices, each choosing alone, take ``target`` neighbours.
 
-    With costs ``c_1 ≤ c_2 ≤ …`` and ``C_k`` their sums, a vertex takes its k-th neighbour from
-    ``η = (kc_k - C_k)/4u`` on, u its degree, or from ``αβ = c_k(kc_k - C_k)/8`` on.
+    With costs ``c_1 ≤ c_2 ≤ …``, their sums ``C_k`` and degree u, a vertex takes its k-th
+    neighbour for ``η ≥ (kc_k - C_k)/4u``, or for ``αβ ≥ c_k(kc_k - C_k)/8``.
 
     Parameters
     ----------
     problem : GraphProblem
-        Its data, and the kind of its prior.
+        Supplies the data and the kind of prior.
     target : float
         The number of neighbours.
     """
@@ -309,7 +310,7 @@ def first_strength(problem: GraphProblem, target: float) -> float:
 
 
 def _nearest_costs(problem: GraphProblem) -> Array:
-    """Return, for some of the vertices, the costs of their edges in ascending order."""
+    """Return the costs of all edges of some vertices, in ascending order per vertex."""
     rows = problem.nominal.factor
     squares = np.sum(rows**2, axis=0)
     some = np.unique(np.linspace(0, problem.d - 1, min(problem.d, _SAMPLED)).astype(int))

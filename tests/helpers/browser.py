@@ -1,4 +1,4 @@
-"""A real browser for the tests of pages, where one is installed."""
+"""A real browser for the tests of pages, if one is installed."""
 
 import shutil
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ _ARGUMENTS = (
 
 @contextmanager
 def started_browser():
-    """Yield a browser; skip the test where there is none."""
+    """Yield a browser; skip the test if none is installed."""
     found = next((path for name in _NAMES if (path := shutil.which(name))), None)
     if found is None:
         pytest.skip("no Chromium is installed: pages were not opened")
@@ -26,7 +26,7 @@ def started_browser():
 
 
 class Watched:
-    """A page, and what it did that no page of ours may do."""
+    """An open page that records its requests, console messages, errors and dialogs."""
 
     def __init__(self, browser, path, fragment="", **context):
         self.context = browser.new_context(accept_downloads=True, **context)
@@ -44,7 +44,7 @@ class Watched:
         dialog.dismiss()
 
     def check(self):
-        """No request but for the file itself and its worker; not a word on the console."""
+        """Assert that it requested only its file and its worker, and reported nothing."""
         outside = [url for url in self.requests[1:] if not url.startswith("blob:null/")]
         assert self.requests[0].startswith("file://")
         assert outside == []

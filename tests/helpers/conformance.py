@@ -1,4 +1,4 @@
-"""What the registries hold, as cases for tests/conformance: a variant of one's own is one more."""
+"""Cases for tests/conformance from the registries; every newly registered variant adds a case."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from wdro_cvx.testing.problems import D, some_problem
 
 _ORDERS = {f"MomentBall p={p:g}": p for p in (1.0, 1.5, 4.0, np.inf)}
 
-#: Every registered set, and the moment balls over the range of p.
+#: Every registered set, plus moment balls over the range of p.
 SETS = [*registered_ambiguities(), *_ORDERS]
 
 
 def named_set(name: str, radius: float, d: int = D) -> AmbiguitySet:
-    """A set by its name in the cases."""
+    """Return the set with this case name."""
     if name in _ORDERS:
         return MomentBall(radius, p=_ORDERS[name])
     return registered_ambiguities()[name].example(radius, d)
 
 
-#: Formulation, and the name of a set that it claims.
+#: Pairs of a formulation and the name of a set that it claims.
 FORMULATIONS = [
     (form, name)
     for form in formulations.registered()

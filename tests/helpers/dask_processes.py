@@ -1,7 +1,7 @@
-"""A Dask scheduler and its workers, each a process of its own that can be killed.
+"""A Dask scheduler and its workers, each in its own process that can be killed.
 
-They are forked from a process that has the libraries loaded: to load them in each would cost more
-than all that is tried on them.
+They are forked from a process that has already loaded the libraries. Loading them in each process
+would take longer than the tests themselves.
 """
 
 import multiprocessing
@@ -19,14 +19,14 @@ _LOADED = [
 
 
 def forking():
-    """Return the context of processes that are forked from the one with the libraries."""
+    """Return a context whose processes are forked from one with the libraries loaded."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(_LOADED)
     return context
 
 
 def _run(command, arguments):
-    """Do what ``dask scheduler`` or ``dask worker`` does, without a word."""
+    """Run ``dask scheduler`` or ``dask worker`` without output."""
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)
     os.dup2(silence, 2)
@@ -44,7 +44,7 @@ class Cluster:
 
 @contextmanager
 def started_cluster():
-    """Yield a scheduler on the loopback with two workers."""
+    """Yield a scheduler on the loopback interface with two workers."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

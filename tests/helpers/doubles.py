@@ -1,4 +1,4 @@
-"""Methods that misbehave, registered like any other: for the tests of the runner."""
+"""Misbehaving solvers for the tests of the runner, registered like any other."""
 
 import multiprocessing
 import os
@@ -46,7 +46,7 @@ def _hoard():
 
 @register
 class Family(_Double):
-    """Has its memory in two children, neither of which is above the limit."""
+    """Allocates in two children; each stays below the limit, but their sum does not."""
 
     def solve(self, problem):
         context = multiprocessing.get_context("fork")
@@ -58,7 +58,7 @@ class Family(_Double):
 
 @register
 class Deserter(_Double):
-    """Starts a process that leaves the group, and never ends."""
+    """Starts a process that leaves the process group; both never end."""
 
     def solve(self, problem):
         if os.fork() == 0:
@@ -69,7 +69,7 @@ class Deserter(_Double):
 
 @register
 class Liar(_Double):
-    """Says that a wrong Laplacian is the solution."""
+    """Reports a wrong Laplacian as solved."""
 
     def solve(self, problem):
         return Solution(complete_graph(problem.d, problem.d), 1.0, Status.SOLVED)
@@ -77,7 +77,7 @@ class Liar(_Double):
 
 @register
 class Nothing(_Double):
-    """Has the right Laplacian, and a value that is no number."""
+    """Returns the right Laplacian with a value of NaN."""
 
     def solve(self, problem):
         return replace(CertifiedSolver(self.tol).solve(problem), value=float("nan"))
@@ -85,7 +85,7 @@ class Nothing(_Double):
 
 @register
 class Modest(_Double):
-    """Has the right Laplacian and no certificate."""
+    """Returns the right Laplacian without a certificate."""
 
     def solve(self, problem):
         return replace(CertifiedSolver(self.tol).solve(problem), certificate=None)
@@ -93,7 +93,7 @@ class Modest(_Double):
 
 @register
 class Crasher(_Double):
-    """Dies without a word."""
+    """Ends its process without an error message."""
 
     def solve(self, problem):
         os._exit(3)
@@ -101,7 +101,7 @@ class Crasher(_Double):
 
 @register
 class Leaver(_Double):
-    """Ends the program politely."""
+    """Exits the program with a message."""
 
     def solve(self, problem):
         sys.exit("I have had enough")
@@ -109,7 +109,7 @@ class Leaver(_Double):
 
 @register
 class Impostor(_Double):
-    """Returns something else, and talks too much."""
+    """Returns something that is not a solution, and prints too much."""
 
     def solve(self, problem):
         print("x" * 10_000_000)

@@ -1,4 +1,4 @@
-"""What every fuzzed call must do: end in time, and fail with a sentence of ours or not at all."""
+"""Checks for every fuzzed call: it ends in time, and fails only with the project's own errors."""
 
 import contextlib
 import io
@@ -14,7 +14,7 @@ from wdro_cvx import WdroError
 _EXAMPLES = os.environ.get("FUZZ_EXAMPLES")  # `make fuzz` sets it
 LONG = _EXAMPLES is not None
 
-#: A short run with the other tests, the same every time; a long one that looks for what is new.
+#: A short deterministic run with the other tests, or a long random one that looks for new bugs.
 FUZZ = settings(
     max_examples=int(_EXAMPLES or 12),
     derandomize=not LONG,
@@ -23,12 +23,12 @@ FUZZ = settings(
     print_blob=True,
     suppress_health_check=list(HealthCheck),
 )
-HANG_S = 120  # of CPU time
+HANG_S = 120  # seconds of CPU time
 
 
 @contextlib.contextmanager
 def within_reason():
-    """Fail a call that computes for minutes on a problem of a few vertices."""
+    """Fail if the code inside computes for more than ``HANG_S`` seconds."""
 
     def stop(*_):
         raise AssertionError(f"no end after {HANG_S} s")
@@ -50,7 +50,7 @@ class Said:
 
 
 def run_command(arguments):
-    """Run ``wdro`` here; fail on a traceback, a leaked warning or a hang."""
+    """Run ``wdro`` in this process; fail on a traceback, a leaked warning or a hang."""
     out, err = io.StringIO(), io.StringIO()
     with within_reason(), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
@@ -67,7 +67,7 @@ def run_command(arguments):
 
 
 def call(function, *arguments, **options):
-    """Call an API; return its value, or the error of ours that it raised. Warnings are errors."""
+    """Return the value of an API call, or the WdroError that it raised; warnings are errors."""
     with within_reason():
         try:
             return function(*arguments, **options)

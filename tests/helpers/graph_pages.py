@@ -1,4 +1,4 @@
-"""Graphs as pages: what the tests of ``graph.html`` share."""
+"""Shared by the tests of ``graph.html``: data, pages and how to operate them."""
 
 import base64
 
@@ -13,8 +13,8 @@ HOSTILE = [
     "</script><script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "<!-- {{7*7}} ${7*7}",
     "'; alert(1); //", "javascript:alert(1)", "Åre & Malmö", 'quoted, "twice"', "__proto__",
 ]  # fmt: skip
-# Two judges add up the same terms in different orders, and one of them rounds outwards: for some
-# hundred vertices that is some 1e-12 of the value.
+# Two judges add the same terms in different orders, and one of them rounds outwards. For some
+# hundred vertices, the difference is about 1e-12 of the value.
 AGREE = 1e-9
 
 
@@ -39,7 +39,7 @@ def written(page, folder):
 
 
 def forged(page, change):
-    """Return what a page is given, after a change of it; arrays are changed as arrays of NumPy."""
+    """Return a page's data after ``change``, which sees its arrays as NumPy arrays."""
     data = _open(graph_data(page))
     change(data)
     return _closed(data)

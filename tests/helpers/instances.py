@@ -28,7 +28,7 @@ exponents = st.sampled_from([1.0, 1.1, 4 / 3, 1.5, 2.0, 3.0, 4.0, 10.0, np.inf])
 def random_nominal(
     rng: np.random.Generator, d: int, n: int, scale: float = 1.0, mean: float = 1.0
 ) -> Nominal:
-    """Correlated samples with a mean that is not zero."""
+    """Return correlated samples with a nonzero mean."""
     mixing = rng.standard_normal((d, d)) / np.sqrt(d)
     samples = rng.standard_normal((n, d)) @ mixing + mean * rng.standard_normal(d)
     return Nominal.from_samples(scale * samples)
@@ -37,7 +37,7 @@ def random_nominal(
 def random_laplacian(
     rng: np.random.Generator, d: int, trace: float | None = None, density: float = 0.7
 ) -> np.ndarray:
-    """A feasible Laplacian with some edges absent."""
+    """Return a feasible Laplacian with some edges absent."""
     m = d * (d - 1) // 2
     weights = rng.exponential(size=m) * (rng.random(m) < density)
     weights[rng.integers(m)] += 0.1
@@ -53,14 +53,14 @@ def paper_problem(
     seed: int = 0,
     trace_penalty: float | None = None,
 ) -> GraphProblem:
-    """An instance as the paper's experiments make them: RBF graph, smooth signals, noise 0.1."""
+    """Return an instance like the paper's: RBF graph, smooth signals, noise 0.1."""
     rng = np.random.default_rng(seed)
     samples = smooth_signals(rbf_graph(d, rng), n, rng, noise=0.1)
     return GraphProblem(Nominal.from_samples(samples), ambiguity, eta, trace_penalty=trace_penalty)
 
 
 def all_sets(radius: float) -> list[AmbiguitySet]:
-    """One ambiguity set of each kind, and moment balls over the range of p."""
+    """Return one ambiguity set of each kind, with moment balls over the range of p."""
     return [
         Singleton(),
         GaussianBall(radius),
@@ -70,14 +70,14 @@ def all_sets(radius: float) -> list[AmbiguitySet]:
 
 
 def frobenius_qp(moment, eta, trace, penalty=None, bounds=None) -> LaplacianQP:
-    """The Laplacian QP of the paper's prior."""
+    """Return the Laplacian QP with the paper's prior."""
     return LaplacianQP(moment, Frobenius(eta, trace, penalty, bounds))
 
 
 def some_bounds(rng: np.random.Generator, d: int, kind: str, trace: float) -> EdgeBounds | None:
-    """Edges absent (mask), fixed or present (pins), limited (caps) or all of it (mixed).
+    """Return bounds: edges absent (mask), fixed or present (pins), limited (caps), all (mixed).
 
-    Graphs with the trace exist.
+    Graphs with the given trace exist within the bounds.
     """
     m = d * (d - 1) // 2
     mean = trace / (2 * m)

@@ -1,4 +1,4 @@
-"""What the tests of the solver of moment balls share: axes, bounded problems, the judge."""
+"""Shared by the tests of the moment-ball solver: parameters, bounded problems, the judge."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ etas = st.sampled_from([1e-3, 0.1, 10.0])
 def check_solved(problem, solution, tol=1e-6):
     assert solution.status is Status.SOLVED
     verdict = judge(problem, solution.laplacian, solution.certificate)
-    # Not verdict.solved: one sample in a large unit loses more digits in ⟨Θ, L⟩ than that allows.
+    # verdict.solved is too strict: one sample in a large unit loses too many digits in ⟨Θ, L⟩.
     assert verdict.gap <= tol
     assert verdict.residuals.largest <= 1e-12
     assert not verdict.notes
@@ -29,7 +29,7 @@ def check_solved(problem, solution, tol=1e-6):
     assert solution.gap <= tol
 
 
-# Of bounds on the edges.
+# Kinds of bounds on the edges.
 KINDS = ["mask", "pins", "caps", "mixed"]
 
 

@@ -1,4 +1,4 @@
-"""Which cases of a test with several parameters ``make test`` tries."""
+"""Select the cases that ``make test`` runs of a test with several parameters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 
 def values_of(case: pytest.Function) -> Iterator[Hashable]:
-    """Yield the value of every ``parametrize`` in a case; one that sets several names is one."""
+    """Yield one value per ``parametrize`` of a case, even if it sets several names."""
     for mark in case.iter_markers("parametrize"):
         names = mark.args[0]
         names = names.split(",") if isinstance(names, str) else names
@@ -16,9 +16,9 @@ def values_of(case: pytest.Function) -> Iterator[Hashable]:
 
 
 def covering(cases: Sequence[set[Hashable]]) -> set[int]:
-    """Return the numbers of few cases in which every value of every parameter occurs.
+    """Return the indices of a few cases that cover every value of every parameter.
 
-    The next one is always the first of those with the most values that have not occurred yet.
+    The selection is greedy: it takes the first case with the most values not yet covered.
     """
     missing: set[Hashable] = set().union(*cases)
     kept = set()

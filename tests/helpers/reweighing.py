@@ -1,4 +1,4 @@
-"""Problems of reweighed samples for the tests of their solver."""
+"""Problems with reweighted samples, for the tests of their solver."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ balls = st.sampled_from([KLBall, ChiSquareBall])
 
 
 def random_bounds(rng, d, half):
-    """Absent, pinned and capped edges; two are free, so that the trace is possible."""
+    """Return bounds with absent, pinned and capped edges; two free ones keep them feasible."""
     m = d * (d - 1) // 2
     lower = np.where(rng.random(m) < 0.3, rng.uniform(0, 0.5 * half / m, m), 0.0)
     upper = np.where(rng.random(m) < 0.5, lower + rng.uniform(0, 4 * half / m, m), np.inf)
@@ -36,7 +36,7 @@ def random_problem(seed, ball, d, n, bounded=False, eta=0.1, trace=None, penalty
 
 
 def first_incumbent(problem):
-    """What one bound knows: the interior point has all the work before it."""
+    """Return an incumbent after a single bound, which leaves the interior point all the work."""
     incumbent = Incumbent(problem)
     answer = incumbent.bound_by(problem.nominal.second_moment, None)
     incumbent.evaluate(answer.laplacian)

@@ -1,4 +1,4 @@
-"""Tables to learn from: smooth signals, and the same with holes."""
+"""Tables to learn from: smooth signals, with and without holes."""
 
 import numpy as np
 

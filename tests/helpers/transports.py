@@ -1,4 +1,4 @@
-"""Problems over transport sets, for the tests of their interior point and their ADMM."""
+"""Problems with transport sets, for the tests of their interior point and ADMM."""
 
 import numpy as np
 from instances import random_nominal
@@ -14,7 +14,7 @@ from wdro_cvx import (
     WassersteinBall,
 )
 
-CONIC = 2e-6  # 1e-6 of the certified solver, and what Clarabel leaves
+CONIC = 2e-6  # 1e-6 for the certified solver, plus the error of Clarabel
 
 FORMS = {
     "wasserstein": RobustPremium,
@@ -58,7 +58,7 @@ def make(kind, d=7, n=3, radius=2.0, eta=0.05, seed=0, *, trace=None, penalty=No
 
 
 def started(problem):
-    """An incumbent as the proximal phase might leave it: anything feasible."""
+    """Return a feasible incumbent, as the proximal phase might leave it."""
     incumbent = Incumbent(problem)
     incumbent.evaluate(incumbent.bound_by(problem.nominal.second_moment, None).laplacian)
     return incumbent

@@ -15,7 +15,7 @@ class Task:
 
 
 def draw(task):
-    """Return a random number; 13 fails, 14 dies, 15 takes its time."""
+    """Return a random number; seed 13 raises, 14 kills the process, 15 hangs."""
     if task.log:
         with Path(task.log).open("a") as file:
             file.write(f"{task.seed}\n")
@@ -29,6 +29,6 @@ def draw(task):
 
 
 def slow(task):
-    """Return after a while."""
+    """Return the seed after 0.3 s."""
     time.sleep(0.3)
     return {"value": task.seed}

@@ -1,4 +1,4 @@
-"""The hard case at scale: an ADMM whose dual is a coupling, in factors of low rank."""
+"""The hard case at scale: an ADMM whose dual is a coupling in low-rank factors."""
 
 from solvers.large.coupled.admm import LowRankADMM
 

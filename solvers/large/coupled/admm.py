@@ -1,8 +1,8 @@
-"""The ADMM of solvers/transport/admm.py where nothing is d × d.
+"""The ADMM of solvers/transport/admm.py without d × d matrices.
 
-Its matrices are those of the LMI plus low rank (state.py). Their negative part is a coupling of the
-rank of the data plus the multiplicity of λmax (split.py). Residuals are compared by their products
-with a few random columns.
+Its matrices are LMI matrices plus low-rank terms (state.py). Their negative part is a coupling; its
+rank is the rank of the data plus the multiplicity of λmax (split.py). Residuals are measured by
+their products with a few random columns.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from solvers.large.search import CandidateSearch
 from solvers.large.worst_case import WorstTransport
 from wdro_cvx.validation import Array
 
-_THIN_ERROR = 1e-4  # of what compression leaves out, as a share of the residual
-_THINNEST = 0.4  # of the vertices: beyond, the dense path is the better one
-_TOP = 24  # eigenvectors over which a start spreads what is left of the budget
-_COLUMNS = 24  # random ones, by which residuals are known
-_SLACK = 0.05  # γ starts this far above λmax
+_THIN_ERROR = 1e-4  # error of compression, as a share of the residual
+_THINNEST = 0.4  # largest rank, as a share of the rows; beyond it the dense path is better
+_TOP = 24  # eigenvectors over which the start spreads the rest of the budget
+_COLUMNS = 24  # random columns that measure residuals
+_SLACK = 0.05  # γ starts this far above λmax, relative to λmax
 _MOST = 600  # iterations
-_STALLED = 0.9  # of the gap before, over so many certificates
+_STALLED = 0.9  # stop if this share of the gap is left after _PATIENCE certificates
 _PATIENCE = 6
 
 
 class LowRankADMM(TransportADMM[LowRankState]):
-    """The iteration on a search's candidates; it goes on when these have changed."""
+    """The iteration on a search's candidates; it can continue after they change."""
 
     def __init__(self, search: CandidateSearch) -> None:
         self.search = search
@@ -55,7 +55,7 @@ class LowRankADMM(TransportADMM[LowRankState]):
         return SparseLMI(self.search.edges, centred, prior, self.search.box)
 
     def _start(self, lmi: SparseLMI) -> tuple[LowRankState, float]:
-        """Return a state and ρ that belong to the search's graph."""
+        """Return a starting state and ρ for the search's graph."""
         laplacian = lmi.laplacian(self.search.weights)
         values, vectors = top_eigenvectors(laplacian, self.top)
         d, n = lmi.factor.shape
@@ -84,7 +84,7 @@ class LowRankADMM(TransportADMM[LowRankState]):
         self.run(_MOST)
 
     def step(self) -> tuple[LowRankState, Array] | None:
-        """Take one step; None where the negative part is not of low rank."""
+        """Take one step; return None if the negative part is not of low rank."""
         self.search.check_clock()
         state, thin = self.state, self.negative(self.state)
         if thin.shape[1] > _THINNEST * len(thin):
@@ -99,12 +99,12 @@ class LowRankADMM(TransportADMM[LowRankState]):
         return relaxed.plus(thin, -RELAXATION).compressed(error), move
 
     def combined(self, images: list[LowRankState], shares: Array) -> LowRankState:
-        """Combine images; ``shares`` leaves out the last one's."""
+        """Combine images; ``shares`` omits the last one's share."""
         every = combined(images, np.append(shares, 1.0 - shares.sum()))
         return every.compressed(_THIN_ERROR * self.residual)
 
     def errors(self, image: LowRankState) -> tuple[float, float, Callable[[float], LowRankState]]:
-        """Return primal and dual residual, and the image with its dual times a factor."""
+        """Return the primal and dual residuals, and a function that rescales the image's dual."""
         rest = self.negative(image)
         moved = image.product(self.test) + rest @ (rest.T @ self.test)
         primal = self.residual * float(np.linalg.norm(self.thin.T @ self.thin))
@@ -112,7 +112,7 @@ class LowRankADMM(TransportADMM[LowRankState]):
         return primal, dual, lambda factor: image.plus(rest, 1.0 - factor)
 
     def certify(self) -> bool:
-        """Offer the search the coupling, the graph that is best for it, and this one."""
+        """Offer the search the coupling, its best graph and this graph; return whether to stop."""
         search, data, gaps = self.search, self.search.data, self.gaps
         found = self._coupling()
         point = search.bounded(found, search.costs(data.moved(found)))
@@ -126,7 +126,7 @@ class LowRankADMM(TransportADMM[LowRankState]):
         return gaps[-1] <= self.tol or stalled
 
     def _coupling(self) -> WorstTransport:
-        """Return the coupling of the last step's dual, of the whole budget."""
+        """Return the coupling of the last step's dual, scaled to the whole budget."""
         d = self.graph.lmi.edges.d
         moves, spread = (piece.T for piece in polar_coupling(self.thin[:d].T, self.thin[d:].T))
         size = self.search.data.radius / float(np.linalg.norm(self.thin[:d]))

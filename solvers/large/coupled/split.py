@@ -1,4 +1,4 @@
-"""What is negative in a sparse matrix plus low rank: a subspace that is filtered, and kept."""
+"""The negative part of a sparse matrix plus low rank, by filtered subspace iteration."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import numpy as np
 from solvers.large.coupled.state import LowRankState
 from wdro_cvx.validation import Array
 
-_DEGREE = 8  # of Chebyshev's polynomial, which damps what is positive
+_DEGREE = 8  # of the Chebyshev polynomial that damps positive eigenvalues
 _POWER_STEPS = 6
 _ROOM = 16  # columns beyond the negative ones
-_SAFETY = 1.05  # of the largest eigenvalue, which is estimated from below
-_CUT = 1e-3, 0.5  # of it: where damping may begin
+_SAFETY = 1.05  # factor on the largest eigenvalue, which is estimated from below
+_CUT = 1e-3, 0.5  # range in which damping may begin, relative to the largest eigenvalue
 
 
 class Negative:
-    """The negative part of a sequence of matrices, each near to the one before."""
+    """The negative parts of a sequence of matrices, each close to the previous one."""
 
     def __init__(self, size: int, columns: int, rng: np.random.Generator) -> None:
         self.rng = rng
@@ -24,7 +24,7 @@ class Negative:
         self.cut = np.inf
 
     def __call__(self, state: LowRankState, passes: int = 1) -> Array:
-        """Return B such that ``-BBᵀ`` is the negative part, nearly."""
+        """Return B such that ``-BBᵀ`` is approximately the negative part."""
         top = self._largest(state)
         for _ in range(passes):
             cut = float(np.clip(self.cut, _CUT[0] * top, _CUT[1] * top))
@@ -48,7 +48,7 @@ class Negative:
 
 
 def _filtered(state: LowRankState, block: Array, low: float, high: float) -> Array:
-    """Return Chebyshev's polynomial of the matrix, small on [low, high], times a block."""
+    """Return a Chebyshev polynomial of the matrix, small on [low, high], times a block."""
     middle, reach = (high + low) / 2, (high - low) / 2
     before, found = block, (state.product(block) - middle * block) / reach
     for _ in range(_DEGREE - 1):

@@ -1,10 +1,10 @@
-"""The LMI of a transport ball on candidate edges, and matrices that are its image plus low rank.
+"""The LMI of a transport ball on candidate edges, and matrices of the form LMI plus low rank.
 
-    X(w, γ, C) = [[γI - L, LF], [FᵀL, C]] ⪰ 0      (F has a row per vertex; the radius is 1)
+    X(w, γ, C) = [[γI - L, LF], [FᵀL, C]] ⪰ 0      (F has one row per vertex; the radius is 1)
 
-is that of solvers/transport/lmi.py. Its multiplier is a coupling of rank N plus the
-multiplicity of λmax, so every matrix that the ADMM meets is ``X + H diag(s) Hᵀ`` with a
-thin H, and what is negative in it is found by products alone.
+This is the LMI of solvers/transport/lmi.py. Its multiplier is a coupling whose rank is N plus the
+multiplicity of λmax. So every matrix in the ADMM is ``X + H diag(s) Hᵀ`` with a thin H, and its
+negative part can be found by matrix products alone.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from wdro_cvx.validation import Array
 
 @dataclass(frozen=True, eq=False)
 class SparseLMI:
-    """Candidates, the data in the unit of the radius, a row per vertex, and the prior in it."""
+    """Candidates, with the data (one row per vertex) and the prior in units of the radius."""
 
     edges: Candidates
     factor: Array
@@ -32,7 +32,7 @@ class SparseLMI:
 
     @cached_property
     def costs(self) -> Array:
-        """What the data cost on the candidates."""
+        """The candidates' costs under the data."""
         return squared_distances(self.factor, self.edges.heads, self.edges.tails)
 
     def laplacian(self, weights: Array) -> sparse.csr_array:
@@ -54,12 +54,12 @@ class LowRankState:
 
     @cached_property
     def laplacian(self) -> sparse.csr_array:
-        """L, of the weights."""
+        """The Laplacian L of the weights."""
         return self.lmi.laplacian(self.weights)
 
     @cached_property
     def side(self) -> Array:
-        """LF."""
+        """The product LF."""
         return np.asarray(self.laplacian @ self.lmi.factor)
 
     def product(self, block: Array) -> Array:
@@ -72,13 +72,13 @@ class LowRankState:
         return found
 
     def plus(self, thin: Array, sign: float) -> LowRankState:
-        """Return this plus ``sign·HHᵀ``."""
+        """Return this matrix plus ``sign·HHᵀ``."""
         signs = np.concatenate([self.signs, np.full(thin.shape[1], sign)])
         joined = np.hstack([self.thin, thin])
         return LowRankState(self.lmi, self.weights, self.gamma, self.corner, joined, signs)
 
     def compressed(self, error: float) -> LowRankState:
-        """Return it with fewer columns, each of what is left out smaller than ``error``."""
+        """Return the matrix without low-rank eigenvalues of absolute value up to ``error``."""
         basis, triangle = np.linalg.qr(self.thin)
         values, vectors = np.linalg.eigh((triangle * self.signs) @ triangle.T)
         kept = np.abs(values) > error
@@ -86,7 +86,7 @@ class LowRankState:
         return LowRankState(self.lmi, self.weights, self.gamma, self.corner, thin, values[kept])
 
     def on(self, lmi: SparseLMI) -> LowRankState:
-        """Return the same with other candidates; weights of those that are gone are dropped."""
+        """Return the state on other candidates; weights of removed candidates are dropped."""
         old, new = self.lmi.edges, lmi.edges
         places = np.minimum(np.searchsorted(new.keys, old.keys), new.size - 1)
         known = new.keys[places] == old.keys
@@ -96,7 +96,7 @@ class LowRankState:
 
 
 def combined(states: list[LowRankState], shares: Array) -> LowRankState:
-    """Return the sum of states times their shares."""
+    """Return the sum of the states, weighted by ``shares``."""
     pairs = list(zip(states, shares.tolist(), strict=True))
     return LowRankState(
         states[0].lmi,

@@ -1,8 +1,8 @@
-"""The step of the ADMM in L and γ: quadratic programs on the candidates.
+"""The ADMM step in L and γ: quadratic programs on the candidates.
 
     min ⟨FFᵀ, L⟩ + prior(L) + γ + Tr C + ρ/2‖X(L, γ, C) - target‖²
 
-As solvers/transport/step.py, for a fixed trace, with which γ follows at once.
+This is solvers/transport/step.py for a fixed trace, for which γ has a closed form.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from solvers.large.sparse_qp import SparseQP, solve_sparse_qp
 from solvers.large.structure import squared_distances
 from wdro_cvx.validation import Array
 
-_MAX_STEPS = 50  # it takes one or two
-_FORGET = 0.9  # of the curvature from one step to the next
-_QP_TOL = 1e-12  # errors of the step add up over the iterations
+_MAX_STEPS = 50  # usually one or two suffice
+_FORGET = 0.9  # decay of the curvature from one step to the next
+_QP_TOL = 1e-12  # tight, because step errors add up over the iterations
 _CHUNK = 1 << 13
 
 
 @dataclass
 class GraphStep:
-    """The step, with what one call leaves to the next."""
+    """The step, with the state that one call leaves to the next."""
 
     weights: Array
-    curvature: float = 1.0  # of 2‖LF‖², locally
+    curvature: float = 1.0  # local curvature of 2‖LF‖²
     multipliers: tuple[Array, float] | None = None
 
     def take(self, target: LowRankState, rho: float, allowed: float) -> LowRankState:
-        """Return the best X, at most about ``allowed`` away."""
+        """Return the optimal X to within about ``allowed``."""
         lmi = target.lmi
         d, n = lmi.factor.shape
         first, second = target.thin[:d], target.thin[d:]

@@ -1,4 +1,4 @@
-"""The worst transport where γ meets λmax: by factorisations, which care for no condition number."""
+"""The worst transport near γ = λmax, by factorisations, which tolerate ill-conditioning."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from scipy.sparse import linalg as sparse_linalg
 from solvers.large.worst_case import WorstTransport, top_bound
 from wdro_cvx.validation import Array
 
-_ABOVE = 1e-6  # of λmax: how far above it γ stays
-_LANCZOS = 1e-8, 1e-6, 1e-4  # accuracies, relative
+_ABOVE = 1e-6  # least distance of γ above λmax, relative to λmax
+_LANCZOS = 1e-8, 1e-6, 1e-4  # relative accuracies, tried in this order
 _ROUGHLY = 1e-2
-_WIDTH = 64  # vectors that Lanczos' method keeps
+_WIDTH = 64  # Lanczos vectors kept
 _MAX_PASSES = 10
 _CLOSE = 1e-5
 
 
 def top_eigenvectors(laplacian: sparse.csr_array, count: int) -> tuple[Array, Array]:
-    """Return the largest eigenvalues, roughly, and their vectors."""
+    """Return the largest eigenvalues and their eigenvectors, approximately."""
     d = laplacian.shape[0]
     start = np.random.default_rng(0).standard_normal(d)
     width = min(2 * count + _WIDTH, d)
@@ -29,7 +29,7 @@ def top_eigenvectors(laplacian: sparse.csr_array, count: int) -> tuple[Array, Ar
 
 
 def top_value(laplacian: sparse.csr_array) -> float:
-    """Return the largest eigenvalue, or a little more; that of a cluster takes Lanczos long."""
+    """Return the largest eigenvalue or slightly more; Lanczos is slow on clustered ones."""
     d = laplacian.shape[0]
     start = np.random.default_rng(0).standard_normal(d)
     for accuracy in _LANCZOS:
@@ -45,7 +45,7 @@ def top_value(laplacian: sparse.csr_array) -> float:
 
 
 def hard_transport(laplacian: sparse.csr_array, points: Array, radius: float) -> WorstTransport:
-    """Return the worst transport but for what is left of the budget, which goes anywhere on top."""
+    """Return the worst transport; leftover budget, good in any top direction, is not spent."""
     top = top_value(laplacian)
     side = np.asarray(laplacian @ points)
     identity = sparse.eye_array(laplacian.shape[0], format="csr")
@@ -58,7 +58,7 @@ def hard_transport(laplacian: sparse.csr_array, points: Array, radius: float) ->
         if abs(length / radius - 1.0) <= _CLOSE or (gamma == least and length < radius):
             break
         known.append((gamma, 1.0 / length))
-        # ‖Y‖ falls at least like 1/(γ - λmax); 1/‖Y‖ is nearly linear.
+        # ‖Y‖ decays at least like 1/(γ - λmax); 1/‖Y‖ is nearly linear in γ.
         following = gamma + (length / radius - 1.0) * (gamma - top)
         if len(known) > 1:
             (before, old), (_, new) = known[-2:]
