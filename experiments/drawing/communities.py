@@ -12,7 +12,7 @@ from wdro_cvx.validation import Array
 
 
 def communities(adjacency: Array | sparse.csr_array, seed: int = 0) -> Array:
-    """Return the Louvain community of every vertex, 0 for the largest; isolated vertices are alone."""
+    """Return every vertex's Louvain community, largest first; isolated vertices are alone."""
     graph = network(above(adjacency, EDGE_THRESHOLD))
     labels = np.arange(float(adjacency.shape[0]))
     if graph.number_of_edges():
