@@ -29,7 +29,7 @@ _SEEDS = 20
 
 @dataclass(frozen=True, eq=False)
 class Edges:
-    """Edges on the globe: weight, length (km), angle to the parallel and latitude difference (°)."""
+    """Edges on the globe: weight, length (km), angle to the parallel, latitude difference (°)."""
 
     weights: Array
     length: Array
