@@ -227,10 +227,7 @@ def _point(
 
 
 def _moment(point: PathPoint) -> dict[str, Array | None] | None:
-    """Return the parts of a moment that its set measures, and None for the others.
-
-    A moment ball measures only the shift; the page already has the data, which stay in place.
-    """
+    """Return the parts of a moment that its set measures (only the shift for a moment ball)."""
     moment, problem = point.moment, point.problem
     if type(moment) is not TransportedMoment:
         return None

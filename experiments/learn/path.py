@@ -141,14 +141,10 @@ def _etas(eta: float, count: int) -> tuple[float, ...]:
 
 
 def _outwards(radius: int, eta: int, radii: int, etas: int) -> Iterator[tuple[int, int]]:
-    """Yield the indices of the grid except the middle, the most important first.
-
-    The row of the chosen eta comes first: smaller radii, which are easier, then larger ones. The
-    other rows alternate in direction, so that successive problems are close to each other.
-    """
+    """Yield the indices of the grid except the middle, first those of the chosen eta."""
     row = [*range(radius - 1, -1, -1), *range(radius + 1, radii)]
     yield from ((r, eta) for r in row)
-    forwards = True
+    forwards = True  # rows alternate in direction, to keep successive problems close
     for e in sorted(set(range(etas)) - {eta}, key=lambda e: (abs(e - eta), e)):
         yield from ((r, e) for r in (range(radii) if forwards else range(radii - 1, -1, -1)))
         forwards = not forwards

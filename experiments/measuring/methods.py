@@ -124,11 +124,7 @@ def _check_piqp(problem: GraphProblem) -> None:
 
 
 def _solve_with_piqp(problem: GraphProblem, tol: float) -> Solution:
-    """Solve a sample average with PIQP, a sparse interior-point solver for quadratic programs.
-
-    The variables are the edge weights ``w`` and the degrees ``u = Aw``, which keep the matrices
-    sparse. The quadratic form in ``L`` or in ``w`` alone is dense.
-    """
+    """Solve a sample average with PIQP in ``w`` and ``u = Aw``; in ``w`` alone the QP is dense."""
     try:
         import piqp
     except ImportError as reason:

@@ -117,11 +117,9 @@ def _partial(precision: Array) -> Array:
 
 
 def _discoveries(found: Array, n: int, given: int) -> NDArray[np.bool_]:
-    """Return the pairs that differ from zero by Fisher's z with Benjamini and Hochberg's control.
-
-    If partial correlations have no degree of freedom left (few signals), one is assumed.
-    """
+    """Return the pairs that differ from zero by Fisher's z under Benjamini-Hochberg control."""
     pairs = np.triu_indices(len(found), 1)
+    # With few signals, partial correlations have no degree of freedom left; assume one.
     size = np.arctanh(np.minimum(found[pairs], 1.0 - 1e-12)) * np.sqrt(max(n - given - 3, 1))
     levels = stats.false_discovery_control(2 * stats.norm.sf(size))
     edges = np.zeros(found.shape, dtype=bool)
