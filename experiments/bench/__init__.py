@@ -1,1 +1,1 @@
-"""``wdro bench``: our solver against the strongest opponents, at equal judged accuracy."""
+"""``wdro bench``: compare our solver with the strongest opponents at equal judged accuracy."""

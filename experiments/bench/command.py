@@ -1,4 +1,4 @@
-"""``wdro bench``: its arguments."""
+"""Define the arguments of ``wdro bench``."""
 
 from __future__ import annotations
 

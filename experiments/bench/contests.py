@@ -1,4 +1,4 @@
-"""The contests: a kind of problem, its methods, and the sizes and judged gap of each."""
+"""Define the contests: a kind of problem, a judged gap, and the methods with their sizes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _RADIUS, _ETA = 0.5, 0.3
 
 @dataclass(frozen=True)
 class Contest:
-    """One kind of problem and the sizes at which each method solves it, our method first."""
+    """One kind of problem and the sizes for each method, with our method first."""
 
     title: str
     instance: Instance
@@ -23,7 +23,7 @@ class Contest:
 
     @property
     def ours(self) -> str:
-        """The method that the others are compared with."""
+        """Our method, with which the others are compared."""
         return next(iter(self.sizes))
 
     def plan(self, limits: Limits) -> list[Planned]:
@@ -35,7 +35,7 @@ class Contest:
         ]
 
     def _at(self, d: int) -> Instance:
-        """Return the instance of d vertices, with 2d samples unless it has a fixed number."""
+        """Return the instance with d vertices, and 2d samples unless their number is fixed."""
         return replace(self.instance, d=d, n=self.instance.n or 2 * d)
 
 
@@ -50,7 +50,7 @@ _TO_1000 = (20, 50, 100, 200, 500, 1000)
 
 
 def _beyond(name: str, radius: float, samples: int, form: str, most: int) -> Contest:
-    """Return a set that is not the paper's, with few samples, against its conic form."""
+    """Return a contest on few samples for a set beyond the paper, against its conic form."""
     sizes = (10, 30, 60)
     clarabel = tuple(d for d in sizes if d <= most)
     return Contest(
@@ -91,7 +91,7 @@ _RIVALS = ("PrimalDual", "FDPG", "RestartedFDPG", "LocalFDPG")
 
 
 def _log_degree(shape: float) -> Contest:
-    """Return the sample average under the log-degree prior, against published methods."""
+    """Return the sample average under the log-degree prior, against published methods for it."""
     return Contest(f"log-degree, αβ = {shape:g}, gap ≤ 1e-6", replace(_AVERAGE, shape=shape), {
         "CertifiedSolver": (*_LOG_SIZES, 2000), **dict.fromkeys(_RIVALS, _LOG_SIZES),
         "SampleAverage:CLARABEL": _LOG_SIZES[:-1],
@@ -99,7 +99,7 @@ def _log_degree(shape: float) -> Contest:
 
 
 def _gaussian(title: str, shape: float | None) -> Contest:
-    """Return the Gaussian ball under one of the priors, to compare their costs."""
+    """Return the Gaussian ball under one prior; comparing the contests compares the priors."""
     sizes = {"CertifiedSolver": _LOG_SIZES, "RobustPremium:CLARABEL": (20, 30)}
     return Contest(f"Gaussian ball, {title}, gap ≤ 1e-6", replace(_GAUSSIAN, shape=shape), sizes)
 

@@ -1,4 +1,4 @@
-"""``wdro bench --scale``: time and memory of large graphs, and the goals of the sparse path."""
+"""``wdro bench --scale``: measure time and memory on large graphs, against the set goals."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from experiments.measuring.store import Row, flat
 from experiments.measuring.text import markdown_table, seconds
 from experiments.study import Report, Run, Study
 
-#: The columns of a row without an answer.
+#: Defaults for a row without an answer.
 _EMPTY: Row = {
     "said": "", "is_solved": False,
     **dict.fromkeys(
@@ -111,7 +111,7 @@ def _line(row: pd.Series) -> list[object]:
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    """Draw time and memory against d, for neighbours in the plane."""
+    """Draw time and memory against d, for graphs of neighbours in the plane."""
     figure, axes = plt.subplots(1, 2, figsize=(PAGE, 3.2), layout="constrained")
     shown = _in_plane(table)
     for panel, column, label in (
@@ -134,13 +134,13 @@ def draw(table: pd.DataFrame) -> Figure:
 
 
 def _in_plane(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the finished runs with the usual number of signals, for neighbours in the plane."""
+    """Return the finished runs on neighbours in the plane with the usual number of signals."""
     usual = (table["dimensions"] == trial.PLANE) & (table["n"] == trial.N)
     return table[usual & (table["outcome"] == Outcome.OK)]
 
 
 class Goal(NamedTuple):
-    """A line of the goals' table; ``met`` is empty for a mere comparison."""
+    """A row of the table of goals; ``met`` is empty if the row is only a comparison."""
 
     work: str
     goal: str
@@ -149,10 +149,9 @@ class Goal(NamedTuple):
 
 
 def goals(table: pd.DataFrame) -> list[Goal]:
-    """Return the goals of the sparse path, and whether a run meets them.
+    """Return the goals of the sparse path, and whether the measurements meet them.
 
-    Ratios are of CPU times within one run. A goal is met only if all runs that it rests on were
-    solved.
+    Ratios compare CPU times. A goal is met only if all measurements behind it were solved.
     """
     shown = _in_plane(table)
 
@@ -207,7 +206,7 @@ def goals(table: pd.DataFrame) -> list[Goal]:
 
 
 def _agreement(table: pd.DataFrame) -> Goal:
-    """Compare the values of the dense and the sparse path wherever both solved a problem."""
+    """Compare the values of the dense and sparse paths on problems that both solved."""
     done = table[table["is_solved"].astype(bool)]
     keys = ["d", "n", "dimensions"]
     values = (done[done["path"] == path].set_index(keys)["value"] for path in (DENSE, SPARSE))

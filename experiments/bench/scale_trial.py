@@ -1,7 +1,7 @@
-"""One measurement of ``wdro bench --scale``: learn a large graph, judge it, take time and memory.
+"""Run one measurement of ``wdro bench --scale``: learn and judge a large graph.
 
-The times of our solvers include the judge's pass over all pairs, which they make themselves. Every
-answer is then judged once more, outside of its time.
+The times of our solvers include the judge's pass over all pairs, because they run it themselves.
+Every answer is then judged once more, which is not timed.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from wdro_cvx.generators import neighbour_graph, smooth_table
 DENSE, SPARSE = "dense path", "sparse path"
 LOG_DENSE, LOG_SPARSE = "log-degree, dense path", "log-degree, sparse path"
 NEIGHBOURS = "log-degree, near pairs only"
-#: The unit of the goals: one dense eigendecomposition on the same machine.
+#: The unit of time for the goals: one dense eigendecomposition on the same machine.
 EIGEN = "one eigendecomposition"
 PLANE, SPACE = 2, 10
 N = 200
-AT = 2000  # vertices of the ratios, of the eigendecomposition, and of other numbers of signals
+AT = 2000  # vertices for the ratios, the eigendecomposition, and other numbers of signals
 TOLERANCE = 1e-6
 ETA = 0.3
 SHARE = 0.1  # radius / √d
-WANTED = 10  # neighbours for which the strength of the log-degree prior is chosen
+WANTED = 10  # neighbours; determines the strength of the log-degree prior
 
 _SMALL, _LARGE = (500, 1000, 2000), (5000, 10_000, 20_000, 50_000)
 _SIZES = {
@@ -43,7 +43,7 @@ _SIZES = {
     LOG_SPARSE: (*_SMALL, *_LARGE),
     NEIGHBOURS: (*_SMALL, *_LARGE),
 }
-# The same code prices pairs in ten dimensions, only more of them, so that one decade suffices.
+# One decade suffices in ten dimensions: the same code runs, only on more pairs.
 _SIZES_IN_SPACE = {
     path: tuple(d for d in sizes if 1000 <= d <= 10_000) for path, sizes in _SIZES.items()
 }
@@ -57,9 +57,9 @@ class ScaleCell:
     Attributes
     ----------
     path : str
-        Which solver, under which prior.
+        The solver and the prior.
     d, n : int
-        Numbers of vertices and signals.
+        The numbers of vertices and signals.
     dimensions : int
         The dimension of the cube in which the true graph joins neighbouring points.
     cluster : bool
@@ -74,7 +74,7 @@ class ScaleCell:
 
 
 def cells(largest: int, cluster: bool = False) -> list[ScaleCell]:
-    """Return all measurements of at most ``largest`` vertices, smallest first."""
+    """Return all measurements with at most ``largest`` vertices, smallest first."""
     found = [
         (path, d, N, dimensions)
         for dimensions, by_path in ((PLANE, _SIZES), (SPACE, _SIZES_IN_SPACE))
@@ -90,7 +90,7 @@ def cells(largest: int, cluster: bool = False) -> list[ScaleCell]:
 
 
 def problem_of(cell: ScaleCell) -> GraphProblem:
-    """Make the problem of a cell; the same cell is the same problem on every machine."""
+    """Return the problem of a cell, which is the same on every machine."""
     rng = np.random.default_rng([cell.d, cell.n, cell.dimensions])
     truth = neighbour_graph(cell.d, rng, cell.dimensions)
     nominal = Nominal.from_samples(smooth_table(truth, cell.n, rng))
@@ -101,7 +101,7 @@ def problem_of(cell: ScaleCell) -> GraphProblem:
 
 
 def measure(task: tuple[ScaleCell, str | None]) -> Row:
-    """Measure a cell in this process, given the address of a scheduler if it uses one."""
+    """Measure a cell in this process; the task also names a scheduler, if there is one."""
     cell, scheduler = task
     with threadpool_limits(1), pricing_cluster(scheduler):
         return _eigendecomposition(cell.d) if cell.path == EIGEN else _learn(cell)
@@ -113,7 +113,7 @@ def _learn(cell: ScaleCell) -> Row:
     if cell.path in (DENSE, LOG_DENSE):
         solver = CertifiedSolver(TOLERANCE)
     elif cell.path == NEIGHBOURS:
-        # Loading a library counts neither as time nor as memory.
+        # Import first, so that loading a library does not count as time or memory.
         import sklearn.decomposition
         import sklearn.neighbors  # noqa: F401
 
@@ -123,7 +123,7 @@ def _learn(cell: ScaleCell) -> Row:
     answer = solver.solve(problem)
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     peak = peak_mb()
-    # Near pairs only prove nothing, so that their gap is measured from the sparse path's bound.
+    # Near pairs alone prove no bound, so their gap uses the bound of the sparse path.
     best = SparseSolver(TOLERANCE).solve(problem) if cell.path == NEIGHBOURS else answer
     verdict = judge(problem, answer.laplacian, best.certificate)
     return {
@@ -135,7 +135,7 @@ def _learn(cell: ScaleCell) -> Row:
 
 
 def _eigendecomposition(d: int) -> Row:
-    """Time what every dense method for these problems does at least once."""
+    """Time one eigendecomposition; every dense method for these problems needs at least one."""
     matrix = np.random.default_rng(d).standard_normal((d, d))
     matrix += matrix.T
     wall, cpu = time.perf_counter(), time.process_time()
@@ -150,24 +150,24 @@ _STATUS, _FORGET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 def current_mb(fresh_peak: bool = False) -> float:
     """Return the memory of this process in MiB.
 
-    With ``fresh_peak`` the system forgets the peak so far, if it can. Otherwise the peak of making
-    the data would hide the memory of the solver.
+    ``fresh_peak`` resets the recorded peak if the system permits it. Otherwise, the peak from
+    generating the data would hide the memory of the solver.
     """
     if fresh_peak and _STATUS.exists():
         try:
             _FORGET.write_text("5")
-        except OSError:  # not permitted: only what exceeds the old peak shows
+        except OSError:  # not permitted: only memory above the old peak is measured
             return _status("VmHWM")
     return _status("VmRSS")
 
 
 def peak_mb() -> float:
-    """Return the peak memory in MiB since it was forgotten, or since the start."""
+    """Return the peak memory in MiB since the last reset, or since the start."""
     return _status("VmHWM")
 
 
 def _status(name: str) -> float:
-    """Return a field of the process's status; on systems without it, the peak since the start."""
+    """Return a field of the process status in MiB, or the overall peak if it is not available."""
     lines = _STATUS.read_text().splitlines() if _STATUS.exists() else []
     kib = [float(line.split()[1]) for line in lines if line.startswith(f"{name}:")]
     return (kib[0] if kib else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) / 1024.0

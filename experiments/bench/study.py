@@ -1,4 +1,4 @@
-"""Run the contests of ``wdro bench``, and report times, ratios and memory at every size."""
+"""Run the contests of ``wdro bench`` and report times, ratios and memory at every size."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from experiments.measuring.text import busy_warning, markdown_table, seconds
 from experiments.study import Report, Run, Study
 
 _SOURCE = Source(("experiments.measuring.measurement", "experiments.bench.rivals.register"))
-#: Registers the rivals in the processes that measure them, and in no other.
+#: Registers the rivals, and only in the processes that measure them.
 RIVALS = str(find_spec("experiments.bench.rivals.register").origin)  # type: ignore[union-attr]
 _HEADER = ["d", "method", "CPU", "range", "wall", "ratio", "memory", "judged gap", ""]
 
 
 def _answering(chosen: Sequence[Contest]) -> Callable[[Run, argparse.Namespace], Report]:
-    """Return the answer of a study of some contests."""
+    """Return the ``answer`` function of a study that runs the given contests."""
 
     def answer(run: Run, options: argparse.Namespace) -> Report:
         limits = Limits(options.time_limit, options.memory_limit)
@@ -44,7 +44,7 @@ def _answering(chosen: Sequence[Contest]) -> Callable[[Run, argparse.Namespace],
 
 
 def describe(rows: pd.DataFrame, ours: dict[str, str]) -> list[str]:
-    """Return the paragraphs and tables of the report, given our method by title of a contest."""
+    """Return the paragraphs and tables of the report; ``ours`` maps titles to our methods."""
     parts = [
         "Every time is a median of runs in one process with one thread, as CPU and as wall time. "
         "Every method runs at the loosest of its tolerances whose answer the judge accepts. "
@@ -66,7 +66,7 @@ def describe(rows: pd.DataFrame, ours: dict[str, str]) -> list[str]:
 
 
 def growth_sentence(found: dict[str, str]) -> str:
-    """Return the exponents that were fitted in one sentence, nothing if there are none."""
+    """Return a sentence with the fitted exponents, empty if there are none."""
     known = ", ".join(f"{name} {k}" for name, k in found.items() if k != "–")
     return f"Growth, where d spans a decade and a power law fits: {known}." if known else ""
 

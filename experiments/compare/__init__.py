@@ -1,4 +1,4 @@
-"""``wdro compare``: every formulation and solver, cross-checked and timed against d.
+"""``wdro compare``: cross-check every formulation and solver, and time them against d.
 
 grid.py lists problems and methods, crosscheck.py compares the answers, report.py describes them.
 """

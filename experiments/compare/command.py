@@ -1,4 +1,4 @@
-"""``wdro compare``: its arguments."""
+"""Define the arguments of ``wdro compare``."""
 
 from __future__ import annotations
 

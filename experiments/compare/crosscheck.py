@@ -1,4 +1,4 @@
-"""Compare the answers to the same problem: values, Laplacians, and what the judge says of both."""
+"""Compare the answers of all methods to the same problem: values, Laplacians and verdicts."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _INSTANCE = ["model", "d", "n", "radius", "eta", "seed", "p", "trace_penalty"]
 
 
 def cross_check(rows: pd.DataFrame, planned: Sequence[Planned], store: Store) -> pd.DataFrame:
-    """Return the rows with the distance of each answer from the best one to the same problem.
+    """Return the rows with columns that compare each answer with the best one to its problem.
 
-    Every answer is judged with the best bound that any method's certificate proved, so ``gap`` and
-    ``is_solved`` do not depend on which method had a certificate. Added columns: ``excess``, that
-    gap; ``misstated``, the relative difference of the method's own value from the judged one;
-    ``distance``, of the Laplacian from the best one; and ``allowed``, the distance that the gap
-    permits, since strong convexity implies ``η‖ΔL‖² ≤ 2·target·value``.
+    Every answer is judged with the best bound from any method's certificate, so ``gap`` and
+    ``is_solved`` do not depend on which method had a certificate. The new columns are ``excess``
+    (that gap), ``misstated`` (the relative difference between the method's own value and the judged
+    one), ``distance`` (of the Laplacian from the best one) and ``allowed``. The last one is the
+    distance that the gap permits: strong convexity implies ``η‖ΔL‖² ≤ 2·target·value``.
     """
     laplacians = {key_of(item.cell): store.array(item.cell) for item in planned}
     parts = [_check(group, laplacians) for _, group in rows.groupby(_INSTANCE, dropna=False)]
@@ -62,9 +62,9 @@ def _check(group: pd.DataFrame, laplacians: dict[str, Array | None]) -> pd.DataF
 
 
 def outliers(rows: pd.DataFrame, target: float) -> pd.DataFrame:
-    """Return the rows that say solved and are not, or that disagree with the others."""
+    """Return rows that say solved but are not, or that disagree with the other methods."""
     done = rows[rows["outcome"] == Outcome.OK]
-    # Comparisons with NaN are false, so that a row with NaN is an outlier.
+    # Comparisons with NaN are false, so a row with a NaN gap or value is an outlier.
     right = (
         done["is_solved"]
         & (done["excess"] <= 2 * target)

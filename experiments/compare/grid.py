@@ -1,6 +1,6 @@
-"""The problems and methods of a comparison.
+"""Define the problems and methods of a comparison.
 
-The paper's own problem penalises the trace; ours fixes it.
+The paper's problem penalises the trace; ours fixes it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PANELS = {
     AVERAGE: Instance("average", 0, 0, 0.0, 0.3, 0),
 }
 
-# Ours first: its bound helps to judge answers that come without a certificate of their own.
+# Our solver runs first: its bound helps to judge answers without a certificate.
 METHODS = (
     "CertifiedSolver", "MomentNewton", "BlockDescent", "ProjectedGradient",
     "GaussianSDP:CLARABEL", "GaussianClosedForm:CLARABEL", "RobustPremium:CLARABEL",
@@ -48,7 +48,7 @@ PRESETS = {
     "paper": ((10, 20, 40, 60, 80, 100, 120), Limits(60.0, 16384.0)),
 }
 
-#: The curves of the paper's Figure 7 (panel, method, name in the figure), and ours as a fifth.
+#: The curves of the paper's Figure 7 (panel, method, name in the figure), with ours as the fifth.
 FIGURE_7 = (
     (GAUSSIAN_PENALISED, "GaussianSDP:CLARABEL", "interior point, Gaussian (SDP)"),
     (GAUSSIAN_PENALISED, "BlockDescent", "projected gradient, Gaussian (improved Algorithm 3)"),
@@ -60,7 +60,7 @@ _LONG = frozenset((panel, method) for panel, method, _ in FIGURE_7)
 
 
 def methods_for(sets: Sequence[str]) -> tuple[str, ...]:
-    """Return our solvers and all formulations that claim one of some ambiguity sets.
+    """Return our solvers and all formulations that claim one of the given ambiguity sets.
 
     Raises
     ------
@@ -85,8 +85,8 @@ def methods_for(sets: Sequence[str]) -> tuple[str, ...]:
 class Grid:
     """The problems and methods to compare.
 
-    ``sets`` names ambiguity sets that replace the paper's problems. ``figure7_s`` is the time limit
-    for the methods of the paper's Figure 7, if they have their own.
+    ``sets`` names ambiguity sets that replace the paper's problems. ``figure7_s`` is an optional,
+    separate time limit for the methods of the paper's Figure 7.
     """
 
     dimensions: tuple[int, ...]
@@ -107,12 +107,12 @@ class Grid:
         return {name: Instance(name, 0, 0, 0.5, 0.3, 0) for name in self.sets}
 
     def missing(self) -> dict[str, str]:
-        """Return the methods whose backend is not installed, and how to install it."""
+        """Return how to install the missing backends, by method."""
         found = {name: missing_backend(name) for name in self.methods}
         return {name: reason for name, reason in found.items() if reason is not None}
 
     def plan(self) -> list[Planned]:
-        """Return a measurement for every panel, size, seed and method that claims the problem."""
+        """Return one measurement per panel, size, seed and method that claims the problem."""
         absent = self.missing()
         methods = [find_method(name) for name in self.methods if name not in absent]
         plan = []

@@ -1,4 +1,4 @@
-"""The report of ``wdro compare``: who agrees, who is fast, which statements on run time hold."""
+"""Write the report of ``wdro compare``: agreement, run times, and statements about run times."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from experiments.measuring.text import busy_warning, markdown_table, seconds
 
 @dataclass(frozen=True)
 class RuntimeStatement:
-    """A statement on run times: which method is slower than which, each on its panel."""
+    """A statement that one method is slower than another; each is a panel and a method."""
 
     text: str
     slower: tuple[str, str]
@@ -101,7 +101,7 @@ def describe(
 
 
 def summarise(rows: pd.DataFrame, wrong: pd.DataFrame) -> str:
-    """Return what came of the runs in one line."""
+    """Return a one-line summary of the runs."""
     counts = {"solved": int(rows["is_solved"].sum())}
     if unsolved := int((rows["outcome"] == Outcome.OK).sum()) - counts["solved"]:
         counts["not solved"] = unsolved
@@ -115,7 +115,7 @@ def summarise(rows: pd.DataFrame, wrong: pd.DataFrame) -> str:
 def check_statement(
     statement: RuntimeStatement, panels: Mapping[str, pd.DataFrame]
 ) -> list[object] | None:
-    """Return a line on a statement, None if no size was solved by both methods."""
+    """Return a table row about a statement, or None if the methods solved no common size."""
     slow, fast = (_rows(panels, place) for place in (statement.slower, statement.faster))
     slow_s, fast_s = solved_times(slow), solved_times(fast)
     common = slow_s.index.intersection(fast_s.index)
@@ -140,7 +140,7 @@ def _rows(panels: Mapping[str, pd.DataFrame], place: tuple[str, str]) -> pd.Data
 
 
 def _faster(slow: pd.DataFrame, fast: pd.DataFrame) -> str:
-    """Return what the ranges of the repeated runs say at one size."""
+    """Return whether the ranges of repeated runs confirm the statement at one size."""
     if slow["fastest_s"].min() > fast["slowest_s"].max():
         return "holds"
     return "fails" if slow["slowest_s"].max() < fast["fastest_s"].min() else "undecided"
@@ -180,7 +180,7 @@ def _times(panel: pd.DataFrame) -> str:
 
 
 def _time(here: pd.DataFrame) -> str:
-    """Return CPU and wall time at one size, or what stopped the method."""
+    """Return the CPU and wall time at one size, or what stopped the method."""
     good = here[here["is_solved"]]
     if not good.empty:
         return f"{seconds(good['total_s'].median())} ({seconds(good['wall_s'].median())})"
@@ -189,7 +189,7 @@ def _time(here: pd.DataFrame) -> str:
 
 
 def _reasons(rows: pd.DataFrame) -> list[str]:
-    """Return what crashed or failed, with the reason."""
+    """Return a section that lists crashes and failures with their reasons."""
     broken = rows[rows["outcome"].isin([Outcome.CRASH, Outcome.FAILED])]
     if broken.empty:
         return []

@@ -23,12 +23,12 @@ from experiments.page.comparison import comparison_page
 from experiments.study import Report, Run, Study
 from wdro_cvx import registered_ambiguities
 
-#: Where a method is timed and judged, in a process of its own.
+#: The module that times and judges a method in its own process.
 MEASURED = ("experiments.measuring.measurement",)
 
 
 def comparison(options: argparse.Namespace) -> Study:
-    """Load the extensions, check the names, and return the study that the arguments ask for."""
+    """Load the extensions, check the names, and return the requested study."""
     before = set(registered_ambiguities())
     for path in options.extensions:
         load_extension(path)
@@ -48,7 +48,7 @@ def comparison(options: argparse.Namespace) -> Study:
         sets,
         options.figure7_limit,
     )
-    plan = grid.plan()  # here, because it refuses what cannot be compared
+    plan = grid.plan()  # made here, to refuse impossible comparisons early
     source = Source(MEASURED, tuple(options.extensions))
     return Study("compare", source, lambda run, _: _answer(run, grid, plan, source.extensions))
 
@@ -75,7 +75,7 @@ def _answer(run: Run, grid: Grid, plan: list[Planned], extensions: tuple[str, ..
 
 
 def figure7_rows(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the measurements of the curves of the paper's Figure 7, in its order."""
+    """Return the measurements for the curves of the paper's Figure 7, in its order."""
     parts = [
         rows[(rows["panel"] == panel) & (rows["method"] == method)] for panel, method, _ in FIGURE_7
     ]
@@ -83,7 +83,7 @@ def figure7_rows(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_figure7(shown: pd.DataFrame) -> Figure:
-    """Draw Figure 7: linear in d as in the paper, and logarithmic in time."""
+    """Draw Figure 7 with a linear axis for d, as in the paper, and a logarithmic one for time."""
     figure, axes = plt.subplots(figsize=(PAGE, 3.4), layout="constrained")
     draw_curves(axes, shown, {method: label for _, method, label in FIGURE_7})
     axes.set(yscale="log", xlabel="number of vertices d", ylabel="CPU time (s)", xlim=(0, None))

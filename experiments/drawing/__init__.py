@@ -1,1 +1,1 @@
-"""How things look: style.py the palette and saving, scaling.py run times, graphs.py graphs."""
+"""Draw figures: style.py has the palette, scaling.py draws run times and graphs.py draws graphs."""

@@ -1,4 +1,4 @@
-"""Communities of a graph: computed without drawing, since trials score graphs by them."""
+"""Compute the communities of a graph without drawing, because trials score graphs by them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wdro_cvx.validation import Array
 
 
 def communities(adjacency: Array | sparse.csr_array, seed: int = 0) -> Array:
-    """Return Louvain's community of every vertex, 0 the largest; an isolated vertex is its own."""
+    """Return every vertex's Louvain community, largest first; isolated vertices are alone."""
     graph = network(above(adjacency, EDGE_THRESHOLD))
     labels = np.arange(float(adjacency.shape[0]))
     if graph.number_of_edges():

@@ -1,4 +1,4 @@
-"""Graphs with their communities in colours, and maps to draw them on."""
+"""Draw graphs with coloured communities, and maps to draw them on."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from experiments.drawing.style import COLOURS, GREY
 from solvers.learned import drawing
 from wdro_cvx.validation import Array
 
-#: So many communities have a colour; the smaller ones are grey.
+#: The number of communities with a colour; smaller communities are grey.
 _COLOURED = 7
 
 Weights: TypeAlias = Array | sparse.csr_array
 
 
 def match_labels(labels: Array, reference: Array) -> Array:
-    """Rename communities so that a colour means the same in two pictures.
+    """Rename communities so that a colour has the same meaning in two pictures.
 
     Parameters
     ----------
@@ -31,8 +31,8 @@ def match_labels(labels: Array, reference: Array) -> Array:
     Returns
     -------
     array (d,)
-        ``labels``, each under the name of the reference community with which it shares most
-        vertices; a community without a partner gets a new name.
+        ``labels``, renamed to the reference communities that share most vertices with them. A
+        community without a partner gets a new name.
 
     Examples
     --------
@@ -50,12 +50,12 @@ def match_labels(labels: Array, reference: Array) -> Array:
 
 
 def community_colour(label: float) -> str:
-    """Return the colour of a community, which is grey from the eighth on."""
+    """Return the colour of a community; from the eighth on it is grey."""
     return COLOURS[int(label)] if label < _COLOURED else GREY
 
 
 def draw_edges(axes: Axes, adjacency: Weights, labels: Array, points: Array) -> None:
-    """Draw vertices in the colours of their communities, and edges whose width is their weight.
+    """Draw vertices in the colours of their communities, and edges as wide as their weights.
 
     Parameters
     ----------
@@ -71,9 +71,9 @@ def draw_edges(axes: Axes, adjacency: Weights, labels: Array, points: Array) -> 
 def frame_map(
     axes: Axes, points: Array, outlines: Sequence[Array] = (), degrees: bool = True
 ) -> None:
-    """Set up a map around the points, in the equirectangular projection of its middle latitude.
+    """Set up a map around the points, in the equirectangular projection at its middle latitude.
 
-    Points that are not in degrees are x and y of a plane.
+    Points that are not in ``degrees`` are x and y coordinates in a plane.
     """
     margin = 0.06 * np.ptp(points, axis=0).max() + (0.5 if degrees else 0.0)
     low, high = points.min(axis=0) - margin, points.max(axis=0) + margin
@@ -84,7 +84,7 @@ def frame_map(
     if not degrees:
         axes.set_aspect("equal")
         return
-    # At the poles themselves a degree of longitude has no length.
+    # Stay away from the poles, where a degree of longitude has no length.
     middle = np.radians(np.clip((low[1] + high[1]) / 2, -85.0, 85.0))
     axes.set_aspect(1.0 / np.cos(middle))
     axes.grid(color="#EEEEEE", linewidth=0.5)

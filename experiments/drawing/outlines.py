@@ -1,4 +1,4 @@
-"""Outlines of states and countries for maps, from packages that hold them, if installed."""
+"""Load outlines of states and countries for maps from optional packages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STATES = (24.0, 50.0, -126.0, -66.0)
 
 
 def nearby_outlines(latitude: Array, longitude: Array) -> list[Array]:
-    """Return outlines of US states, or else countries, that cross the box around the places."""
+    """Return outlines near the places: US states if all places are there, otherwise countries."""
     south, north = float(latitude.min()), float(latitude.max())
     west, east = float(longitude.min()), float(longitude.max())
     in_states = (
@@ -49,7 +49,7 @@ def _country_shapes() -> list[Array]:
 
 
 def _folder(package: str) -> Path | None:
-    """Return the folder of a package, without importing it: only its data are needed."""
+    """Return the folder of a package without importing it; only its data are needed."""
     found = importlib.util.find_spec(package)
     if found is None or not found.submodule_search_locations:
         return None

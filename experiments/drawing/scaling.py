@@ -1,4 +1,4 @@
-"""How run time grows with d: fitted exponents and log-log figures with limits."""
+"""Show how run time grows with d: fitted exponents and log-log figures with limits."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from experiments.drawing.style import GREY, PAGE, method_style, plain_ticks
 from experiments.measuring.outcome import Outcome
 from wdro_cvx.validation import Array
 
-# Fewer points, or less than a decade of sizes, and the exponent is that of the overheads; a worse
-# fit is no power law.
+# With fewer points or less than a decade of sizes, overheads determine the exponent. With a worse
+# fit, times do not follow a power law.
 _FEWEST, _DECADE, _LEAST_FIT = 4, 10.0, 0.98
-_APART = 1.13  # marks at one size and limit are this factor of d from each other
+_APART = 1.13  # factor of d between marks at the same size and limit
 _MARKS = {Outcome.TIME_OUT: "x", Outcome.OUT_OF_MEMORY: "+"}
 _COLUMNS = 3
-_LETTERS = 32  # of a title, on one line of a panel
+_LETTERS = 32  # in one line of a panel's title
 _FEW_DECADES = 50.0
-_ROOM = 1.35  # between the ticks of sizes, as a factor
+_ROOM = 1.35  # least factor between ticks of sizes
 
 
 def fit_exponent(dimensions: Array, seconds: Array) -> float | None:
-    """Fit ``seconds ∝ d^k``; None where the sizes span less than a decade or the fit is poor."""
+    """Return k of ``seconds ∝ d^k``, or None for few points, under a decade, or a poor fit."""
     if dimensions.size < _FEWEST or dimensions.max() < _DECADE * dimensions.min():
         return None
     x, y = np.log(dimensions), np.log(seconds)
@@ -41,19 +41,19 @@ def fit_exponent(dimensions: Array, seconds: Array) -> float | None:
 
 
 def growth(times: pd.Series) -> str:
-    """Return the exponent of times by d in words, a dash where there is none to speak of."""
+    """Return the fitted exponent of times by d as text, or a dash if there is none."""
     k = fit_exponent(times.index.to_numpy(float), times.to_numpy(float))
     return "–" if k is None else f"d^{k:.1f}"
 
 
 def solved_times(rows: pd.DataFrame) -> pd.Series:
-    """Return the median time by d of the rows that are solved."""
+    """Return the median time of the solved rows by d."""
     times: pd.Series = rows[rows["is_solved"].astype(bool)].groupby("d")["total_s"].median()
     return times
 
 
 def draw_curves(axes: Axes, rows: pd.DataFrame, labels: Mapping[str, str] | None = None) -> None:
-    """Draw the median time of every method against d, with its range; limits as marks.
+    """Draw the median time and range of every method against d, and mark limits that were hit.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def draw_curves(axes: Axes, rows: pd.DataFrame, labels: Mapping[str, str] | None
 
 
 def _draw_limits(axes: Axes, rows: pd.DataFrame) -> None:
-    """Mark what hit a limit, side by side where several did at one size."""
+    """Mark the runs that hit a limit, side by side if several did at one size."""
     stopped = rows[rows["outcome"].isin(list(_MARKS))]
     for _, group in stopped.groupby(["d", "limit_s"]):
         d, limit = float(group["d"].iloc[0]), float(group["limit_s"].iloc[0])
@@ -106,7 +106,7 @@ def _draw_limits(axes: Axes, rows: pd.DataFrame) -> None:
 
 
 def frame(axes: Axes, rows: pd.DataFrame, title: str) -> None:
-    """Set up axes in logarithms of d and of time."""
+    """Set up logarithmic axes for d and time."""
     axes.set(xscale="log", yscale="log", title=_lines(title))
     sizes = sorted(float(d) for d in rows["d"].unique())
     shown = sizes[:1]
@@ -116,23 +116,23 @@ def frame(axes: Axes, rows: pd.DataFrame, title: str) -> None:
             shown.append(d)
     plain_ticks(axes, shown)
     low, high = axes.get_ylim()
-    if high < 1.01 * low:  # one value only, such as a limit that all methods hit
+    if high < 1.01 * low:  # only one value, for example a limit that all methods hit
         low, high = axes.set_ylim(low / 2, 2 * high)
-    if high < _FEW_DECADES * low:  # powers of ten would label one place, or none
+    if high < _FEW_DECADES * low:  # powers of ten would give one label or none
         axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axes.grid(True, which="major", linewidth=0.4, alpha=0.5)
 
 
 def _lines(title: str) -> str:
-    """Return a title on as many lines as it needs, none of which ends within "N = 10"."""
+    """Return a title wrapped to several lines, without a break inside "N = 10"."""
     for sign in "=≤":
         title = title.replace(f" {sign} ", f"\u00a0{sign}\u00a0")
     return "\n".join(wrap(title, _LETTERS))
 
 
 def limit_marks(rows: pd.DataFrame) -> list[Line2D]:
-    """Return what the legend shows of the limits that were hit."""
+    """Return the legend entries for the limits that were hit."""
     names = {Outcome.TIME_OUT: "stopped at the limit", Outcome.OUT_OF_MEMORY: "out of memory"}
     hit = [outcome for outcome in _MARKS if (rows["outcome"] == outcome).any()]
     return [
@@ -142,7 +142,7 @@ def limit_marks(rows: pd.DataFrame) -> list[Line2D]:
 
 
 def draw_panels(panels: Mapping[str, pd.DataFrame]) -> Figure:
-    """Draw one panel per title; a method looks the same in all, so that one legend serves them."""
+    """Draw one panel per title, with one legend because a method looks the same in all."""
     columns = min(len(panels), _COLUMNS)
     lines = -(-len(panels) // columns)
     figure, axes = plt.subplots(

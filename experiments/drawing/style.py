@@ -1,4 +1,4 @@
-"""The look of all figures: colour is a method's family, line its backend, marker the method."""
+"""Style all figures: colour shows a method's family, line its backend, marker the method."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from matplotlib.figure import Figure
 
 from experiments.measuring.files import write_atomically
 
-# Okabe and Ito's palette, safe for colour-blind readers; markers tell the curves apart in grey.
+# Okabe and Ito's palette, safe for colour-blind readers; markers distinguish curves in grey.
 BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 ORANGE, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#999999"
 COLOURS = [BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK, GREY]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
 
-#: Family → colour and members, with the marker of each.
+#: Family → colour and members with their markers.
 _FAMILIES = {
     "our solvers": (BLUE, {"CertifiedSolver": "o", "MomentNewton": "D"}),
     "the paper's algorithms": (BLACK, {"PrintedDescent": "s", "PrintedGradient": "^"}),
@@ -43,10 +43,10 @@ _FAMILIES = {
         ORANGE, {"GeneralRegularized": "v", "SampleAverage": "P", "PIQP": "X"},
     ),
 }  # fmt: skip
-#: Widths in inches: one column of a journal's page, and all of it.
+#: Widths in inches: one column of a journal page, and the full page.
 COLUMN, PAGE = 3.5, 7.16
 _DPI = 200
-#: Text as large as a caption's, and letters that can be searched for and set again.
+#: Text as large as in captions, and PDF fonts that can be searched and edited.
 plt.rcParams.update({
     "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8, "legend.fontsize": 8,
     "xtick.labelsize": 8, "ytick.labelsize": 8, "pdf.fonttype": 42, "axes.linewidth": 0.6,
@@ -68,13 +68,13 @@ class Style:
 
 
 def method_family(method: str) -> str:
-    """Return the name of a method's family; a new method has none."""
+    """Return the name of a method's family, empty for an unknown method."""
     name = method.partition(":")[0]
     return next((family for family, (_, members) in _FAMILIES.items() if name in members), "")
 
 
 def method_style(method: str) -> Style:
-    """Return the style of a method, the same in every figure; a new method is black."""
+    """Return the style of a method, the same in every figure; unknown methods are black."""
     name, _, backend = method.partition(":")
     line = _LINES.get(backend, _OTHER_LINE)
     for colour, members in _FAMILIES.values():
@@ -92,16 +92,16 @@ def label_line(axes: Axes, x: float, y: float, text: str, colour: str) -> None:
 
 
 def plain_ticks(axes: Axes, ticks: Sequence[float]) -> None:
-    """Set the ticks of a logarithmic axis, as numbers that one reads rather than as powers."""
+    """Set the ticks of a logarithmic axis, with plain numbers instead of powers."""
     axes.set_xticks(list(ticks), [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
 
 
 def render(figure: Figure) -> dict[str, bytes]:
-    """Return a figure as PNG and PDF, by suffix, and forget it."""
+    """Return a figure as PNG and PDF, by suffix, and close it."""
     rendered = {}
     with warnings.catch_warnings():
-        # Names in scripts that the font lacks are drawn as boxes; that is no reason for a warning.
+        # Characters that the font lacks are drawn as boxes; this needs no warning.
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
         for suffix in ("png", "pdf"):
             buffer = io.BytesIO()
@@ -112,6 +112,6 @@ def render(figure: Figure) -> dict[str, bytes]:
 
 
 def save_figure(figure: Figure, path: Path) -> None:
-    """Save a figure as PNG and PDF, whole or not at all, and forget it."""
+    """Save a figure as PNG and PDF, each atomically, and close it."""
     for suffix, raw in render(figure).items():
         write_atomically(path.with_name(f"{path.name}.{suffix}"), raw)

@@ -1,4 +1,4 @@
-"""``wdro learn``: its arguments."""
+"""Define the arguments of ``wdro learn``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from experiments.measuring.options import Commands
 
 NAME = "learn"
-#: The default of RobustGraph, which takes a second to import; a test compares the two.
+#: The default of RobustGraph, copied because its import takes a second; a test compares them.
 DEFAULT_RADIUS = "auto"
 
 
@@ -131,7 +131,7 @@ def _add_layout(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Carry out the command."""
+    """Run the command and return its exit code."""
     from experiments.learn.graph import LearnOptions
     from experiments.learn.loading import Layout
     from experiments.learn.run import FILES, run_learn
@@ -178,7 +178,7 @@ def _number_or_word(text: str) -> float | str:
 
 
 def _parameter(text: str) -> tuple[str, object]:
-    """Return the name of a set's parameter and its value: one number or several."""
+    """Return the name and the value (one number or several) of a set's parameter."""
     name, equals, value = text.partition("=")
     numbers = [parse_number(part) for part in value.split(",")]
     if not (name and equals) or any(number is None for number in numbers):

@@ -1,4 +1,4 @@
-"""Learn a graph from a table of signals with ``RobustGraph``; the judge looks at every answer."""
+"""Learn a graph from a table of signals with ``RobustGraph``; the judge checks every answer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from wdro_cvx.judging.edges import EDGE_THRESHOLD
 from wdro_cvx.validation import Array, real_number, whole_number
 
 TOLERANCE = 1e-6
-#: Radius and eta are relative to the signals; beyond this they are mistakes, or arithmetic fails.
+#: Radius and eta are relative to the signals; values outside are mistakes or break arithmetic.
 _RANGE = 1e-6, 1e6
 PREPARATIONS = ("raw", "centred", "standardised")
 _DEFAULT = RobustGraph()
@@ -30,32 +30,32 @@ _DEFAULT = RobustGraph()
 
 @dataclass(frozen=True)
 class LearnOptions:
-    """What was asked for, checked; words and defaults are those of ``RobustGraph``.
+    """Validated options, with the names and defaults of ``RobustGraph``.
 
     Attributes
     ----------
     ambiguity : str
         The name of a set.
     parameters : tuple of pairs
-        Names and values of the set's parameters, its radius aside.
+        Names and values of the set's parameters other than the radius.
     radius : float or str
         A number, relative to the root mean square of the signals, or a rule.
     eta : float or str
-        A number, relative likewise, or ``auto``. A larger one gives more and more even edges.
+        A number, likewise relative, or ``auto``. Larger values give more, and more even, edges.
     signals : str
-        ``raw``: edges join vertices of similar level. ``centred``: each vertex's mean is taken
-        off, and edges join vertices that vary together. ``standardised``: each vertex is also
-        divided by its deviation.
+        ``raw``: edges join vertices of similar level. ``centred``: each vertex's mean is
+        subtracted, and edges join vertices that vary together. ``standardised``: each vertex is
+        also divided by its standard deviation.
     threshold : float
-        Edges with less weight are left out; the weights of a graph add up to d/2.
+        Edges with less weight are omitted; the weights of a graph add up to d/2.
     block : int
-        The length of the runs of rows that resampling draws; more than 1 for time series.
+        The length of the blocks of rows for resampling; more than 1 for time series.
     stability : int
-        The number of refits to resampled signals, for the share of them that have an edge.
+        The number of refits to resampled signals, which give the frequency of every edge.
     prior : str
         ``frobenius`` or ``log-degree``.
     neighbours : float, optional
-        How many neighbours a vertex should have on average; chooses eta.
+        The desired average number of neighbours of a vertex, which determines eta.
     """
 
     ambiguity: str = str(_DEFAULT.ambiguity)
@@ -121,7 +121,7 @@ def learn_graph(table: SignalTable, options: LearnOptions) -> LearnedGraph:
     Raises
     ------
     DataError
-        If the signals do not tell the vertices apart.
+        If the signals do not distinguish the vertices.
     ProblemError
         If the options do not fit the table.
     """
@@ -129,9 +129,9 @@ def learn_graph(table: SignalTable, options: LearnOptions) -> LearnedGraph:
     estimator = options.estimator()
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", ChoiceWarning)
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the summary says it
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the summary reports it
         estimator.fit(frame)
-    if estimator.status_ is Status.INTERRUPTED:  # half a graph is not what was asked for
+    if estimator.status_ is Status.INTERRUPTED:  # do not return an unfinished graph
         raise KeyboardInterrupt
     notes = [str(warning.message) for warning in said]
     if estimator.moved_ > 0.0:
@@ -148,8 +148,8 @@ def learn_graph(table: SignalTable, options: LearnOptions) -> LearnedGraph:
 
 
 def _prepared(frame: pd.DataFrame, how: str) -> pd.DataFrame:
-    """Return the signals as they are to be compared, if anything tells the vertices apart."""
-    # Relative to the largest entry, squares of extreme data stay within range.
+    """Return the prepared signals; raise DataError if they do not distinguish the vertices."""
+    # Divide by the largest entry, so that squares of extreme data stay within range.
     peak = float(np.nanmax(np.abs(frame.to_numpy()))) or 1.0
     signals = frame.to_numpy() / peak
     if _alike(signals):

@@ -1,4 +1,4 @@
-"""Read a table of signals, strictly: an error names the place and the remedy."""
+"""Read a table of signals strictly; errors name the place and the remedy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from experiments.measuring.text import parse_number
 from wdro_cvx import DataError
 from wdro_cvx.validation import Array
 
-#: Names of columns that tell when a signal was observed, and are not vertices.
+#: Names of columns that hold the time of an observation and are not vertices.
 TIME_COLUMNS = frozenset(
     ("date", "time", "datetime", "timestamp", "year", "quarter", "month", "week", "week_start",
      "week_end", "day", "hour", "period", "datum", "zeit", "jahr", "monat", "tag", "stunde")
@@ -32,29 +32,29 @@ POLICIES = ("pairs", "error", "drop", "interpolate")
 ORIENTATIONS = ("columns", "rows")
 _FORMATS = ("ISO8601", "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%d.%m.%y", "%d/%m/%Y",
             "%m/%d/%Y", "%m.%Y")  # fmt: skip
-_LOOKED_AT = 20  # rows, to tell whether a column holds dates
+_LOOKED_AT = 20  # rows that decide whether a column holds dates
 #: Numbers that often stand for a missing value.
 _CODES = (-99999.0, -9999.0, -999.0, -99.0, 9999.0, 99999.0)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How a table is to be read.
+    """How to read a table.
 
     Attributes
     ----------
     ignore : tuple of str
         Columns that are not vertices, in addition to those with dates.
     missing : str
-        ``pairs`` leaves missing values to the estimator, which compares columns where both are
-        present; ``error`` counts them and stops; ``drop`` leaves out rows that have any;
+        ``pairs`` leaves missing values to the estimator, which compares two columns on the rows
+        that both have. ``error`` counts them and stops. ``drop`` omits rows that have any.
         ``interpolate`` fills them linearly along the column.
     vertices : str
-        Whether the ``columns`` are the vertices, or the ``rows``, with their names first.
+        Whether the ``columns`` or the ``rows`` are the vertices; rows begin with their names.
     decimal : str
         The decimal mark.
     na : tuple of str
-        Codes for missing values in addition to the usual words, such as ``-9999``.
+        Codes for missing values, such as ``-9999``, in addition to the usual words.
     """
 
     ignore: tuple[str, ...] = ()
@@ -80,11 +80,11 @@ class SignalTable:
     Attributes
     ----------
     frame : DataFrame (N, d)
-        One column per vertex; NaN where a value is missing.
+        One column per vertex; missing values are NaN.
     ignored : tuple of str
-        Columns (or rows) that are not vertices: times, and those that the user named.
+        Columns (or rows) that are not vertices: times, and those named by the user.
     notes : tuple of str
-        What was done about missing values, and what may have been meant otherwise.
+        How missing values were treated, and which values may have been misread.
     """
 
     frame: pd.DataFrame
@@ -98,14 +98,14 @@ class SignalTable:
 
     @property
     def signals(self) -> Array:
-        """The signals as an array (N, d), which is not a copy."""
+        """The signals as an array (N, d), without a copy."""
         return self.frame.to_numpy()
 
 
 def load_signals(path: Path, layout: Layout | None = None) -> SignalTable:
-    """Read a table with one observation per row and one vertex per column, or the other way.
+    """Read a table with one observation per row and one vertex per column, or its transpose.
 
-    A row becomes numbers as it is read: a wide table takes little more memory than its numbers.
+    Rows are converted as they are read, so a wide table takes little more memory than its numbers.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def load_signals(path: Path, layout: Layout | None = None) -> SignalTable:
     Raises
     ------
     DataError
-        If the file is no table of numbers with unique names; the message names the place.
+        If the file is not a table of numbers with unique names; the message names the place.
     """
     layout = layout or Layout()
     header, rows = open_rows(path, layout.decimal)
@@ -193,7 +193,7 @@ def _is_time(name: str, cells: Sequence[str]) -> bool:
 
 
 def _words(index: Sequence[str]) -> list[str]:
-    """Return a hint if the column without a name holds words, as in a transposed table."""
+    """Return a hint if the unnamed column holds words, as in a transposed table."""
     numbers = any(parse_number(cell) is not None for cell in index)
     if numbers or len(set(index)) < len(index) or _is_time("", index):
         return []
@@ -204,7 +204,7 @@ def _words(index: Sequence[str]) -> list[str]:
 
 
 def _codes(signals: Array) -> list[str]:
-    """Return a hint if the smallest or largest number occurs often and is a usual code."""
+    """Return a hint if the smallest or largest number is a common code and occurs repeatedly."""
     if np.isnan(signals).all():
         return []
     ends = {float(np.nanmin(signals)), float(np.nanmax(signals))}
@@ -220,7 +220,7 @@ def _codes(signals: Array) -> list[str]:
 def _fill(
     path: Path, names: Sequence[str], signals: Array, missing: str
 ) -> tuple[Array, list[str]]:
-    """Return signals whose gaps are treated as asked, and a note of it."""
+    """Return the signals with missing values treated as requested, and a note about them."""
     gaps = np.isnan(signals)
     count = int(gaps.sum())
     if count == 0:

@@ -1,4 +1,4 @@
-"""Cells of text as numbers, strictly: an error names what is neither a number nor missing."""
+"""Convert cells of text to numbers; errors list cells that are neither numbers nor missing."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from wdro_cvx.validation import Array
 
 MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "-", "?"))
 DECIMALS = (".", ",")
-_SHOWN = 3  # places that an error lists
+_SHOWN = 3  # cells that an error lists
 _DRESSED = re.compile(r"[^\w\s]?\s?[+-]?\d{1,3}([.,' ]?\d{3})*([.,]\d+)?\s?[^\w\s]?")
-# A row of no other characters than these is converted as a whole.
+# A row with only these characters is converted as a whole.
 _PLAIN = re.compile(r"[0-9eE+\-. \x1f]*", re.ASCII)
 
 
@@ -28,7 +28,7 @@ def read_numbers(
     decimal: str = ".",
     na: Sequence[str] = (),
 ) -> Array:
-    """Return rows of text as an array of numbers, NaN where a value is missing.
+    """Return rows of text as an array of numbers, with NaN for missing values.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def read_numbers(
     decimal : str
         The decimal mark.
     na : sequence of str
-        Further codes for missing values; a number stands for its value, not for its spelling.
+        Further codes for missing values; a numeric code matches by value, not by spelling.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def _number(cell: str, decimal: str) -> float | None:
 def _unreadable(
     path: Path, names: Sequence[str], bad: Sequence[tuple[str, int, int]], decimal: str
 ) -> DataError:
-    """Return an error that lists the first cells and guesses a remedy."""
+    """Return an error that lists the first bad cells and suggests a remedy."""
     shown = [
         f"{cell[:30]!r} in row {line}, column {names[place]!r}"
         for cell, line, place in bad[:_SHOWN]
@@ -124,5 +124,5 @@ def _unreadable(
 
 
 def _has_comma(cell: str) -> bool:
-    """Return whether a comma is all that keeps a cell from being a number."""
+    """Return whether a cell would be a number with a point instead of its comma."""
     return "," in cell and parse_number(cell.replace(",", ".", 1)) is not None

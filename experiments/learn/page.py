@@ -1,8 +1,8 @@
-"""``graph.html`` of a learned graph: what the page shows, and the evidence from which it judges.
+"""Make ``graph.html`` for a learned graph, with the evidence that the page checks again.
 
-The page's judge (static/judge.js) knows the paper's sets under the paper's prior. For any other
-problem, and for graphs too large for it, the page says that it did not check and shows what the
-judge said.
+The page's judge (static/judge.js) knows the paper's sets under the paper's prior. For other
+problems and for graphs that are too large, the page says that it did not check, and shows the
+verdict of the Python judge.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ from wdro_cvx.validation import Array
 
 #: The page's judge factors matrices of this size in a second or two.
 _JUDGED_UP_TO = 1000
-_EVIDENCE = 500_000  # numbers of moments, in all points together
-_SIGNALS = 400_000  # numbers of observations, which are only drawn
+_EVIDENCE = 500_000  # numbers in the moments of all points together
+_SIGNALS = 400_000  # numbers in the observations, which are only drawn
 _OBSERVATIONS = 400
 _OUTLINE_POINTS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
 class GraphPage:
-    """What a page shows.
+    """The content of a page.
 
     Attributes
     ----------
     title : str
     names : sequence of str
     places : array (d, 2)
-        Where the vertices are drawn: longitude and latitude, or a layout.
+        The positions of the vertices: longitude and latitude, or a layout.
     on_map : bool
     communities : array (d,)
         The community of every vertex in the chosen graph.
@@ -52,12 +52,12 @@ class GraphPage:
     threshold : float
         Edges with less weight are not drawn.
     signals : array (N, d) or None
-        As the problem has them, if it knows them one by one.
+        The problem's samples, if it has them.
     outlines : sequence of arrays (k, 2)
     columns : mapping of str to array (d,)
-        Further numbers to colour the vertices by.
+        Further numbers by which to colour the vertices.
     facts : mapping of str to str
-        Shown as they are.
+        Shown unchanged.
     notes : sequence of str
     """
 
@@ -84,7 +84,7 @@ def learned_page(
     places: Places | None,
     outlines: Sequence[Array],
 ) -> str:
-    """Return the page of a graph as HTML, with the graphs for other radii and etas.
+    """Return the HTML page of a graph, with the graphs for other radii and etas.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def learned_page(
     options : LearnOptions
     title : str
     points : array (d, 2)
-        Where the vertices are drawn.
+        The positions of the vertices.
     places : Places or None
     outlines : sequence of arrays (k, 2)
     """
@@ -114,12 +114,12 @@ def learned_page(
 
 
 def _facts(graph: LearnedGraph, options: LearnOptions) -> dict[str, str]:
-    """Return what was asked for and what was used."""
+    """Return the options that were given and the values that were used."""
     values = {field.name: getattr(options, field.name) for field in fields(options)}
     asked = {
         name: str(value)
         for name, value in values.items()
-        if value not in (None, (), 0, False)  # what was not asked for is not worth a line
+        if value not in (None, (), 0, False)  # skip options that were not given
     }
     return asked | {
         "set": f"{type(graph.problem.ambiguity).__name__} of radius {graph.radius:.6g}",
@@ -129,7 +129,7 @@ def _facts(graph: LearnedGraph, options: LearnOptions) -> dict[str, str]:
 
 
 def graph_data(page: GraphPage) -> dict[str, Any]:
-    """Return what the page is given, as JSON can hold it."""
+    """Return the data of the page in a form that JSON can represent."""
     problem = page.path.points[page.path.chosen].problem
     checked = _check(problem)
     signals = np.zeros((0, problem.d)) if page.signals is None else page.signals
@@ -169,7 +169,7 @@ def graph_data(page: GraphPage) -> dict[str, Any]:
 
 
 def _check(problem: GraphProblem) -> dict[str, Any]:
-    """Return what the page's judge needs, or why it cannot judge."""
+    """Return the data that the page's judge needs, or the reason why it cannot judge."""
     ambiguity, prior = problem.ambiguity, problem.prior
     kinds = {GaussianBall: "transport", WassersteinBall: "transport", MomentBall: "moment",
              Singleton: "single"}  # fmt: skip
@@ -183,7 +183,7 @@ def _check(problem: GraphProblem) -> dict[str, Any]:
     power = ambiguity.p if isinstance(ambiguity, MomentBall) else 2.0
     found: dict[str, Any] = {
         "set": kind, "why": why, "name": type(ambiguity).__name__,
-        # How the worst case moves signals can be shown even if the page does not judge.
+        # The page can show how the worst case moves signals even if it does not judge.
         "moves": kinds.get(type(ambiguity)), "p": None if np.isinf(power) else power,
     }  # fmt: skip
     if kind is None:
@@ -227,10 +227,7 @@ def _point(
 
 
 def _moment(point: PathPoint) -> dict[str, Array | None] | None:
-    """Return the parts of a moment that its set measures, and None for the others.
-
-    A moment ball measures the shift alone: it leaves the data, which the page has, in place.
-    """
+    """Return the parts of a moment that its set measures (only the shift for a moment ball)."""
     moment, problem = point.moment, point.problem
     if type(moment) is not TransportedMoment:
         return None
@@ -246,13 +243,13 @@ def _moment(point: PathPoint) -> dict[str, Array | None] | None:
 
 
 def _thinned(signals: Array) -> Array:
-    """Return every k-th observation, as many as a picture can show."""
+    """Return every k-th observation, so that a picture can show them all."""
     count = min(_OBSERVATIONS, max(_SIGNALS // signals.shape[1], 1))
     return signals[:: max(-(-len(signals) // count), 1)]
 
 
 def _fewer(outlines: Sequence[Array]) -> list[Array]:
-    """Return outlines with as many points as a map of a page can show."""
+    """Return outlines with few enough points for the map of a page."""
     step = 1 + sum(map(len, outlines)) // _OUTLINE_POINTS
     return [outline[::step] for outline in outlines if len(outline[::step]) > 1]
 

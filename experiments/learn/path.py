@@ -1,7 +1,7 @@
-"""The graphs that the page can show: a grid of radii and etas around the chosen one, each judged.
+"""Solve and judge a grid of radii and etas around the chosen ones, for the page to show.
 
-Every problem starts from its neighbour's answer. The page has no solver: it shows what is computed
-here. A time limit may leave out part of the grid.
+Every problem starts from its neighbour's answer. The page has no solver; it shows the graphs
+computed here. A time limit may cut off part of the grid.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from wdro_cvx.solution import SPARSE_FROM
 from wdro_cvx.validation import Array
 
 TOLERANCE = 1e-6
-# The page's judge and the project's then differ by rounding, not by where each one stopped.
+# Tighter than TOLERANCE, so that the page's judge differs from ours only by rounding.
 _PATH_TOLERANCE = 1e-7
-#: Up to so many vertices: how many radii and etas. More take longer and make a larger file.
+#: Largest number of vertices, numbers of radii and etas; more take longer and enlarge the file.
 _GRIDS = ((200, 16, 5), (500, 9, 3), (1000, 5, 1))
 _SECONDS = 20.0
 _ETA_STEP = 2.0
-_RADIUS_REACH = 8.0  # the largest radius over the chosen one, and the chosen one over the smallest
-_USUAL_RADIUS = 0.3  # of the middle of the path where the chosen radius is zero
+_RADIUS_REACH = 8.0  # ratio of the largest radius to the chosen one, and of that to the smallest
+_USUAL_RADIUS = 0.3  # the middle of the path if the chosen radius is zero
 
 
 @dataclass(frozen=True, eq=False)
 class PathPoint:
     """A problem, its answer, the judge's verdict, and the evidence for the page.
 
-    ``radius`` and ``eta`` are places in the grid. ``multiplier`` only tells where to look for the
-    worst case: the page proves what it finds there. ``moment`` is given only if the worst case of
-    the graph itself does not prove it optimal (hard case, p = 1).
+    ``radius`` and ``eta`` are indices into the grid. ``multiplier`` is only a hint for finding the
+    worst case; the page proves what it finds. ``moment`` is given only if the graph's own worst
+    case does not prove it optimal (hard case, p = 1).
     """
 
     radius: int
@@ -52,7 +52,7 @@ class PathPoint:
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """The grid, its points that were computed, and which of them was chosen."""
+    """The grid, its computed points, and the index of the chosen one."""
 
     radii: tuple[float, ...]
     etas: tuple[float, ...]
@@ -71,13 +71,13 @@ def compute_path(
     Parameters
     ----------
     problem : GraphProblem
-        Under any prior but the paper's, the page shows this one graph.
+        Under a prior other than the paper's, the page shows only this graph.
     answer : Solution
     verdict : Verdict
-        The judge's, on the answer; judging a large graph again would take as long as solving it.
+        The verdict on the answer; judging a large graph again would take as long as solving it.
     clock : callable
-        Returns seconds; the path ends twenty seconds after it begins. The default is processor
-        time, which a busy machine does not shorten.
+        Returns seconds; the path stops after twenty of them. The default is CPU time, so that a
+        busy machine does not shorten the path.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def compute_path(
         step = problem.replace(eta=etas[place[1]])
         if not isinstance(problem.ambiguity, Singleton):
             step = replace(step, ambiguity=replace(problem.ambiguity, radius=radii[place[0]]))
-        # A hard point may take half of the remaining time; it is then left out.
+        # A hard point may take half of the remaining time; after that it is omitted.
         found = solve(step, _PATH_TOLERANCE, start=last, time_limit=left / 2)
         if found.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
@@ -118,7 +118,7 @@ def _grid(problem: GraphProblem) -> tuple[tuple[float, ...], tuple[float, ...]]:
     sizes = next(((r, e) for d, r, e in _GRIDS if problem.d <= d), (1, 1))
     if problem.eta is None:
         return (radius,), (np.nan,)  # another prior, which has no eta
-    if isinstance(problem.ambiguity, Singleton):  # only eta is left to vary
+    if isinstance(problem.ambiguity, Singleton):  # only eta varies
         sizes = 1, sizes[0]
     return _radii(radius, sizes[0]), _etas(float(problem.eta), sizes[1])
 
@@ -141,14 +141,10 @@ def _etas(eta: float, count: int) -> tuple[float, ...]:
 
 
 def _outwards(radius: int, eta: int, radii: int, etas: int) -> Iterator[tuple[int, int]]:
-    """Yield the places of the grid except the middle, the most important first.
-
-    The row of the chosen eta goes first, downwards, which is easier, and then upwards. The other
-    rows alternate in direction, which keeps successive problems close to each other.
-    """
+    """Yield the indices of the grid except the middle, first those of the chosen eta."""
     row = [*range(radius - 1, -1, -1), *range(radius + 1, radii)]
     yield from ((r, eta) for r in row)
-    forwards = True
+    forwards = True  # rows alternate in direction, to keep successive problems close
     for e in sorted(set(range(etas)) - {eta}, key=lambda e: (abs(e - eta), e)):
         yield from ((r, e) for r in (range(radii) if forwards else range(radii - 1, -1, -1)))
         forwards = not forwards
@@ -157,7 +153,7 @@ def _outwards(radius: int, eta: int, radii: int, etas: int) -> Iterator[tuple[in
 def _judged(
     radius: int, eta: int, problem: GraphProblem, answer: Solution, known: Verdict | None = None
 ) -> PathPoint:
-    """Judge an answer with the least evidence that proves it, since the page has to carry it."""
+    """Judge an answer with the least evidence that proves it, to keep the page small."""
     laplacian: Any = answer.laplacian
     if sparse.issparse(laplacian) and problem.d <= SPARSE_FROM:
         laplacian = sparse.csr_array(laplacian).toarray()

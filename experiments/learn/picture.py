@@ -1,6 +1,6 @@
-"""Draw a learned graph: on a map if places are known, otherwise by the forces of its edges.
+"""Draw a learned graph on a map if places are known, otherwise in a force-directed layout.
 
-Of very many vertices without places, the communities are drawn instead.
+Large graphs without places are drawn as graphs of their communities.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ def draw_picture(
     title : str
         How the graph was learned.
     points : array (d, 2)
-        Where the vertices are drawn.
+        The positions of the vertices.
     places : Places or None
         If given, the picture is a map.
     outlines : sequence of arrays (k, 2)
-        What else the map shows.
+        Outlines of states or countries on the map.
     """
     names, adjacency = graph.names, graph.adjacency
     unsure: NDArray[np.bool_] | None = ~graph.certain
@@ -68,7 +68,7 @@ def draw_picture(
 def _merged(
     adjacency: Array | sparse.csr_array, labels: Array
 ) -> tuple[tuple[str, ...], sparse.csr_array, Array]:
-    """Return the graph of the communities: their sizes for names, the weight between them."""
+    """Return the graph of the communities, named by their sizes, with the weights between them."""
     places = labels.astype(int), np.arange(labels.size)
     members = sparse.csr_array((np.ones(labels.size), places))
     between = sparse.csr_array(members @ sparse.csr_array(adjacency) @ members.T)

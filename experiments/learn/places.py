@@ -1,4 +1,4 @@
-"""Where the vertices are: degrees on the globe, or x and y."""
+"""Read the places of the vertices: degrees on the globe, or x and y."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from experiments.measuring.text import parse_number
 from wdro_cvx import DataError
 from wdro_cvx.validation import Array
 
-#: What the columns may be called; the first complete pair is taken.
+#: Accepted names of the columns; the first complete pair is used.
 _PAIRS = (
     (("lat", "latitude"), ("lon", "lng", "long", "longitude")),
     (("y", "northing"), ("x", "easting")),
@@ -35,7 +35,7 @@ class Places:
 
     @property
     def points(self) -> Array:
-        """Where the vertices are drawn (d, 2): longitude and latitude, or x and y."""
+        """The positions of the vertices (d, 2): longitude and latitude, or x and y."""
         return np.column_stack([self.longitude, self.latitude])
 
     @property
@@ -52,7 +52,7 @@ def load_places(path: Path, names: Sequence[str], decimal: str = ".") -> Places:
     path : Path
         A table with a column of names, and lat and lon or x and y.
     names : sequence of str
-        The vertices, each of which must have one row; further rows are left out.
+        The vertices. Each must have one row; other rows are ignored.
     decimal : str
         The decimal mark.
 
@@ -95,14 +95,14 @@ def load_places(path: Path, names: Sequence[str], decimal: str = ".") -> Places:
     further = {}
     for place in others[1:]:
         values = [parse_number(lines[name][1][place]) for name in names]
-        # A column with words or gaps is no error, since nobody asked for it.
+        # These columns are optional, so words or missing values are not errors.
         if all(value is not None and np.isfinite(value) for value in values):
             further[header[place]] = np.array(values, float)
     return Places(points[:, 0], points[:, 1], degrees, further)
 
 
 def _columns(path: Path, header: Sequence[str]) -> tuple[tuple[int, int], bool]:
-    """Return where the coordinates are, north first, and whether they are degrees."""
+    """Return the columns of the coordinates, north first, and whether they are degrees."""
     lower = [name.lower() for name in header]
     for pair in _PAIRS:
         found = [[lower.index(name) for name in names if name in lower] for names in pair]

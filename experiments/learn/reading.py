@@ -1,6 +1,6 @@
-"""Rows of text from a table on disk (CSV and its relatives, Parquet, Excel), one at a time.
+"""Read rows of text from a table on disk (delimited text, Parquet, Excel), one at a time.
 
-Names must survive a trip through CSV, GraphML and a spreadsheet.
+Names are checked: CSV, GraphML and spreadsheets must preserve them.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _LIBRARIES = {".parquet": "pyarrow", ".xlsx": "openpyxl"}
 #: The name that pandas gives to a first column without a name.
 INDEX = "Unnamed: 0"
 
-#: A spreadsheet runs cells that begin with these, in ASCII or full width.
+#: Spreadsheets run cells that begin with one of these, in ASCII or full width.
 _FORMULA = "=+-@＝＋－＠"
-#: What pandas takes for a missing value when it reads a table.
+#: Words that pandas reads as missing values.
 _READ_AS_MISSING = frozenset(
     ("#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>",
      "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null")
@@ -38,19 +38,20 @@ Rows = Iterator[tuple[int, list[str]]]
 
 
 def open_rows(path: Path, decimal: str = ".") -> tuple[list[str], Rows]:
-    """Return the header, and the rows below it with their line numbers.
+    """Return the header and the rows below it, with their line numbers.
 
     Parameters
     ----------
     path : Path
-        A table in UTF-8 with comma, semicolon, tab or bar as separator; Parquet; Excel.
+        A UTF-8 table separated by commas, semicolons, tabs or bars; or Parquet or Excel.
     decimal : str
-        The decimal mark. A decimal comma separates columns only if no other mark does.
+        The decimal mark. If it is a comma, commas separate columns only if no other mark does.
 
     Raises
     ------
     DataError
-        If there is no file, no row, or no usable header; a row of another length raises it later.
+        If there is no file, no row or no usable header. Iterating over the rows raises it for a
+        row with another number of cells.
     """
     _check_file(path)
     lines = _framed(path) if path.suffix.lower() in _LIBRARIES else _separated(path, decimal)
@@ -84,7 +85,7 @@ def _checked(path: Path, header: list[str], first: tuple[int, list[str]], others
 
 def _separated(path: Path, decimal: str) -> Rows:
     separator = _separator(path, _first_line(path), decimal)
-    # Line by line: a wide table's text takes more memory than its numbers.
+    # Read line by line: the text of a wide table takes more memory than its numbers.
     with path.open(encoding="utf-8-sig", newline="") as text:
         try:
             for number, row in enumerate(csv.reader(text, delimiter=separator), start=1):
@@ -96,7 +97,7 @@ def _separated(path: Path, decimal: str) -> Rows:
 
 
 def _framed(path: Path) -> Rows:
-    """Yield the rows of a file that pandas reads, as text."""
+    """Yield the rows of a Parquet or Excel file as text."""
     frame = _read_frame(path)
     yield 1, [str(name) for name in frame.columns]
     for number, row in enumerate(frame.itertuples(index=False), start=2):
@@ -116,7 +117,7 @@ def _read_frame(path: Path) -> pd.DataFrame:
             f"{path} needs the package {library}; install wdro-cvx with the extra tables, or "
             "export it as CSV."
         ) from None
-    except Exception as error:  # a dozen kinds, from three libraries
+    except Exception as error:  # three libraries raise a dozen types
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(f"{path} is not a readable table: {reason}.") from None
 
@@ -144,7 +145,7 @@ def _check_file(path: Path) -> None:
 
 
 def _first_line(path: Path) -> str:
-    """Return the first line that is not blank; reads all of the text, to check its encoding."""
+    """Return the first line that is not blank; read the whole file to check its encoding."""
     first, ended = "", False
     for text in _decoded(path):
         if ended:
@@ -158,7 +159,7 @@ def _first_line(path: Path) -> str:
 
 
 def _decoded(path: Path) -> Iterator[str]:
-    """Yield a text piece by piece; raise DataError with the line of what is not UTF-8."""
+    """Yield a text in pieces; raise DataError that names the first line that is not UTF-8."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
     lines = 1
     try:
@@ -183,7 +184,7 @@ def _decoded(path: Path) -> Iterator[str]:
 
 
 def _separator(path: Path, first: str, decimal: str) -> str:
-    """Return the separator that occurs in the header."""
+    """Return the most frequent separator in the header."""
     counts = {mark: first.count(mark) for mark in (",", ";", "\t", "|")}
     if decimal == "," and sum(counts.values()) > counts[","]:
         counts[","] = 0
@@ -228,6 +229,6 @@ def check_vertex_names(path: Path, names: Sequence[str]) -> None:
 
 
 def some(names: Sequence[str]) -> str:
-    """Return the first few of a list of names."""
+    """Return the first few names as text."""
     shown = ", ".join(names[:6])
     return shown if len(names) <= 6 else f"{shown}, … ({len(names)} in all)"

@@ -1,4 +1,4 @@
-"""From a table on disk to a folder with the learned graph.
+"""Learn a graph from a table on disk and write a folder with the result.
 
 The folder has edges, Laplacian, GraphML, picture, page, summary and proof.
 """
@@ -37,8 +37,8 @@ from wdro_cvx.validation import Array
 
 FILES = ("edges.csv", "laplacian.npz", "graph.graphml", "graph.png", "graph.pdf", "graph.html",
          "summary.md", "proof.json")  # fmt: skip
-_MOST_NAMES = 200  # of a community that a summary lists
-_LONG, _MOST_PRODUCTS = 4e6, 3e7  # of integers in a proof: two seconds, some ten seconds
+_MOST_NAMES = 200  # names of a community that a summary lists
+_LONG, _MOST_PRODUCTS = 4e6, 3e7  # products of integers: about two and ten seconds
 
 
 def run_learn(
@@ -59,9 +59,9 @@ def run_learn(
     output : Path
         The folder to write to.
     coordinates : Path, optional
-        A table of the vertices' places.
+        A table with the places of the vertices.
     layout : Layout, optional
-        How the tables are to be read.
+        How to read the tables.
     force : bool
         Whether to replace earlier results.
 
@@ -124,7 +124,7 @@ def _write(
     proof: bytes | None,
     summary: str,
 ) -> None:
-    """Write all files, or none."""
+    """Write all files of the result."""
     network = nx.Graph()
     for name, label in zip(graph.names or (), labels, strict=True):
         network.add_node(name, community=int(label))
@@ -141,10 +141,10 @@ def _write(
         "summary.md": summary.encode(),
     }
     if proof is None:
-        (folder / "proof.json").unlink(missing_ok=True)  # it belongs to another graph
+        (folder / "proof.json").unlink(missing_ok=True)  # an old proof is of another graph
     else:
         contents["proof.json"] = proof
-    write_together(folder, contents)  # all of it is made before any of it is written
+    write_together(folder, contents)  # everything is computed before anything is written
 
 
 def _proof(graph: LearnedGraph) -> tuple[bytes | None, str]:
@@ -163,7 +163,7 @@ def _proof(graph: LearnedGraph) -> tuple[bytes | None, str]:
 
 
 def _laplacian_arrays(graph: LearnedGraph) -> dict[str, Any]:
-    """Return the Laplacian as arrays to save: the matrix or, if it is sparse, its edges."""
+    """Return the arrays to save: the dense Laplacian, or the edges of a sparse one."""
     if not sparse.issparse(graph.laplacian):
         return {"laplacian": np.asarray(graph.laplacian)}
     edges = graph.solution.edges
@@ -171,7 +171,7 @@ def _laplacian_arrays(graph: LearnedGraph) -> dict[str, Any]:
 
 
 def _chosen(options: LearnOptions) -> tuple[str, str]:
-    """Say how radius and eta were chosen, if they were."""
+    """Return how radius and eta were chosen, empty for given numbers."""
     rule = radius_rule(options.radius, options.neighbours)
     radius = f" (chosen by {rule})" if isinstance(rule, str) else ""
     if options.neighbours is not None:
@@ -180,7 +180,7 @@ def _chosen(options: LearnOptions) -> tuple[str, str]:
 
 
 def _certain(graph: LearnedGraph) -> str:
-    """Say how many edges of the optimal graph the certificate decides."""
+    """Return how many edges of the optimal graph the certificate decides, as text."""
     if graph.threshold == 0.0:
         return "not decided without a threshold"
     counts = graph.verdict.edges.counts(graph.threshold)
@@ -191,7 +191,7 @@ def _certain(graph: LearnedGraph) -> str:
 
 
 def _listed(names: Sequence[str] | NDArray[np.str_]) -> str:
-    """Return names with commas, the first ones of very many."""
+    """Return names separated by commas; a long list is cut off."""
     shown = ", ".join(escape_markdown(str(name)) for name in names[:_MOST_NAMES])
     return shown if len(names) <= _MOST_NAMES else f"{shown}, … ({len(names)} in all)"
 
@@ -199,7 +199,7 @@ def _listed(names: Sequence[str] | NDArray[np.str_]) -> str:
 def _summary(
     graph: LearnedGraph, labels: Array, options: LearnOptions, notes: Sequence[str]
 ) -> str:
-    """Return what was learned, as Markdown."""
+    """Return a Markdown summary of the graph."""
     names = np.array(graph.names)
     alone = np.isin(names, graph.isolated)
     radius, eta = _chosen(options)

@@ -1,4 +1,4 @@
-"""Run measurements one after the other, resume, and skip sizes that are out of reach."""
+"""Run measurements one after the other; resume stopped runs and skip sizes out of reach."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from experiments.measuring.measurement import Assignment, Cell, carry_out
 from experiments.measuring.outcome import Limits, Outcome
 from experiments.measuring.store import Row, Store, flat, key_of
 
-#: A row without an answer; it gives every table every column.
+#: Defaults for a row without an answer, so that every table has all columns.
 _EMPTY: Row = {
     "said": "", "said_solved": False, "is_solved": False, "message": "",
     **dict.fromkeys(
@@ -37,7 +37,7 @@ class Planned:
 
     @property
     def series(self) -> tuple[object, ...]:
-        """What the same measurement at other sizes has in common."""
+        """A key that is equal for the same measurement at other sizes."""
         cell = self.cell
         return replace(cell.instance, d=0, n=0, seed=0), cell.method, cell.target, self.panel
 
@@ -84,7 +84,7 @@ def run_campaign(
 
 
 def _usable(store: Store, item: Planned) -> Row | None:
-    """Return the stored row, None if there is none or its limit has been raised since."""
+    """Return the stored row; None if it is absent, incomplete, or hit a limit raised since."""
     row = store.load(item.cell)
     if row is None:
         return None

@@ -1,4 +1,4 @@
-"""Trials on a Dask cluster; the loss of the scheduler or of all workers is noticed in seconds."""
+"""Run trials on a Dask cluster; detect a lost scheduler or lost workers within seconds."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from wdro_cvx import WdroError
 #: The address of a Dask cluster that is started on this machine.
 LOCAL_CLUSTER = "local"
 _CONNECT_S = 20.0
-_PATIENCE_S = 5.0  # without any worker, or without a scheduler
+_PATIENCE_S = 5.0  # how long the workers or the scheduler may be missing
 _POLL_S = 1.0
-_FETCH_S = 5.0  # for an answer that is there
+_FETCH_S = 5.0  # to fetch a finished answer
 
 
 @contextmanager
@@ -40,7 +40,7 @@ def connected(scheduler: str) -> Iterator[Any]:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
         if scheduler == LOCAL_CLUSTER:
-            # Any free port: the default port of the dashboard may be taken.
+            # Port 0 picks any free port; the dashboard's default port may be taken.
             client = Client(threads_per_worker=1, dashboard_address=":0")
         else:
             client = Client(scheduler, timeout=_CONNECT_S)
@@ -55,7 +55,7 @@ def connected(scheduler: str) -> Iterator[Any]:
 
 @contextmanager
 def pricing_cluster(scheduler: str | None) -> Iterator[None]:
-    """Make the sparse solver price its blocks on a cluster, or here without one."""
+    """Make the sparse solver price its blocks on a cluster, or locally if there is none."""
     if scheduler is None:
         yield
         return
@@ -71,7 +71,7 @@ def on_cluster(
     scheduler: str,
     saved: Path,
 ) -> Iterator[tuple[int, Answer]]:
-    """Yield answers as they arrive; another worker takes over the tasks of a lost one."""
+    """Yield answers as they arrive; other workers take over the tasks of a lost worker."""
     with connected(scheduler) as client:
         from distributed import wait
 
@@ -101,14 +101,14 @@ def on_cluster(
 
 
 def _lost(client: Any) -> str | None:
-    """Return what is lost, None if the cluster is alive."""
+    """Return a sentence about what is lost, or None if the cluster is alive."""
     if client.status != "running":
         return "The Dask scheduler is gone."
     return None if client.scheduler_info(n_workers=-1)["workers"] else "All Dask workers are gone."
 
 
 def _answer(future: Any) -> Answer:
-    """Fetch an answer; the worker may die before it is sent, hence the time-outs."""
+    """Fetch an answer, with time-outs because the worker may die before it sends it."""
     reason = future.exception(timeout=_FETCH_S)
     if reason is None:
         return Answer(Outcome.OK, future.result(timeout=_FETCH_S))

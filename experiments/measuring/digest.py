@@ -1,9 +1,9 @@
-"""The digest of the code behind a result: the modules that its trial imports, and the libraries.
+"""Digest the code behind a result: the modules that its trial imports, and the libraries.
 
 A result depends on every module of our four packages that its trial imports at run time, directly
-or through others, and on the versions of the numerical libraries. Docstrings, comments, layout,
-imports for type checkers, drawings, reports and other commands do not count. Digests are comparable
-within one minor version of Python; the syntax tree changes between versions.
+or indirectly, and on the versions of the numerical libraries. Docstrings, comments, formatting,
+type-checking imports, drawings, reports and other commands do not count. Digests are comparable
+only within one minor version of Python, because the syntax tree changes between versions.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from experiments.measuring.extensions import installed_files
 ROOT = Path(__file__).parents[2]
 LIBRARIES = ("numpy", "scipy", "cvxpy", "clarabel", "scs", "piqp", "networkx", "scikit-learn")
 PACKAGES = ("wdro_cvx", "formulations", "solvers", "experiments")
-#: A module that imports this draws; results do not depend on it.
+#: Modules that import this only draw; results do not depend on them.
 _DRAWS = "matplotlib"
-#: A package whose ``__init__`` calls one of these imports all its modules, to register them.
+#: A package whose ``__init__`` calls one of these imports all its modules to register them.
 _IMPORTS_ALL = ("iter_modules", "walk_packages")
 
 _WITH_DOCSTRINGS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -34,14 +34,14 @@ Code = dict[str, str]
 
 @dataclass(frozen=True)
 class Source:
-    """What the results of a command depend on, beside their settings.
+    """What the results of a command depend on, besides their settings.
 
     Attributes
     ----------
     trials : names of modules
         The modules that contain the trials.
     extensions : paths
-        Python files that register variants; those of installed packages count too.
+        Python files that register variants. Files of installed packages are added automatically.
     data : paths
         Files that the trials read.
     """
@@ -62,13 +62,13 @@ class Source:
         return found
 
     def digest(self) -> str:
-        """Return one digest of all of them."""
+        """Return one digest of everything in ``code``."""
         lines = (f"{name} {digest}" for name, digest in sorted(self.code().items()))
         return _digest("\n".join(lines).encode())
 
 
 def library_version(name: str) -> str:
-    """Return the version of an installed library."""
+    """Return the version of a library, or ``not installed``."""
     try:
         return version(name)
     except PackageNotFoundError:
@@ -76,7 +76,7 @@ def library_version(name: str) -> str:
 
 
 def modules_of(starts: Iterable[str]) -> set[str]:
-    """Return some modules and those that they import from our packages, transitively."""
+    """Return the given modules and everything they import from our packages, transitively."""
     found: set[str] = set()
     waiting = list(starts)
     for name in waiting:
@@ -103,7 +103,7 @@ def _ours(name: str) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _Parsed:
-    """A module: the digest of its code, its imports, and whether it draws."""
+    """The digest of a module's code, its imports, and whether it draws."""
 
     essence: str
     imports: frozenset[str]

@@ -1,4 +1,4 @@
-"""Progress on stderr: a live line on a terminal, plain lines in a log."""
+"""Show progress on stderr: a live line on a terminal, plain lines in a log."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _GROWTH = 3.0  # times grow like this power of d
 
 
 class Display:
-    """The number of finished tasks, as a context.
+    """A context manager that shows the number of finished tasks.
 
     Parameters
     ----------
     description : str
     total : int
     reused : int
-        Tasks whose results an earlier run left.
+        The number of tasks with results from an earlier run.
     """
 
     def __init__(self, description: str, total: int, reused: int = 0) -> None:
@@ -156,7 +156,7 @@ class CampaignDisplay(Display):
 
 
 def mark(row: Row) -> str:
-    """Return the time of a solved row, otherwise how it ended."""
+    """Return the time of a solved row, or how an unsolved one ended."""
     if row["outcome"] != Outcome.OK:
         return str(row["outcome"])
     return seconds(row["total_s"]) if row["is_solved"] else "not solved"
@@ -170,7 +170,7 @@ def note(text: str) -> None:
 def _line(text: str) -> None:
     try:
         print(text, file=sys.stderr, flush=True)
-    except BrokenPipeError:  # the reader is gone, which ends a run
+    except BrokenPipeError:  # the reader is gone: stop the run
         raise
-    except OSError:  # a full disk under the log does not
+    except OSError:  # for example a full disk under the log: continue
         pass

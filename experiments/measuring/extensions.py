@@ -1,7 +1,7 @@
-"""Load variants of users: a Python file from the command line, or an installed package.
+"""Load user-defined variants from a Python file or an installed package.
 
-A package has an entry point in the group ``wdro_cvx.variants`` that names a module. Importing the
-module registers its variants.
+A package declares an entry point in the group ``wdro_cvx.variants`` that names a module. Importing
+the module registers its variants.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ def load_extension(path: str) -> None:
     Raises
     ------
     WdroError
-        If there is no such file, or it cannot be run.
+        If the file does not exist or cannot be run.
     """
     if not Path(path).is_file():
         raise WdroError(f"there is no file {path}; name a Python file that registers variants.")
     try:
-        # The whole path tells two files of the same name apart in the registries.
+        # The full path distinguishes files of the same name in the registries.
         runpy.run_path(path, run_name=f"extension:{Path(path).resolve()}")
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # SystemExit too: the file must not end us
+    except BaseException as error:  # including SystemExit: the file must not end this process
         raise WdroError(
             f"the extension {path} cannot be loaded ({type(error).__name__}: {error}). Correct it; "
             "`python FILE` shows where it fails."
@@ -45,7 +45,7 @@ def load_installed() -> None:
             point.load()
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # SystemExit too
+        except BaseException as error:  # including SystemExit
             raise WdroError(
                 f"the variant {point.name!r} of an installed package cannot be loaded "
                 f"({type(error).__name__}: {error}). Uninstall or correct it."
@@ -53,7 +53,7 @@ def load_installed() -> None:
 
 
 def installed_files() -> list[Path]:
-    """Return the Python files of variants from installed packages."""
+    """Return the Python files of installed packages that register variants."""
     found: list[Path] = []
     for point in entry_points(group=GROUP):
         module = sys.modules.get(point.module)

@@ -1,6 +1,7 @@
-"""Files that are whole or absent, and the folders of runs.
+"""Write files atomically and manage the folders of runs.
 
-Everyday runs write below ``runs/``, references to ``results/``; one run at a time holds a folder.
+Ordinary runs write below ``runs/``, reference runs to ``results/``. A lock allows only one run at a
+time in a folder.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class OutputError(WdroError):
 
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Raise :class:`OutputError`, with a remedy, where the system cannot write a file."""
+    """Convert errors while writing to an :class:`OutputError` with a remedy."""
     try:
         yield
     except (OSError, ValueError) as reason:
@@ -61,7 +62,7 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file; readers see the old content or the new, never half of it."""
+    """Write a file; readers see either the old or the new content, never a part of it."""
     raw = content.encode("utf-8") if isinstance(content, str) else content
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     with writing(path):
@@ -75,7 +76,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 
 def write_together(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Write several files to a folder, all of them or none."""
+    """Write several files to a folder; replace the old ones only after all are written."""
     make_folder(folder)
     parts = {folder / name: folder / f"{name}.{os.getpid()}.part" for name in contents}
     try:
@@ -116,7 +117,7 @@ def make_folder(path: Path) -> Path:
     with writing(path):
         try:
             path.mkdir(parents=True, exist_ok=True)
-        except FileNotFoundError as reason:  # the file system has no folders of users, as /proc
+        except FileNotFoundError as reason:  # users cannot make folders here, for example in /proc
             raise OSError(errno.EPERM, reason.strerror) from None
     return path
 
@@ -129,9 +130,9 @@ def remove_folder(path: Path) -> None:
 
 @contextlib.contextmanager
 def locked(output: Path) -> Iterator[Path]:
-    """Make a folder and hold it; raise :class:`OutputError` if another run holds it.
+    """Make and lock a folder; raise :class:`OutputError` if another run has locked it.
 
-    The kernel drops the lock with the process: a killed run leaves none behind.
+    The kernel releases the lock when the process ends, even if it is killed.
     """
     make_folder(output)
     path = output / _LOCK
@@ -162,14 +163,14 @@ def choose_output(command: str, output: Path | None, reference: bool) -> Path:
 
 
 def publish(output: Path, command: str) -> Path:
-    """Replace the committed reference by the output of a finished run; return its folder."""
+    """Replace the committed reference with the output of a finished run; return its folder."""
     target = RESULTS / command
     if not RESULTS.is_dir():
         raise WdroError(
             f"there is no folder {RESULTS.resolve()}; --reference replaces the committed results. "
             "Run it at the root of the project."
         )
-    # A copy beside it first, then two renames: the reference is never incomplete.
+    # Copy first, then rename twice: the reference is never incomplete.
     fresh, stale = (target.with_name(f".{command}.{word}") for word in ("new", "old"))
     for path in (fresh, stale):
         remove_folder(path)

@@ -1,4 +1,4 @@
-"""Synthetic problems, generated as in the paper, each described by a few numbers."""
+"""Generate synthetic problems as in the paper, each described by a few numbers."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Instance:
     """A random problem: RBF graph, smooth signals, noise 0.1.
 
     ``model`` is one of ``average``, ``gaussian``, ``wasserstein`` and ``moment`` (with norm ``p``),
-    or the name of any registered ambiguity set. ``shape`` is αβ of a log-degree prior with α = 1,
-    which then replaces ``eta``.
+    or the name of any registered ambiguity set. ``shape`` selects a log-degree prior with α = 1 and
+    αβ = ``shape``; ``eta`` is then unused.
     """
 
     model: str
@@ -69,7 +69,7 @@ class Instance:
 
 
 def _example(kind: type[AmbiguitySet], radius: float, d: int) -> AmbiguitySet:
-    """Return the example of a set, which may come from a plug-in."""
+    """Return the example of a set; report errors of a plug-in as ProblemError."""
     try:
         return kind.example(radius, d)
     except WdroError:

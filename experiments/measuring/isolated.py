@@ -1,7 +1,7 @@
 """Run one task in a process of its own, within limits of time and memory.
 
-A time-out, running out of memory or a crash is a result, as in the paper's table of SDPs. The
-process leads its own group and is killed together with everything that it started.
+Time-outs, memory exhaustion and crashes are results too, as in the paper's table of SDPs. The
+process leads its own process group and is killed together with everything that it started.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from experiments.measuring.server import Task, server_with
 _POLL_S = 0.02
 _TREE_POLL_S = 0.25  # listing all descendants takes milliseconds
 _GONE_S = 5.0
-_PATIENCE = 4.0  # seconds on the clock for each of computing
+_PATIENCE = 4.0  # wall seconds allowed for each CPU second
 _MIB = 1024.0**2
 
 
 class Worker:
-    """A process that runs tasks one at a time, as a context.
+    """A context manager for a process that runs tasks one at a time.
 
     Parameters
     ----------
     module : str
-        The module to load before it starts.
+        The module to load before the process starts.
     log : Path, optional
-        Where its standard output and error go.
+        The file for its standard output and error.
     """
 
     def __init__(self, module: str, log: Path | None = None) -> None:
@@ -53,12 +53,12 @@ class Worker:
 
     def send(self, function: Task, task: Any) -> None:
         """Send a task."""
-        # If the worker has died, reading its answer reports it.
+        # A dead worker is reported when its answer is read.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self.connection.send((function, task))
 
     def receive(self) -> Answer:
-        """Return the answer, a crash if the process ended instead."""
+        """Return the answer, or a crash if the process ended without one."""
         try:
             answer: Answer = self.connection.recv()
         except (EOFError, OSError):
@@ -88,14 +88,14 @@ class Worker:
 
 
 def run_isolated(function: Task, task: Any, limits: Limits) -> Answer:
-    """Call ``function(task)`` in a process of its own; return the value or what stopped it.
+    """Call ``function(task)`` in its own process; return its value or what stopped it.
 
     Parameters
     ----------
     function : callable
-        At the top of a module.
+        Defined at the top level of a module.
     task : object
-        Both task and value must be picklable.
+        Must be picklable, and so must the returned value.
     limits : Limits
     """
     with tempfile.TemporaryDirectory() as folder:
@@ -141,7 +141,7 @@ def _memory_mb(processes: Iterable[psutil.Process]) -> float:
 
 
 def _cpu_s(processes: Iterable[psutil.Process]) -> float:
-    """Return the total CPU seconds of processes and of their ended children."""
+    """Return the total CPU seconds of processes and their finished children."""
     total = 0.0
     for process in processes:
         with contextlib.suppress(psutil.Error):
@@ -159,6 +159,6 @@ def _ending(code: int | None) -> str:
 
 
 def _with_last_line(reason: str, log: Path) -> str:
-    """Append the last line of the log, which often names the reason."""
+    """Append the last line of the log, which often explains the crash."""
     lines = log.read_text(errors="replace").strip().splitlines() if log.exists() else []
     return f"{reason}: {lines[-1][:250]}" if lines else reason

@@ -1,7 +1,7 @@
-"""One measurement: an instance, a method, an accuracy, and the result.
+"""Measure one method on one instance at a given accuracy.
 
-Times are CPU times of one thread, which other programs disturb least. A row also has the wall time
-and the load by other programs.
+Times are CPU times of one thread, because other programs disturb them least. Each row also records
+the wall time and the load from other programs.
 """
 
 from __future__ import annotations
@@ -26,15 +26,12 @@ from wdro_cvx.validation import Array
 #: The value that a method reports may be off by this many times the target gap.
 VALUE_SLACK = 10.0
 
-_REPEAT_S = 3.0  # for all repeats together; a longer first run is not repeated
+_REPEAT_S = 3.0  # for all repeats together; longer runs are not repeated
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What to measure.
-
-    ``target`` is the judged gap to reach, ``repeats`` the number of timed runs.
-    """
+    """What to measure: ``target`` is the judged gap to reach, ``repeats`` the timed runs."""
 
     instance: Instance
     method: str
@@ -62,7 +59,7 @@ class Timed:
 
 
 def carry_out(assignment: Assignment) -> tuple[dict[str, Any], Array]:
-    """Load the extensions, then measure; runs in a process of its own."""
+    """Load the extensions, then measure; this runs in its own process."""
     load_installed()
     for path in assignment.extensions:
         load_extension(path)
@@ -76,8 +73,8 @@ def measure(cell: Cell, bound: float = -np.inf) -> tuple[dict[str, Any], Array]:
     ----------
     cell : Cell
     bound : float
-        A lower bound that the judge proved from another method's certificate. It can confirm an
-        answer without a certificate.
+        A lower bound that the judge derived from another method's certificate. It can confirm an
+        answer that has no certificate.
     """
     problem = cell.instance.problem()
     method = find_method(cell.method)
@@ -123,10 +120,7 @@ def measure(cell: Cell, bound: float = -np.inf) -> tuple[dict[str, Any], Array]:
 def _reach(
     problem: GraphProblem, method: Method, target: float, bound: float
 ) -> tuple[Timed, Verdict, float]:
-    """Run at the loosest tolerance whose answer is accepted, else at the tightest.
-
-    An answer is accepted if the judge confirms it and its reported value is right.
-    """
+    """Run at ever tighter tolerances until the judge accepts the answer and its reported value."""
     for tol in method.tolerances(target):
         timed = _timed(lambda tol=tol: method.run(problem, tol))  # type: ignore[misc]
         answer = timed.solution
@@ -150,7 +144,7 @@ def _timed(run: Callable[[], Solution]) -> Timed:
 
 
 def _cpu_s() -> float:
-    """Return the CPU seconds of this process and of children that it waited for."""
+    """Return the CPU seconds of this process and its finished children."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + children.ru_utime + children.ru_stime
 

@@ -1,8 +1,8 @@
-"""Every method that can be timed, by name.
+"""Find the methods that can be timed, by name.
 
-A formulation with a CVXPY backend is called ``RobustPremium:SCS``; a solver has its own name.
-Methods are compared at equal judged accuracy: each has a ladder of tolerances and is run at the
-loosest one whose answer the judge accepts.
+A formulation is named with its CVXPY backend, for example ``RobustPremium:SCS``; a solver has its
+own name. Methods are compared at equal judged accuracy. Each method has a ladder of tolerances and
+runs at the loosest one whose answer the judge accepts.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from wdro_cvx import (
 )
 from wdro_cvx.graphs.laplacian import adjoint, incidence, laplacian_from_weights
 
-# Interior-point methods gain digits almost for free; first-order ones pay for each.
+# Extra digits cost interior-point methods little and first-order methods much.
 _LADDERS = {
     "CLARABEL": (1e-6, 1e-8, 1e-10),
     "SCS": (1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9),
@@ -58,7 +58,7 @@ class Method:
             self.check(problem)
         except WdroError:
             return False
-        except Exception:  # from a plug-in: its measurement will report it
+        except Exception:  # raised by a plug-in; its measurement will report it
             return True
         return True
 
@@ -89,7 +89,7 @@ def find_method(name: str) -> Method:
 
 
 def missing_backend(name: str) -> str | None:
-    """Return how to install the backend of a method, None if it is installed."""
+    """Return how to install a method's missing backend, or None if it is installed."""
     if name == "PIQP":
         there = importlib.util.find_spec("piqp") is not None
         backend, package = name, "wdro-cvx[bench]"
@@ -116,7 +116,7 @@ def _hand_written(name: str, solver: type[solvers.Solver]) -> Method:
 
 
 def _check_piqp(problem: GraphProblem) -> None:
-    """Raise SolverError unless the problem is a sample average over graphs of a fixed trace."""
+    """Raise SolverError unless the problem is a sample average over graphs with fixed trace."""
     prior = problem.prior
     plain = isinstance(prior, Frobenius) and prior.trace.fixed and prior.bounds is None
     if not (isinstance(problem.ambiguity, Singleton) and plain):
@@ -124,11 +124,7 @@ def _check_piqp(problem: GraphProblem) -> None:
 
 
 def _solve_with_piqp(problem: GraphProblem, tol: float) -> Solution:
-    """Solve a sample average with PIQP, a sparse interior-point solver for quadratic programs.
-
-    The variables are the edge weights and the degrees ``u = Aw``, which keeps the matrices sparse;
-    in ``L`` or in ``w`` alone the quadratic form is dense.
-    """
+    """Solve a sample average with PIQP in ``w`` and ``u = Aw``; in ``w`` alone the QP is dense."""
     try:
         import piqp
     except ImportError as reason:

@@ -1,4 +1,4 @@
-"""Arguments that commands share."""
+"""Define the arguments that several commands share."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from experiments.measuring.text import parse_number
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
-#: Problems are dense; a matrix of this size takes 3 GiB.
+#: Problems are dense; one matrix of this size takes 3 GiB.
 LARGEST_D = 20_000
-#: Why fewer than two instances are refused.
+#: The reason for refusing fewer than two instances.
 FEW = "no verdict rests on one instance"
 
 
 def number(least: float = -math.inf, above: bool = False) -> Callable[[str], float]:
-    """Return an argument type: a finite number of at least (or ``above``) ``least``."""
+    """Return an argument type: a finite number, at least ``least`` or strictly ``above`` it."""
 
     def parse(text: str) -> float:
         value = parse_number(text)
@@ -65,7 +65,7 @@ def names(text: str) -> tuple[str, ...]:
 
 
 def folder(text: str) -> Path:
-    """Parse the name of a folder, which must not be empty."""
+    """Parse the name of a folder; refuse an empty name."""
     if not text.strip():
         raise argparse.ArgumentTypeError(f"{text!r} names no folder; . is the working directory")
     return Path(text)

@@ -1,4 +1,4 @@
-"""End processes together with the process that started them, however it ends."""
+"""End processes when the process that started them ends, for whatever reason."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 def end_with_parent(parent: int, how: signal.Signals = signal.SIGKILL) -> None:
     """Send this process a signal as soon as ``parent`` is gone.
 
-    On Linux the kernel does so at once; elsewhere a thread checks every half second.
+    On Linux the kernel sends it at once; elsewhere a thread checks every half second.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, how)
-        if os.getppid() != parent:  # it ended before the kernel was asked
+        if os.getppid() != parent:  # the parent ended before prctl was called
             os.kill(os.getpid(), how)
     else:
         threading.Thread(target=_watch, args=(parent, how), daemon=True).start()
@@ -35,7 +35,7 @@ def _watch(parent: int, how: signal.Signals) -> None:
 
 
 def kill_groups(leaders: Iterable[int]) -> None:
-    """Kill group leaders and their groups."""
+    """Kill the leaders of process groups and their groups."""
     for leader in leaders:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(leader, signal.SIGKILL)

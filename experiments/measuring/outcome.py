@@ -1,4 +1,4 @@
-"""How a run can end, its limits, and its answer."""
+"""Define how a run can end, its limits, and its answer."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ class Outcome(StrEnum):
 
     @property
     def hit_limit(self) -> bool:
-        """Whether it ran out of time or memory, as larger problems would too."""
+        """Whether the run exceeded its time or memory; larger problems would too."""
         return self in (Outcome.TIME_OUT, Outcome.OUT_OF_MEMORY)
 
 
 @dataclass(frozen=True)
 class Limits:
-    """CPU seconds and MiB of memory for one run, its judging included.
+    """Limits on CPU seconds and MiB of memory for one run, including its judging.
 
-    The wall time is limited to four times as long: a busy machine causes no time-out, and a run
-    that waits instead of computing still ends.
+    The limit on wall time is four times the limit on CPU time. A busy machine then causes no
+    time-out, and a run that waits without computing still ends.
     """
 
     limit_s: float
@@ -45,7 +45,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Answer:
-    """The value of a task if it ended well, otherwise the reason."""
+    """The value of a task that succeeded, or the reason why it failed."""
 
     outcome: Outcome
     value: Any = None

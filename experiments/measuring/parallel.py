@@ -1,4 +1,4 @@
-"""Run many trials in parallel or on a cluster; save each, resume after a kill."""
+"""Run many trials in parallel or on a cluster; save each result and resume stopped runs."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ def run_trials(
 ) -> list[Row]:
     """Return one row for every task, in order; stored rows are not computed again.
 
-    Every task has its own seed: rows do not depend on the number of processes. A failed trial does
-    not stop the others; it is reported at the end.
+    Rows do not depend on the number of processes, because every task has its own seed. A failed
+    trial does not stop the others; it is reported at the end.
 
     Parameters
     ----------
     tasks : sequence of dataclasses
     function : callable
-        At the top of a module; turns a task into a row that JSON can represent.
+        Turns a task into a row that JSON can represent; defined at the top level of a module.
     store : Store
         Saves rows as they arrive.
     description : str
         The label of the progress display.
     jobs : int, optional
-        The number of processes, by default one for each core.
+        The number of processes; one per core by default.
     scheduler : str, optional
         The address of a Dask scheduler (``tcp://host:port``), or ``local``.
 
@@ -90,7 +90,7 @@ def pinned(work: tuple[Trial[Any], Any]) -> Row:
 def _in_processes(
     numbered: Sequence[tuple[int, tuple[Trial[Any], Any]]], jobs: int
 ) -> Iterator[tuple[int, Answer]]:
-    """Yield answers as they arrive; a process that dies is replaced."""
+    """Yield answers as they arrive; replace processes that die."""
     todo = list(reversed(numbered))
     module = numbered[0][1][0].__module__
     busy: dict[Any, tuple[Worker, int]] = {}

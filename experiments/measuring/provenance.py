@@ -1,7 +1,7 @@
-"""Records of what results were made with, and which committed results are stale.
+"""Record the code, versions and settings behind results, and find stale committed results.
 
-``make stale`` runs this module: it prints every committed result as fresh or stale, with the
-modules that changed since it was made, and exits with 1 if any is stale.
+``make stale`` runs this module. It lists every committed result as fresh or stale, names the
+modules that changed since the result was made, and exits with 1 if any result is stale.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import psutil
 from experiments.measuring.digest import LIBRARIES, PACKAGES, ROOT, Source, library_version
 from experiments.measuring.files import write_atomically
 
-_SHOWN = 6  # changed modules that are named
+_SHOWN = 6  # changed modules to name
 
 
 def provenance() -> dict[str, str]:
@@ -34,7 +34,7 @@ def provenance() -> dict[str, str]:
 
 
 def write_provenance(folder: Path, settings: dict[str, object], source: Source) -> None:
-    """Write ``provenance.json``: what a result was made with, its code and its settings."""
+    """Write ``provenance.json``: the versions, code and settings behind a result."""
     record: dict[str, object] = dict(provenance())
     record["settings"] = {name: str(value) for name, value in settings.items()}
     record["trials"], record["extensions"] = list(source.trials), list(source.extensions)
@@ -44,7 +44,7 @@ def write_provenance(folder: Path, settings: dict[str, object], source: Source) 
 
 
 def provenance_line() -> str:
-    """Return the record as one line of Markdown."""
+    """Return the provenance as one line of Markdown."""
     return ", ".join(f"{name} {value}" for name, value in provenance().items())
 
 
@@ -85,7 +85,7 @@ def main(folder: Path = ROOT / "results") -> int:
 
 
 def changes(record: Mapping[str, Any]) -> list[str]:
-    """Return the names of what changed since a record was written."""
+    """Return the names of modules, libraries and files that changed since a record."""
     code = record.get("code")
     if not isinstance(code, dict) or "trials" not in record:
         return ["made before modules were recorded"]

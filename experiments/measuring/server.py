@@ -1,8 +1,8 @@
-"""A server that loads the libraries once and forks a process for every measurement.
+"""Run a server that loads the libraries once and forks a process for every measurement.
 
-Importing the libraries takes a hundred times longer than solving a small problem. The server has a
-safe path (it imports nothing from the working directory), one thread for each library and its own
-session. It dies with the process that started it, and its children die with it.
+Importing the libraries takes a hundred times longer than solving a small problem. The server
+imports nothing from the working directory, gives each library one thread, and has its own session.
+It dies with the process that started it, and its children die with it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Task = Callable[[Any], Any]
 
 
 class Server:
-    """The client side: asks the server for workers and learns how they ended."""
+    """The client side: requests workers from the server and receives their exit codes."""
 
     def __init__(self, preload: Sequence[str]) -> None:
         self._control, theirs = socket.socketpair()
@@ -74,7 +74,7 @@ class Server:
         ours, theirs = socket.socketpair()
         connection = Connection(ours.detach())
         try:
-            with theirs:  # closed here, so that the loss of the server is noticed
+            with theirs:  # close our copy, or a lost server would go unnoticed
                 socket.send_fds(self._control, [b"f"], [theirs.fileno()])
             connection.send(None if log is None else str(log))
             pid: int = connection.recv()
@@ -88,7 +88,7 @@ class Server:
         return pid, connection
 
     def exit_code(self, pid: int) -> int | None:
-        """Wait for an ending worker; return its exit code, None if the server is gone."""
+        """Wait for a worker to end; return its exit code, or None if the server is gone."""
         while pid not in self._codes:
             if not self._read_codes(block=True):
                 return None
@@ -122,7 +122,7 @@ _SERVERS: dict[tuple[str, ...], Server] = {}
 
 
 def server_with(module: str) -> Server:
-    """Return the server that has loaded a module; start it if necessary."""
+    """Return the server that has loaded a module, started if necessary."""
     preload = (module,)
     server = _SERVERS.get(preload)
     if server is not None and not server.alive:
@@ -134,7 +134,7 @@ def server_with(module: str) -> Server:
 
 
 def stop_servers() -> None:
-    """End all servers of this process."""
+    """End all servers that this process started."""
     while _SERVERS:
         _SERVERS.popitem()[1].close()
 
@@ -143,10 +143,7 @@ atexit.register(stop_servers)
 
 
 def _safe_path() -> list[str]:
-    """Return the import path without the working directory.
-
-    A checkout that is not installed comes last.
-    """
+    """Return the import path without the working directory; an uninstalled checkout comes last."""
     here = Path.cwd().resolve()
     kept = [entry for entry in sys.path if entry and Path(entry).resolve() != here]
     return kept if _installed() else [*kept, str(ROOT)]
@@ -160,14 +157,14 @@ def _installed() -> bool:
     )
 
 
-# --- The server side: what follows runs in the server and in its children. ----------------------
+# --- The server side: the code below runs in the server and its children. -----------------------
 
 
 class _End:
-    """Ends the server with everything that it started, when the client is gone.
+    """Ends the server and everything that it started when the client is gone.
 
-    The connection closes and the signal arrives at the same time. The second call must not end the
-    server while the first is still killing processes.
+    The closed connection and the signal both call this, at about the same time. The second call
+    must not end the server while the first is still killing processes.
     """
 
     def __init__(self, workers: set[int]) -> None:
@@ -178,7 +175,7 @@ class _End:
         if self.begun:
             return
         self.begun = True
-        # Listed first: a descendant that left its group is found only through its worker.
+        # List descendants first: one that left its group is found only through its worker.
         below = psutil.Process().children(recursive=True)
         kill_groups(self.workers)
         for process in below:
@@ -193,7 +190,7 @@ def serve(control: int, preload: Sequence[str]) -> None:
     end = _End(workers)
     signal.signal(signal.SIGTERM, end)
     for name in preload:
-        # If it cannot be imported here (a script, a test), the worker reports the reason.
+        # If the import fails here (a script, a test), the worker reports the reason.
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     wake, waker = os.pipe()
@@ -231,7 +228,7 @@ def _request(line: socket.socket) -> tuple[bytes, list[int]]:
 
 
 def _report_ended(line: socket.socket, workers: set[int]) -> None:
-    # No more children, or the client is gone: the next request notices.
+    # Suppressed: no children are left, or the client is gone, which the next request reports.
     with contextlib.suppress(ChildProcessError, ConnectionError):
         while True:
             pid, status = os.waitpid(-1, os.WNOHANG)
@@ -242,7 +239,7 @@ def _report_ended(line: socket.socket, workers: set[int]) -> None:
 
 
 def _work(connection: Connection, server: int) -> None:
-    """Run tasks until there are no more; never returns."""
+    """Run tasks until the client is gone; never return."""
     code = 1
     try:
         os.setsid()
@@ -271,13 +268,13 @@ def _carry_out(message: bytes) -> Answer:
     try:
         function, task = pickle.loads(message)
         value = function(task)
-        pickle.dumps(value)  # fails here, where it can be reported
+        pickle.dumps(value)  # if this fails, report it here
         return Answer(Outcome.OK, value)
     except MemoryError as reason:
         return Answer(Outcome.OUT_OF_MEMORY, message=str(reason) or "MemoryError")
     except WdroError as reason:
         return Answer(Outcome.FAILED, message=str(reason)[:_LONGEST_MESSAGE])
-    except BaseException as reason:  # also SystemExit and KeyboardInterrupt from a plug-in
+    except BaseException as reason:  # including SystemExit and KeyboardInterrupt from a plug-in
         traceback.print_exc()
         text = f"{type(reason).__name__}: {reason}"
         return Answer(Outcome.CRASH, message=text[:_LONGEST_MESSAGE])

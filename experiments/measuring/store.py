@@ -1,7 +1,7 @@
-"""Results on disk: one small file for each task, written atomically as soon as it is done.
+"""Store results on disk: one small file per task, written atomically when the task is done.
 
-A killed run loses only the task in progress; the next run resumes. Results are kept below a digest
-of the code that made them and are not used with other code.
+A killed run loses only the tasks in progress, and the next run resumes. Results are stored under
+a digest of the code that made them and are not reused with other code.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Row = dict[str, Any]
 
 
 class Store:
-    """The results of tasks (dataclasses) in one folder, made by one state of the code.
+    """The results of tasks (dataclasses) in one folder, made by one version of the code.
 
     ``notes`` lists stored results that were not used, with reasons.
     """
@@ -41,7 +41,7 @@ class Store:
             )
 
     def load(self, task: Any) -> Row | None:
-        """Return the stored row of a task, None if there is no usable one."""
+        """Return the stored row of a task, or None if there is no usable one."""
         path = self._path(task, "json")
         try:
             text = path.read_text(encoding="utf-8")
@@ -62,7 +62,7 @@ class Store:
         return row if belongs else None
 
     def array(self, task: Any) -> Array | None:
-        """Return the stored array of a task, None if there is no usable one."""
+        """Return the stored array of a task, or None if there is no usable one."""
         path = self._path(task, "npy")
         try:
             return np.asarray(np.load(path, allow_pickle=False))
@@ -73,7 +73,7 @@ class Store:
             return None
 
     def save(self, task: Any, row: Row, array: Array | None = None) -> None:
-        """Store a row and an optional array; the row is written last, so both are complete."""
+        """Store a row and an optional array; write the row last, so that both are complete."""
         if array is not None:
             buffer = io.BytesIO()
             np.save(buffer, array)
@@ -89,7 +89,7 @@ class Store:
 
 
 def key_of(task: Any) -> str:
-    """Return a name for a task; equal tasks have equal names."""
+    """Return a file name for a task; equal tasks have equal names."""
     return hashlib.sha256(_identity(task).encode()).hexdigest()[:20]
 
 

@@ -1,4 +1,4 @@
-"""Text of reports: Markdown tables, times, numbers, and a warning about a busy machine."""
+"""Format the text of reports: Markdown tables, times, numbers, a warning about a busy machine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Above so many cores used by other programs, a report warns about its times.
+#: A report warns about its times if other programs use more cores than this.
 _QUIET = 0.2
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
@@ -22,12 +22,12 @@ def markdown_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> s
 
 
 def escape_markdown(text: str) -> str:
-    """Escape a text for Markdown and HTML, except bars, which tables escape."""
+    """Escape a text for Markdown and HTML, except for bars, which tables escape."""
     return re.sub(r"([\\`*_{}\[\]()#+!~$])", r"\\\1", html.escape(text, quote=False))
 
 
 def parse_number(text: str) -> float | None:
-    """Return a decimal number in ASCII digits, None if the text is not one.
+    """Return the number that a text denotes, or None if it is not a decimal in ASCII digits.
 
     Python's ``float`` also accepts ``1_000`` and digits of other scripts.
     """
@@ -44,7 +44,7 @@ def seconds(value: float) -> str:
 def busy_warning(rows: pd.DataFrame) -> list[str]:
     """Return a warning if other programs used the machine during the measurements, else nothing.
 
-    Runs are weighted by their length: the load during a short run is imprecise.
+    Runs are weighted by their length, because the load during a short run is imprecise.
     """
     weight = rows["wall_s"].fillna(0.0) * rows["runs"].fillna(0.0)
     if not weight.sum() > 0.0:

@@ -1,5 +1,5 @@
-"""Result pages: one HTML file each, with its data, its code and its libraries, and no requests.
+"""Make result pages: single HTML files with data, code and libraries that make no requests.
 
-document.py puts a page together; static/ holds our own modules, libraries/ those of others. A page
-shows what it is given: nothing here solves a problem.
+document.py assembles a page; static/ holds our own modules, libraries/ third-party ones. A page
+only shows its data; nothing here solves a problem.
 """

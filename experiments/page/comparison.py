@@ -1,4 +1,4 @@
-"""``report.html`` of a comparison: times, ratios, memory and gaps of every method, to explore."""
+"""Make ``report.html``, an interactive page with the times, memory and gaps of every method."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def comparison_page(
     Parameters
     ----------
     rows : DataFrame
-        One run per row, with its panel, method, size d, outcome and what was measured.
+        One run per row, with its panel, method, size d, outcome and measurements.
     title : str
     target : float
         The relative gap at which an answer counts as solved.
     notes : sequence of str
-        Shown as they are.
+        Shown unchanged.
     """
     return document(
         "report", title, comparison_data(rows, title, target, notes), used=("d3", "plot")
@@ -46,7 +46,7 @@ def comparison_page(
 def comparison_data(
     rows: pd.DataFrame, title: str, target: float, notes: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return what the page is given."""
+    """Return the data of the page."""
     methods = [str(method) for method in rows["method"].unique()]
     return {
         "title": title,
@@ -68,7 +68,7 @@ def _method(method: str) -> dict[str, Any]:
 
 
 def _run(row: dict[Any, Any]) -> dict[str, Any]:
-    """Return a run; what was not measured is null."""
+    """Return the data of a run; values that were not measured are None."""
     message = row.get("message")
     return {
         "panel": str(row["panel"]),

@@ -1,10 +1,10 @@
-"""A page as one HTML file: text, style, data, libraries, code, and a policy against the rest.
+"""Assemble a page as one HTML file from text, style, data, libraries and code.
 
-The Content-Security-Policy names the hash of every script and style that belongs to the page.
-Nothing else runs, and nothing is ever requested. Data are JSON in which no markup can begin.
+The Content-Security-Policy lists the hash of every script and style of the page. Nothing else runs,
+and the page makes no requests. Data are JSON in which no HTML tag can begin.
 
 Browsers refuse ``import`` from a file on disk. Every JavaScript module therefore becomes a function
-that runs once, in the order of their imports; its exports are the fields of ``$name``.
+that runs once, after the modules that it imports. Its exports are the fields of ``$name``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from experiments.page import libraries
 
 STATIC = Path(__file__).parent / "static"
 _LIBRARIES = {"d3": "d3.min.js", "plot": "plot.umd.min.js"}
-# What Plot puts into every figure of class "plot"; it has to be allowed by its hash as well.
+# The style that Plot adds to every figure of class "plot"; its hash must be allowed as well.
 _PLOT_STYLE = """:where(.plot) {
   --plot-background: white;
   display: block;
@@ -44,7 +44,7 @@ _TYPES = {"f8": "float64", "f4": "float32", "u4": "uint32", "u2": "uint16", "u1"
 
 
 def packed(values: NDArray[Any], kind: str) -> dict[str, str]:
-    """Return numbers as the page reads them: exact, little-endian, in a third of the text."""
+    """Return numbers for the page: exact, little-endian, in a third of the size of plain text."""
     raw = np.ascontiguousarray(values, dtype=f"<{kind}").tobytes()
     return {"type": _TYPES[kind], "base64": base64.b64encode(raw).decode()}
 
@@ -57,14 +57,14 @@ def document(
     Parameters
     ----------
     kind : str
-        Names ``static/<kind>.html``, its body, and ``static/<kind>.js``, its code.
+        The page's body is ``static/<kind>.html`` and its code ``static/<kind>.js``.
     title : str
     data : dict
-        What JSON can hold, with numbers from :func:`packed`.
+        Data that JSON can represent, with numbers from :func:`packed`.
     used : sequence of str
         Libraries: ``d3``, ``plot``.
     judge : bool
-        Whether the page has a judge. Its code is a script of its own, which a worker runs again.
+        Whether the page has a judge. Its code is a separate script that a worker runs again.
     """
     scripts = [("", libraries.source(_LIBRARIES[name])) for name in used]
     known = in_order("judge") if judge else []
@@ -112,14 +112,14 @@ def _identity(name: str) -> str:
 
 
 def _inert(code: str) -> str:
-    """Return code that cannot end its own element; ours and the libraries' never try."""
+    """Return code after asserting that it cannot end its own script element."""
     assert "</script" not in code.lower()
     assert "<!--" not in code
     return code
 
 
 def _json(data: dict[str, Any]) -> str:
-    """Return JSON in which no tag can begin, whatever the names in it are."""
+    """Return JSON in which no tag can begin, whatever names it contains."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -127,7 +127,7 @@ def _json(data: dict[str, Any]) -> str:
 
 
 def _licences(used: Sequence[str]) -> str:
-    """Return the licences of what the page contains, as text."""
+    """Return the licences of the page's libraries as HTML."""
     prefixes = ("d3",) if "plot" not in used else ("",)
     names = sorted(n for n in libraries.digests() if n.endswith(".LICENSE.txt"))
     kept = [name for name in names if name.startswith(prefixes)]
@@ -140,17 +140,17 @@ def _licences(used: Sequence[str]) -> str:
 
 @cache
 def static_text(name: str) -> str:
-    """Return the text of one of our files."""
+    """Return the text of a file in ``static/``."""
     return (STATIC / name).read_text("utf-8")
 
 
 def imported(name: str) -> list[str]:
-    """Return the modules that one imports, by name without suffix."""
+    """Return the modules that a module imports, without suffix."""
     return [found[2] for found in _IMPORT.finditer(static_text(f"{name}.js"))]
 
 
 def in_order(entry: str, without: Collection[str] = ()) -> list[str]:
-    """Return a module and all that it needs, each after what it imports."""
+    """Return a module and its dependencies, each after the modules that it imports."""
     order: list[str] = []
 
     def visit(name: str) -> None:
@@ -165,7 +165,7 @@ def in_order(entry: str, without: Collection[str] = ()) -> list[str]:
 
 
 def bundle(entry: str, without: Collection[str] = ()) -> str:
-    """Return a script that runs a module and all that it needs, less what already ran."""
+    """Return a script that runs a module and its dependencies, except for those in ``without``."""
     return "\n".join(_wrapped(name) for name in in_order(entry, without))
 
 

@@ -1,5 +1,5 @@
-"""``wdro stress``: extreme problems for ``solve``, and forgeries for the judge.
+"""``wdro stress``: test ``solve`` on extreme problems, and the judge on forged certificates.
 
-grid.py draws the problems, study.py solves them, conic.py times them against conic forms, and
+grid.py draws the problems, study.py solves them, conic.py compares times with conic forms, and
 adversarial/ attacks the judge.
 """

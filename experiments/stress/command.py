@@ -1,4 +1,4 @@
-"""``wdro stress``: its arguments."""
+"""Define the arguments of ``wdro stress``."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""``wdro stress --conic``: extreme problems, solved by us and by the conic form of the same set.
+"""``wdro stress --conic``: time extreme problems with our solver and with conic forms.
 
-Each problem is a panel of its own, so that a time-out on one does not skip the next.
+Each problem is its own panel, so that a time-out on one problem does not skip the next.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PROBLEMS = 6
 LIMITS = Limits(20.0, 8192.0)
 BACKENDS = ("CLARABEL", "SCS")
 
-#: The fastest conic form of every set that we know.
+#: The fastest known conic form of every set.
 FORMS = {
     "ChiSquareBall": "ChiSquarePremium", "GaussianBall": "RobustPremium", "KLBall": "KLDual",
     "MahalanobisBall": "MahalanobisPremium", "MomentBall": "GeneralRegularized",
@@ -39,7 +39,7 @@ FORMS = {
 
 @dataclass(frozen=True)
 class CornerInstance(Instance):
-    """A problem of the grid by ``model``, ``d`` and ``seed``, its number in the grid."""
+    """A problem of the grid, given by ``model``, ``d`` and its number ``seed``."""
 
     def problem(self) -> GraphProblem:
         """Draw the problem."""
@@ -79,10 +79,10 @@ def _answer(run: Run, options: argparse.Namespace) -> Report:
 
 
 def ratios(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return our time for every problem, and the better backend's as a multiple of it.
+    """Return our time for every problem, and the ratio of the better backend's time to it.
 
-    A backend without an answer counts with the time limit. If both have none, the ratio is a lower
-    bound and ``open`` is true.
+    If neither backend has an answer, the time limit replaces their time. The ratio is then a lower
+    bound, and ``open`` is true.
     """
     found = []
     for (name, number, d), group in rows.groupby(["model", "seed", "d"], sort=True):

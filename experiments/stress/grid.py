@@ -1,7 +1,7 @@
-"""Extreme problems: every registered set and both priors, at random corners of the domain.
+"""Draw extreme problems at random corners of the domain, for every registered set and prior.
 
-Each problem is a random combination of the axes below, because the full product has millions of
-them. It is determined by its set, prior, size and number.
+Each problem is a random combination of the axes below; the full product has millions. Its set,
+prior, size and number determine it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ TIME_LIMIT = 30.0
 PRIORS = ("Frobenius", "log-degree")
 ORDERS = (1.0, 1.05, 4 / 3, 2.0, 4.0, 20.0, np.inf)
 
-#: The values that a problem is drawn from, for the report.
+#: The values from which problems are drawn, for the report.
 AXES = {
     "samples N": "1, 2, d/2, d, 5d",
     "radius": "1e-3 to 20 times the signals' length, or 1e-3 to 3 times a divergence's hard limit",
@@ -73,7 +73,7 @@ def corners(dimensions: Sequence[int], cells: int = CELLS) -> list[Corner]:
 
 
 def build(corner: Corner) -> tuple[GraphProblem, Row]:
-    """Return the problem of a corner, and what was drawn."""
+    """Return the problem of a corner and the values that were drawn for it."""
     names = sorted(registered_ambiguities())
     place = [names.index(corner.set), PRIORS.index(corner.prior), corner.d, corner.number]
     rng = np.random.default_rng(place)

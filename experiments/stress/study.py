@@ -1,4 +1,4 @@
-"""Solve all problems of the grid; report gaps and times by set and prior, and every miss."""
+"""Solve all problems of the grid; report gaps, times and unsolved problems by set and prior."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ def describe(rows: pd.DataFrame) -> list[str]:
 
 
 def draw(rows: pd.DataFrame) -> Figure:
-    """Draw the share of cells within a gap, and within a time."""
+    """Draw the share of cells within a given gap and within a given time."""
     figure = Figure(figsize=(PAGE, 2.8), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
     for axes, column, label, floor in (
         (panels[0], "gap", "judged relative gap", 1e-14),
         (panels[1], "seconds", "time of one solve (s)", 1e-4),
     ):
-        looks = product(("-", "--"), COLOURS)  # the colours once more, dashed
+        looks = product(("-", "--"), COLOURS)  # reuse the colours with dashes
         for (line, colour), (name, group) in zip(looks, rows.groupby("set"), strict=False):
             values = np.sort(np.maximum(group[column].to_numpy(float), floor))
             share = np.arange(1, values.size + 1) / values.size

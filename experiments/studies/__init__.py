@@ -1,1 +1,1 @@
-"""The finished questions: each is one study, run by `wdro study NAME`."""
+"""Finished studies, each of one question; ``wdro study NAME`` runs one."""

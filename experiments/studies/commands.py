@@ -1,6 +1,6 @@
-"""The arguments of every study: ``wdro study NAME``.
+"""Define the arguments of every study: ``wdro study NAME``.
 
-A new study is a folder here whose ``study.py`` defines ``STUDY``, and an entry in ``STUDIES``.
+To add a study, add a folder whose ``study.py`` defines ``STUDY``, and an entry in ``STUDIES``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def _load(name: str) -> Study:
 
 
 def _add_graphs(parser: argparse.ArgumentParser, first: str, use: str, fresh: str) -> None:
-    """Add two numbers of graphs: some to choose on, and fresh ones."""
+    """Add options for the numbers of graphs to choose on and of fresh graphs."""
     graphs = whole(2, 10_000, FEW)
     for flag, default, text in ((first, 4, use), ("--graphs", 8, fresh)):
         parser.add_argument(

@@ -1,5 +1,5 @@
-"""Published algorithms for log-degree graphs, written from their papers, as opponents.
+"""Opponents: published algorithms for log-degree graphs, implemented from their papers.
 
-Unlike the originals they stop at a duality gap instead of a relative change, and their step sizes
-are tuned on the bench's own instances (docs/log-degree.md).
+Unlike the originals, they stop at a duality gap instead of a relative change. Their step sizes are
+tuned on the instances of the bench (docs/log-degree.md).
 """

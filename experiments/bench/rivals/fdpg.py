@@ -1,10 +1,10 @@
 """The fast dual proximal gradient method of Saboksayr and Mateos (IEEE Signal Process. Lett. 2021).
 
-FISTA on the dual in ``λ = -ν > 0``, whose smooth part has the gradient ``Aw(λ)`` and the Lipschitz
-constant ``‖A‖²/4β = (d-1)/2β``. That constant counts all edges, though few are in use. With
-``local`` it is ``k/2β``, where k is the largest number of used edges at a vertex; this converges in
-practice, without a proof. With ``restart`` the momentum is dropped when it points uphill
-(O'Donoghue and Candès, 2015).
+This is FISTA on the dual in ``λ = -ν > 0``. The smooth part of the dual has gradient ``Aw(λ)`` and
+Lipschitz constant ``‖A‖²/4β = (d-1)/2β``. That constant counts all edges, although few are in use.
+With ``local``, the constant is ``k/2β`` for the largest number k of used edges at a vertex; this
+converges in practice, but without a proof. With ``restart``, the momentum is dropped when it points
+uphill (O'Donoghue and Candès, 2015).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from wdro_cvx.validation import Array
 
 
 class FastDual:
-    """The state of the method between two iterations, on a model with weights of some shape."""
+    """The state of the method between two iterations; ``shape`` is that of the model's weights."""
 
     def __init__(
         self, model: Model, shape: tuple[int, ...], local: bool = True, restart: bool = True
@@ -46,7 +46,7 @@ class FastDual:
         self.point, self.pace = point, float(pace)
 
     def state(self) -> tuple[Array, Array]:
-        """Return the multipliers and the weights that are best there."""
+        """Return the multipliers and the optimal weights for them."""
         return -self.point, self.model.weights(-self.point, self._weights)
 
 
@@ -66,5 +66,5 @@ class FDPG(Rival):
     restart: bool = False
 
     def iteration(self, model: Model) -> FastDual:
-        """Return the algorithm at its start."""
+        """Return the initial state of the algorithm."""
         return FastDual(model, (model.d, model.d), self.local, self.restart)

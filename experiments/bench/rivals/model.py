@@ -1,4 +1,4 @@
-"""What the rivals share: the sample average under the log-degree prior, and its duality gap.
+"""The problem that all rivals solve: the sample average under the log-degree prior.
 
 min cᵀw + 2β‖w‖² - α Σ log u,    u = Aw, w ≥ 0
 """
@@ -20,9 +20,10 @@ _LOOK = 5  # iterations between two computations of the gap
 
 
 class Model:
-    """A problem in numbers, its weights as a symmetric matrix.
+    """The problem's data, with the weights as a symmetric matrix.
 
-    Sums over rows are the fastest ``A`` for dense weights. A subclass may hold them otherwise.
+    Row sums are the fastest way to apply ``A`` to dense weights. A subclass may store the weights
+    in another form.
     """
 
     def __init__(self, problem: GraphProblem) -> None:
@@ -38,7 +39,7 @@ class Model:
         return float(np.sqrt(2.0 * (self.d - 1)))
 
     def weights(self, nu: Array, out: Array) -> Array:
-        """Return the weights that are best at the multipliers ν."""
+        """Return the optimal weights for the multipliers ν."""
         np.add.outer(-nu, -nu, out=out)
         out -= self.costs
         np.maximum(out, 0.0, out=out)
@@ -60,9 +61,9 @@ class Model:
         return float(used @ self.costs[rows, columns]) / 2, self.beta * float(used @ used)
 
     def bracket(self, nu: Array, weights: Array) -> tuple[float, float, float]:
-        """Return the dual at ν < 0, the best factor for the weights there, and the value with it.
+        """Return the dual value at ν < 0, the best factor for the weights, and the value with it.
 
-        The weights must be those that are best at ν.
+        The weights must be optimal for ν.
         """
         cost, square = self.terms(weights)
         logs, degrees = self.alpha * self.d, self.degrees(weights)
@@ -81,7 +82,7 @@ class Iteration(Protocol):
         """Do one iteration."""
 
     def state(self) -> tuple[Array, Array]:
-        """Return multipliers below zero, and the weights that are best there."""
+        """Return multipliers below zero and the optimal weights for them."""
 
 
 @dataclass
@@ -99,7 +100,7 @@ class Best:
         return (self.value - self.bound) / max(abs(self.value), abs(self.bound), floor)
 
     def look(self, model: Model, nu: Array, weights: Array) -> None:
-        """Keep what is better than before."""
+        """Keep the weights or multipliers if they improve on the best so far."""
         bound, scale, value = model.bracket(nu, weights)
         if bound > self.bound:
             self.bound, self.nu = bound, nu.copy()
@@ -108,9 +109,9 @@ class Best:
 
 
 def iterate(model: Model, iteration: Iteration, tol: float, most: int = 200_000) -> Best:
-    """Iterate until the duality gap is at most ``tol``, or ``most`` times."""
+    """Iterate until the duality gap is at most ``tol``, but at most ``most`` times."""
     best, floor = Best(), model.alpha * model.d
-    # Too long a step makes values that are no numbers; such a run goes on to its limit.
+    # Too long a step produces NaN; such a run continues to its limit.
     with np.errstate(all="ignore"):
         while not best.gap(floor) <= tol and best.iterations < most:
             for _ in range(_LOOK):
@@ -150,7 +151,7 @@ class Rival(Solver):
         check_log_degree(problem)
 
     def iteration(self, model: Model) -> Iteration:
-        """Return the algorithm at its start."""
+        """Return the initial state of the algorithm."""
         raise NotImplementedError
 
     def solve(self, problem: GraphProblem) -> Solution:

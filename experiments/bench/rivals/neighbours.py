@@ -1,8 +1,8 @@
-"""Large log-degree graphs from near pairs only, without a proof.
+"""Learn large log-degree graphs from near pairs only, without a proof of optimality.
 
-After Kalofolias and Perraudin (ICLR 2019): the model on pairs of approximate nearest neighbours,
-three times as many as wanted. Here neighbours are exact in the first principal components. The
-method stops at the gap of the restricted problem, and knows no gap over all pairs.
+Kalofolias and Perraudin (ICLR 2019) restrict the model to approximate nearest neighbours, three
+times as many as wanted. Here, neighbours are exact in the first principal components. The method
+stops at the gap of the restricted problem; it does not compute a gap over all pairs.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class NeighbourGraph:
     tol : float
         The relative gap of the restricted problem at which to stop.
     candidates : int
-        Number of nearest neighbours of a vertex that may become edges.
+        The number of nearest neighbours of each vertex that may become edges.
     components : int
-        Number of principal components in which neighbours are searched.
+        The number of principal components for the neighbour search.
     """
 
     tol: float = 1e-6
@@ -56,7 +56,7 @@ class NeighbourGraph:
             value=best.value,
             status=Status.INACCURATE if solved else Status.ITERATION_LIMIT,
             iterations=best.iterations,
-            # The moment is the data's own, so that only the multipliers can raise a bound.
+            # The moment is that of the data, so only the multipliers can raise the bound.
             certificate=Certificate(TransportedMoment(rows), best.nu),
             solve_s=time.perf_counter() - started,
             floor=problem.floor,
@@ -91,14 +91,14 @@ class _ListedModel(Model):
         self.d, self.alpha, self.beta = problem.d, problem.prior.alpha, problem.prior.beta
         self.heads, self.tails = heads, tails
         self.costs = np.zeros(heads.size)
-        for row in problem.nominal.factor:  # all differences at once take too much memory
+        for row in problem.nominal.factor:  # row by row: all differences take too much memory
             self.costs += (row[heads] - row[tails]) ** 2
         ends, places = np.concatenate([heads, tails]), np.tile(np.arange(heads.size), 2)
         ones = np.ones(ends.size)
         self._incidence = sparse.csr_array((ones, (ends, places)), shape=(self.d, heads.size))
 
     def weights(self, nu: Array, out: Array) -> Array:
-        """Return the weights that are best at the multipliers ν."""
+        """Return the optimal weights for the multipliers ν."""
         prices = -nu[self.heads] - nu[self.tails] - self.costs
         return np.divide(np.maximum(prices, 0.0), 4 * self.beta, out=out)
 

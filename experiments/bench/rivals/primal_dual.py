@@ -1,10 +1,10 @@
-"""The primal-dual method of Kalofolias (AISTATS 2016, algorithm 1), which GSPBox runs.
+"""The primal-dual method of Kalofolias (AISTATS 2016, algorithm 1), as implemented in GSPBox.
 
-Forward, backward, forward (Komodakis and Pesquet, 2015), with a step below ``1/(4β + ‖A‖)`` for
-weights and multipliers. How good that step is depends on the unit of the data. ``balance`` makes
-one step longer and the other shorter, as a change of unit would. We tried balances from 0.03 to 10
-and steps up to four times as long; ``√(0.1 α/β)`` and the longest step that is known to converge
-were the best on the bench's instances.
+It is a forward-backward-forward method (Komodakis and Pesquet, 2015) with a step below
+``1/(4β + ‖A‖)`` for weights and multipliers. The quality of that step depends on the unit of the
+data. ``balance`` lengthens one step and shortens the other, like a change of unit. We tried
+balances from 0.03 to 10 and steps up to four times as long. On the instances of the bench,
+``√(0.1 α/β)`` and the longest step that is known to converge were best.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ class _Iteration:
     def step(self) -> None:
         model, weights, primal = self.model, self.weights, self.primal
         shrink = 4 * model.beta * primal
-        # Forward from (w, ν), and backward: P and p.
+        # A forward step from (w, ν), then a backward step to (P, p).
         trial = np.add.outer(-primal * self.nu, -primal * self.nu, out=self._next)
         trial -= self.charges
         trial += np.multiply(weights, 1.0 - shrink, out=self._scratch)
         np.maximum(trial, 0.0, out=trial)
         ahead = self.nu + self.dual * self.degrees
         self.projected = (ahead - np.sqrt(ahead**2 + 4 * model.alpha * self.dual)) / 2
-        # Forward again, from (P, p).
+        # A forward step from (P, p).
         degrees = trial.sum(axis=1)
         moved = primal * (self.nu - self.projected)
         self.nu = self.projected + self.dual * (degrees - self.degrees)
@@ -61,16 +61,16 @@ class PrimalDual(Rival):
     Parameters
     ----------
     balance : float > 0, optional
-        Factor of the step of the weights, and divisor of the step of the multipliers.
+        Multiplies the step of the weights and divides that of the multipliers.
     share : float
-        The step as a share of the longest one that is known to converge.
+        The step, relative to the longest one that is known to converge.
     """
 
     balance: float | None = None
     share: float = 0.99
 
     def iteration(self, model: Model) -> _Iteration:
-        """Return the algorithm at its start."""
+        """Return the initial state of the algorithm."""
         balance = self.balance
         if balance is None:
             balance = float(np.sqrt(0.1 * model.alpha / model.beta))

@@ -1,4 +1,4 @@
-"""Registers the rivals by name; only the processes that measure them run this file."""
+"""Register the rivals by name; only the processes that measure them run this file."""
 
 from __future__ import annotations
 
@@ -23,6 +23,6 @@ class RestartedFDPG(FDPG):
 @register
 @dataclass(frozen=True)
 class LocalFDPG(RestartedFDPG):
-    """FDPG with restart and steps for the edges in use."""
+    """FDPG with restart and a step size for the edges in use."""
 
     local: bool = True

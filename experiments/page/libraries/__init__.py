@@ -1,6 +1,6 @@
-"""d3 and Observable Plot as their authors published them, pinned by hash, with their licences.
+"""Provide d3 and Observable Plot as published, pinned by hash, with their licences.
 
-``python -m experiments.page.libraries`` fetches them again with npm and checks every byte.
+``python -m experiments.page.libraries`` fetches them again with npm and checks their hashes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _HERE = Path(__file__).parent
 
 
 class Package(NamedTuple):
-    """A published package: npm's hash of its archive, and which of its files are kept as what."""
+    """A published package, npm's hash of its archive, and our names for the files we keep."""
 
     name: str
     version: str
@@ -25,13 +25,13 @@ class Package(NamedTuple):
 
 
 def packages() -> list[Package]:
-    """Return what is pinned."""
+    """Return the pinned packages."""
     pinned = json.loads((_HERE / "pinned.json").read_text("utf-8"))
     return [Package(**entry) for entry in pinned["packages"]]
 
 
 def digests() -> dict[str, str]:
-    """Return the SHA-256 that every kept file must have, by name."""
+    """Return the required SHA-256 of every kept file, by name."""
     return dict(json.loads((_HERE / "pinned.json").read_text("utf-8"))["sha256"])
 
 
@@ -42,12 +42,12 @@ def source(name: str) -> str:
 
 
 def sha512(raw: bytes) -> str:
-    """Return a hash as npm writes it."""
+    """Return a SHA-512 hash in npm's notation."""
     return "sha512-" + base64.b64encode(hashlib.sha512(raw).digest()).decode()
 
 
 def altered() -> list[str]:
-    """Return the names of kept files that are not what was pinned."""
+    """Return the names of kept files that are missing or differ from the pinned ones."""
     return [
         name
         for name, expected in digests().items()

@@ -14,7 +14,7 @@ _HERE = Path(__file__).parent
 
 
 def main() -> int:
-    """Fetch, check and unpack; return how many files are not what was pinned."""
+    """Fetch, check and unpack the libraries; return the number of files that differ."""
     with tempfile.TemporaryDirectory() as folder:
         for package in packages():
             _unpack(package, Path(folder))

@@ -1,1 +1,1 @@
-"""Attacks on the judge and the solvers: hostile data and forged certificates, with exact truth."""
+"""Attack the judge and the solvers with hostile data and forged certificates."""

@@ -1,8 +1,8 @@
-"""One attack: solve a hostile problem, offer the judge forgeries, compare with exact arithmetic.
+"""Run one attack: solve a hostile problem, show the judge forgeries, compare with exact results.
 
-The truth is what ``wdro_cvx.verify`` proves from the raw data: two fractions around the optimum and
-the edges of the optimal graph. Comparisons have no tolerance: a bound above the upper fraction is
-wrong, by however little.
+``wdro_cvx.verify`` proves the truth from the raw data: two fractions that bracket the optimum, and
+the edges of the optimal graph. Comparisons have no tolerance. A bound is wrong if it exceeds the
+upper fraction at all.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from wdro_cvx.validation import Array
 from wdro_cvx.verify import Result, prove
 
 TOL = 1e-6
-#: The truth comes from a graph that is solved as far as possible.
+#: The truth comes from a graph that is solved as accurately as possible.
 FINEST = 1e-12
-# The verifier's value may exceed the objective of its graph by this much if γ is close to λmax.
+# The verifier's value may exceed the objective of its graph by this much for γ close to λmax.
 _ABOVE = 4e-12
-#: How far outside its set a forged moment is, relative to the radius.
+#: How far forged moments lie outside their set, relative to the radius.
 EXCESSES = (1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 1.0, 1e3)
-#: The same for moments that are offered as matrices, which some sets take long to explain.
+#: The same for moments that are offered as matrices; some sets take long to check these.
 MATRIX_EXCESSES = (1e-9,)
 
 
@@ -92,12 +92,12 @@ def _attack(case: Case, instance: Instance, time_limit: float) -> dict[str, Any]
 
 
 def is_wrong(row: dict[str, Any]) -> bool:
-    """Say whether an attack found a fault."""
+    """Return whether an attack found a fault."""
     return bool(row["fooled"] or row["understated"] or row["wrong_edges"] or row["wrongly_solved"])
 
 
 def exact(instance: Instance, answer: Solution, threshold: float = 1e-4) -> Result:
-    """Return what exact arithmetic proves of a graph, from the table before it was levelled."""
+    """Return what exact arithmetic proves about a graph, using the raw table."""
     document = proof_document(instance.problem, answer, threshold)
     data = document["problem"]["data"]
     if data["kind"] == "signals" and data["counts"] is None:
@@ -106,26 +106,26 @@ def exact(instance: Instance, answer: Solution, threshold: float = 1e-4) -> Resu
 
 
 def exact_objective(problem: GraphProblem, laplacian: Array) -> Fraction:
-    """Return an upper bound of the exact objective of the feasible graph next to a Laplacian."""
+    """Return an upper bound on the exact objective of a feasible graph close to a Laplacian."""
     answer = Solution(laplacian, np.nan, Status.FAILED)
     return prove(proof_document(problem, answer)).value
 
 
 def _relative(number: float, fraction: Fraction, scale: float) -> float:
-    """Return the exact difference relative to a scale; its sign is exact."""
+    """Return the difference relative to a scale, with an exact sign."""
     if not np.isfinite(number):
         return number
     return float((Fraction(number) - fraction) / Fraction(scale))
 
 
 def _gap_scale(problem: GraphProblem, verdict: Verdict) -> float:
-    """Return the size that the judge's gap is relative to."""
+    """Return the scale of the judge's relative gap."""
     constant = problem.constant if 0.0 <= problem.constant <= verdict.bound else 0.0
     return max(abs(verdict.value - constant), abs(verdict.bound - constant), problem.floor)
 
 
 def _threshold(problem: GraphProblem, answer: Solution, rng: np.random.Generator) -> float:
-    """Return a threshold that makes edges hard to tell: the usual one, or near an edge's weight."""
+    """Return the usual threshold, or one near an edge's weight, where decisions are hard."""
     weights = weights_from_laplacian(np.asarray(answer.laplacian))
     used = weights[weights > 0.0]
     if used.size == 0 or rng.random() < 0.5:
@@ -136,7 +136,7 @@ def _threshold(problem: GraphProblem, answer: Solution, rng: np.random.Generator
 def _verdicts(
     problem: GraphProblem, answer: Solution, rng: np.random.Generator
 ) -> Iterator[tuple[str, Verdict]]:
-    """Yield the judge's verdicts on two graphs with all certificates, by both back ends."""
+    """Yield verdicts on two graphs with all certificates, from the dense and the sparse judge."""
     shown = problem.prior.repaired(_other_graph(problem, rng))
     own = np.asarray(answer.laplacian)
     forgeries = [(own, forge(problem, own, rng)), (shown, forge_pieces(problem, shown))]
@@ -151,7 +151,7 @@ def _verdicts(
 
 
 def _wrong_edges(d: int, verdict: Verdict, truth: Result, threshold: float) -> int:
-    """Count the edges that the judge calls present and that are absent, or the reverse."""
+    """Count the edges that the judge wrongly calls present or absent."""
     heads, tails = edge_index(d)
     known = dict.fromkeys(zip(heads.tolist(), tails.tolist(), strict=True), False)
     known |= dict.fromkeys(truth.present, True)
@@ -176,13 +176,13 @@ def _other_graph(problem: GraphProblem, rng: np.random.Generator) -> Array:
 def forge(
     problem: GraphProblem, laplacian: Array, rng: np.random.Generator
 ) -> Iterator[tuple[str, Certificate]]:
-    """Yield forged certificates for one Laplacian, each with a name."""
+    """Yield named forged certificates for one Laplacian."""
     yield from forge_pieces(problem, laplacian)
     yield from _forge_others(problem, laplacian, rng)
 
 
 def forge_pieces(problem: GraphProblem, laplacian: Array) -> Iterator[tuple[str, Certificate]]:
-    """Yield worst cases of sets that are too large, as pieces and as matrices."""
+    """Yield worst cases of sets with too large a radius, as pieces and as matrices."""
     nominal, ambiguity = problem.nominal, problem.ambiguity
     nu = problem.prior.slope(np.diagonal(laplacian))
     for excess in EXCESSES:
@@ -199,7 +199,7 @@ def forge_pieces(problem: GraphProblem, laplacian: Array) -> Iterator[tuple[str,
 def _forge_others(
     problem: GraphProblem, laplacian: Array, rng: np.random.Generator
 ) -> Iterator[tuple[str, Certificate]]:
-    """Yield matrices that are no moments, and other rows, means, weights and samples."""
+    """Yield matrices that are not moments, and altered rows, means, weights and samples."""
     nominal = problem.nominal
     d, theta = problem.d, nominal.second_moment
     nu = problem.prior.slope(np.diagonal(laplacian))

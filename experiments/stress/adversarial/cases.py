@@ -1,8 +1,8 @@
-"""Hostile problems, each from one seed: data, set, prior and constraints at odd scales.
+"""Generate hostile problems: data, set, prior and constraints at unusual scales, from one seed.
 
-Random numbers rarely break a judge; structure does. Tables have distant clusters of columns, nearly
-equal columns, a million equal rows, weights over ten orders of magnitude, or holes. Bounds leave
-exactly the trace, or only a last digit more.
+Structured data break a judge more easily than random data. Tables have distant clusters of columns,
+nearly equal columns, a million equal rows, weights over ten orders of magnitude, or missing values.
+Bounds add up to exactly the trace, or exceed it only in the last digit.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from wdro_cvx.ambiguity.builtin import BUILT_IN
 from wdro_cvx.moments.holes import nominal_with_holes
 from wdro_cvx.validation import Array
 
-#: The sets of the package, all of which the exact verifier knows.
+#: The sets of the package; the exact verifier knows them all.
 SHIPPED = tuple(sorted(kind.__name__ for kind in BUILT_IN))
 CONSTRAINTS = (
     "trace", "far trace", "penalty", "mask", "pins", "all pinned", "caps", "binding caps",
@@ -40,7 +40,7 @@ _ATTEMPTS = 100
 
 @dataclass(frozen=True)
 class Case:
-    """The recipe of a problem; the seed determines the rest."""
+    """The choices that define a problem; the seed determines the rest."""
 
     seed: int
     ambiguity: str
@@ -50,7 +50,7 @@ class Case:
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """A problem with the table and weights it was made from; NaN where a value is missing."""
+    """A problem with its table and weights; missing values are NaN."""
 
     problem: GraphProblem
     samples: Array
@@ -58,7 +58,7 @@ class Instance:
 
 
 def draw_cases(count: int, seed: int = 0) -> list[Case]:
-    """Return cases that go through all combinations of set, data and constraints."""
+    """Return cases that cycle through all combinations of set, data and constraints."""
     kinds, rules = list(DATA), CONSTRAINTS
     cases = []
     for index in range(count):
@@ -70,7 +70,7 @@ def draw_cases(count: int, seed: int = 0) -> list[Case]:
 
 
 def build(case: Case) -> Instance:
-    """Return the problem of a case with the data that it was made from."""
+    """Return the problem of a case with its data."""
     rng = np.random.default_rng(case.seed)
     d = int(rng.choice([2, 3, 4, 5, 6, 8], p=[0.1, 0.2, 0.2, 0.2, 0.2, 0.1]))
     n = int(rng.choice([1, 2, d, 3 * d]))
@@ -128,7 +128,7 @@ def _bounds(kind: str, rng: np.random.Generator, d: int, trace: float) -> EdgeBo
         capped = rng.random(m) < 0.6
         capped[rng.integers(m)] = True
         upper[capped] = _shares(rng, int(capped.sum()), total)
-        if rng.random() < 0.3 or capped.all():  # otherwise other pairs take the last digits
+        if rng.random() < 0.3 or capped.all():  # otherwise other pairs absorb the last digits
             upper[capped] = _exactly(upper[capped], total)
             upper[rng.integers(m)] *= 1.0 + float(rng.choice([0.0, 1e-15, 1e-9]))
     else:
@@ -137,13 +137,13 @@ def _bounds(kind: str, rng: np.random.Generator, d: int, trace: float) -> EdgeBo
 
 
 def _shares(rng: np.random.Generator, count: int, total: float) -> Array:
-    """Return positive numbers, half of the time equal, whose sum is the total up to rounding."""
+    """Return positive numbers, equal half of the time, that add up to the total up to rounding."""
     numbers = np.ones(count) if rng.random() < 0.5 else rng.exponential(size=count) + 0.1
     return numbers * (total / numbers.sum())
 
 
 def _exactly(numbers: Array, total: float) -> Array:
-    """Return numbers whose exact sum is the total, if changing some of them achieves that."""
+    """Change some of the numbers so that their exact sum is the total, if possible."""
     found = numbers.copy()
     for place in range(found.size):
         rest = fsum([*found, -total])
@@ -174,7 +174,7 @@ def _ambiguity(name: str, rng: np.random.Generator, d: int, n: int, size: float)
             10.0 ** rng.uniform(-4, 4, count) if rng.random() < 0.5 else rng.uniform(0.5, 2, count)
         )
         ambiguity = replace(ambiguity, scales=scales)  # type: ignore[call-arg]
-    ambiguity = ambiguity.scaled(size)  # a radius with a unit is as large as the data
+    ambiguity = ambiguity.scaled(size)  # a radius with a unit then has the size of the data
     relative = 10.0 ** rng.uniform(-4, 2)
     if ambiguity.radius_degree == 0 and name != "MomentUncertainty":
         relative *= max(np.log(n), 1.0) / 10  # up to and beyond the hard limits
@@ -215,7 +215,7 @@ def _many(rng: np.random.Generator, n: int, d: int) -> Array:
 
 
 def _with_holes(samples: Array, rng: np.random.Generator) -> Array:
-    """Return a longer table with holes, in which every pair of columns shares at least two rows."""
+    """Return a longer table with missing values; every two columns share at least two rows."""
     d = samples.shape[1]
     rows = rng.standard_normal((4 * d, d)) @ rng.standard_normal((d, d)) + samples.mean(axis=0)
     gaps = rng.random(rows.shape) < 0.1
@@ -224,7 +224,7 @@ def _with_holes(samples: Array, rng: np.random.Generator) -> Array:
     return rows
 
 
-#: Makers of tables, by name.
+#: Functions that generate tables, by name.
 DATA: dict[str, Callable[[np.random.Generator, int, int], Array]] = {
     "plain": _plain,
     "offset": lambda rng, n, d: _plain(rng, n, d) + 10.0 ** rng.uniform(2, 9),

@@ -1,4 +1,4 @@
-"""Run the attacks on the judge, and report them by set, table and constraint."""
+"""Run the attacks on the judge and report them by set, table and constraint."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from experiments.stress.adversarial.attack import EXCESSES, FINEST, TOL, attack
 from experiments.stress.adversarial.cases import CONSTRAINTS, DATA, draw_cases
 from experiments.study import Report, Run, Study
 
-#: What can be wrong, by the column that counts it.
+#: Descriptions of faults, by the column that counts them.
 _FAULTS = {
     "fooled": "bounds above the optimum",
     "understated": "values below the optimum",

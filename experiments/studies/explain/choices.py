@@ -1,4 +1,4 @@
-"""Three ways to choose eta and radius: the paper's, on other graphs, without the truth."""
+"""Choose eta and radius in three ways: as in the paper, on other graphs, without the truth."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from experiments.studies.explain.settings import Setting, Stack, chosen
 from experiments.studies.explain.trial import GENERAL, SAA, SIMILARITY, THRESHOLDS, Condition
 from wdro_cvx.validation import Array
 
-#: Metric of a statement → metric of a trial; learned graphs are compared at their own scale.
+#: Metric of a statement → metric of a trial, which compares learned graphs at their own scale.
 _FAIR = {"mcc": f"mcc {THRESHOLDS[0]:g}", "dog": "shape", "nmi": "nmi"}
 _SIGN = {"mcc": 1.0, "dog": -1.0, "nmi": 1.0}
 #: Trials by kind of graph, at one scale.
@@ -21,11 +21,11 @@ ByKind = Mapping[str, Stack]
 
 
 class Choice(ABC):
-    """A way to choose, with the score of every fresh graph."""
+    """A way to choose eta and radius, and the resulting score of every fresh graph."""
 
     name: ClassVar[str]
-    #: Whether SAA may have any eta. If so, the general scenario with p = 2 *is* SAA: its graphs are
-    #: SAA's with a larger eta (`wdro propositions`).
+    #: Whether SAA may use any eta. If so, the general scenario with p = 2 *is* SAA: its graphs are
+    #: those of SAA with a larger eta (`wdro propositions`).
     any_eta: ClassVar[bool] = True
 
     @abstractmethod
@@ -39,7 +39,7 @@ class Choice(ABC):
 
 @dataclass(frozen=True)
 class Fitted(Choice):
-    """The paper's way at the fitted setting: by the truth of the scored graphs, at one eta."""
+    """The paper's way at the fitted setting: one eta, radius by the truth of the scored graphs."""
 
     name: ClassVar[str] = "fitted setting"
     any_eta: ClassVar[bool] = False
@@ -63,7 +63,7 @@ class Fitted(Choice):
 
 @dataclass(frozen=True)
 class Tuned(Choice):
-    """Eta and radius of every model tuned on other graphs, by the metric that is scored.
+    """Eta and radius of every model tuned on other graphs by the scored metric.
 
     Norms are compared at one ``eta``, each at its own radius.
     """
@@ -92,7 +92,7 @@ class Tuned(Choice):
 
 @dataclass(frozen=True)
 class Blind(Choice):
-    """Eta and radius chosen for every graph by its neighbour error on signals left out."""
+    """Eta and radius chosen for every graph by its neighbour error on held-out signals."""
 
     name: ClassVar[str] = "without truth"
     stacks: ByKind

@@ -1,4 +1,4 @@
-"""Draw the fit: both tables at the fitted setting beside the printed values, and the search."""
+"""Draw the search, and both tables at the fitted setting beside their printed values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The search: which settings, among those that the paper leaves open, fit its tables best."""
+"""Search the settings that the paper leaves open for those that fit its tables best."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Stack:
     def of(self, condition: Condition, model: str, metric: str) -> Array:
         """Return an array of graphs by etas by radii."""
         key = condition, model, metric
-        if key not in self._arrays:  # a search asks for each of them a thousand times
+        if key not in self._arrays:  # a search reads each array a thousand times
             lines = [row["scores"][condition.key][model][metric] for row in self.rows]
             self._arrays[key] = np.array(lines, dtype=float)
         return self._arrays[key]
@@ -70,17 +70,17 @@ Stacks = Mapping[tuple[str, str], Stack]
 
 @dataclass(frozen=True)
 class Setting:
-    """Values for what the paper does not state.
+    """Values of the settings that the paper does not state.
 
     Attributes
     ----------
     scale : str
-        The scale of the true graph before signals are drawn.
+        The scale of the true graph from which signals are drawn.
     eta : float
     cap : float
         The largest candidate for ε, the same for all norms.
     threshold : float
-        Edges below it count as absent.
+        Edges with less weight count as absent.
     per : str
         Whether ε is chosen once for all trials (``setting``) or for each ``trial``.
     tuned : str
@@ -107,7 +107,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Fit:
-    """Root mean square distance of a setting from the printed values, with its standard error.
+    """The root mean square distance of a setting from the printed values, and its standard error.
 
     ``behind`` is the difference from the best setting and ``doubt`` its standard error over
     resampled graphs.
@@ -123,7 +123,7 @@ class Fit:
 
 
 def all_settings() -> list[Setting]:
-    """Return every combination."""
+    """Return every combination of values."""
     choices = (SCALES, ETAS, CAPS, THRESHOLDS, ("setting", "trial"), ("mcc", "nmi"))
     return [Setting(*values) for values in itertools.product(*choices)]
 
@@ -138,14 +138,14 @@ def pick(tune: Array, score: Array, per: str) -> Array:
 def chosen(
     stack: Stack, setting: Setting, condition: Condition, model: str, score: str, tuned: str
 ) -> Array:
-    """Return the score of every graph as the paper would report it at a setting."""
+    """Return the score of every graph as the paper would report it at the given setting."""
     return pick(*_tuned_and_scored(stack, setting, condition, model, score, tuned), setting.per)
 
 
 def _tuned_and_scored(
     stack: Stack, setting: Setting, condition: Condition, model: str, score: str, tuned: str
 ) -> tuple[Array, Array]:
-    """Return the metric to tune by and the one to score, both graphs by allowed radii."""
+    """Return the tuning metric and the scored one, both as arrays of graphs by allowed radii."""
     allowed = np.array(radii(model)) <= setting.cap
     names = (f"mcc {setting.threshold:g}" if name == "mcc" else name for name in (tuned, score))
     tune, found = (stack.at(condition, model, name, setting.eta)[:, allowed] for name in names)
@@ -153,19 +153,19 @@ def _tuned_and_scored(
 
 
 def table_2_cells() -> list[tuple[int, str, float]]:
-    """Return sample size, model and printed value of every cell of Table 2; p = ∞ is SAA."""
+    """Return the sample size, model and printed value of every cell of Table 2; p = ∞ is SAA."""
     cells = [(n, model, TABLE_2[n, model]) for n in TABLE_2_SIZES for model in NORMS]
     return cells + [(n, SAA, TABLE_2[n, "p = ∞"]) for n in TABLE_2_SIZES]
 
 
 def table_3_cells() -> list[tuple[int, str, float]]:
-    """Return sample size, model and printed value of every cell of Table 3."""
+    """Return the sample size, model and printed value of every cell of Table 3."""
     names = {SAA: SAA, GAUSSIAN: GAUSSIAN, GENERAL: PAPER_GENERAL}
     return [(n, model, TABLE_3[n, names[model]]) for n in BLOCK_SIZES for model in names]
 
 
 def search(stacks: Stacks, rng: np.random.Generator) -> list[Fit]:
-    """Return every setting with its fit, the best first."""
+    """Return the fits of all settings, best first."""
     draws: dict[str, list[Draw]] = {}
     for kind in (SIMILARITY, BLOCKS):
         graphs = stacks[kind, SCALES[0]].graphs

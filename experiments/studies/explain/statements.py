@@ -1,6 +1,6 @@
-"""The paper's statements about Figures 3 to 6 and Tables 2 and 3, tested under a way of choosing.
+"""Test the paper's statements about Figures 3 to 6 and Tables 2 and 3 under each way of choosing.
 
-The graph is the unit of every test: differences are paired and averaged over a graph's conditions;
+The graph is the unit of every test. Differences are paired and averaged over a graph's conditions;
 standard errors are over graphs.
 """
 
@@ -56,7 +56,7 @@ class Finding:
 class Check:
     """A statement of the paper with its test.
 
-    ``model`` is the model that the statement compares with SAA, empty if it is about others.
+    ``model`` is the model that the statement compares with SAA, empty for other statements.
     """
 
     place: str
@@ -66,7 +66,7 @@ class Check:
 
     @property
     def name(self) -> str:
-        """Place and text."""
+        """The place and the text of the statement."""
         return f"{self.place}: {self.text}"
 
     def on(self, choice: Choice) -> Statement:
@@ -79,7 +79,7 @@ class Check:
 
 
 def judged(difference: Array) -> Finding:
-    """Say whether a difference is positive, as the paper states, by two standard errors."""
+    """Return whether a difference is positive, as the paper states, by two standard errors."""
     value, error = difference.mean(), difference.std(ddof=1) / np.sqrt(difference.size)
     signed = HOLDS if value > 0 else FAILS
     verdict = signed if abs(value) > SIGNIFICANT * error else OPEN
@@ -87,7 +87,7 @@ def judged(difference: Array) -> Finding:
 
 
 def all_of(findings: Sequence[Finding], names: Sequence[str]) -> Finding:
-    """Say whether all differences are positive; a single negative one refutes."""
+    """Return whether all differences are positive; one negative difference refutes this."""
     verdicts = [finding.verdict for finding in findings]
     verdict = FAILS if FAILS in verdicts else HOLDS if set(verdicts) == {HOLDS} else OPEN
     parts = [f"{name}: {found.evidence}" for name, found in zip(names, findings, strict=True)]
@@ -107,7 +107,7 @@ def gain(choice: Choice, kind: str, model: str, metric: str, conditions: list[Co
 def _fitted_only(
     test: Callable[Concatenate[Fitted, P], Finding],
 ) -> Callable[Concatenate[Choice, P], Finding]:
-    """Return the test for the fitted setting; it does not apply to other ways of choosing."""
+    """Restrict a test to the fitted setting; other ways of choosing count as not tried."""
 
     def tested(choice: Choice, /, *args: P.args, **kwargs: P.kwargs) -> Finding:
         return test(choice, *args, **kwargs) if isinstance(choice, Fitted) else Finding(NOT_TRIED)
@@ -135,7 +135,7 @@ def _saa_improves(choice: Choice) -> Finding:
 
 
 def _drop(choice: Choice, model: str, metric: str, noise: float) -> tuple[Array, Array]:
-    """Return how far noise lowers a score, and the score without it."""
+    """Return by how much noise lowers a score, and the score without noise."""
     before = choice.scores(SIMILARITY, Condition(NOISE_N), model, metric)
     after = choice.scores(SIMILARITY, Condition(NOISE_N, noise), model, metric)
     return before - after, before
@@ -188,7 +188,7 @@ def _over_sizes(choice: Choice, model: str) -> Array | None:
 
 @_fitted_only
 def _values(choice: Fitted, kind: str, metric: str) -> Finding:
-    """Compare a table with its printed values, given the sampling errors of both."""
+    """Compare a table with its printed values, allowing for the sampling errors of both."""
     squares, chance = [], []
     for n, model, printed in table_2_cells() if kind == SIMILARITY else table_3_cells():
         scores = choice.scores(kind, Condition(n), model, metric)
@@ -242,7 +242,7 @@ def _gaussian_reliable_first(choice: Fitted) -> Finding:
 
 
 def checks() -> list[Check]:
-    """Return all statements in the paper's order."""
+    """Return all statements with their tests, in the paper's order."""
     found: list[Check] = []
 
     def add(

@@ -43,11 +43,11 @@ class Explained:
     fits : sequence of Fit
         Every setting, the best first.
     setting : Setting
-        Among the settings as good as the best, the one under which most statements hold.
+        Among the settings as good as the best, the one at which most statements hold.
     as_good : int
-        How many settings are as good as the best, within one standard error.
+        The number of settings as good as the best, within one standard error.
     held : mapping
-        The names of the statements that hold at a setting on the graphs of the search.
+        By setting, the names of the statements that hold on the graphs of the search.
     choices : sequence of Choice
     verdicts : sequence of sequences of Statement
         Every statement under every choice.
@@ -69,7 +69,7 @@ def answer(run: Run, options: argparse.Namespace) -> Report:
     near = [fit for fit in fits if fit.behind <= fit.doubt]
     held = {fit.setting: _held(training, fit.setting) for fit in fits}
     setting = max(near, key=lambda fit: len(held[fit.setting])).setting
-    # The fitted eta and every second one from the largest: a factor of two to three apart.
+    # The fitted eta, and every second eta from the largest: a factor of two to three apart.
     etas = tuple(sorted({setting.eta, *ETAS[::-2]}))
     graphs = range(options.search, options.search + options.graphs)
     jobs = _jobs((setting.scale,), graphs, options.seed, etas, (setting.eta,), blind=True)
@@ -127,7 +127,7 @@ def _stacks(run: Run, jobs: Sequence[Job]) -> Stacks:
 
 
 def _held(training: Stacks, setting: Setting) -> set[str]:
-    """Return the names of the statements that hold at a setting, on the graphs of the search."""
+    """Return the names of the statements that hold at a setting on the graphs of the search."""
     choice = Fitted({kind: training[kind, setting.scale] for kind in KINDS}, setting)
     return {check.name for check in checks() if check.on(choice).verdict == HOLDS}
 

@@ -1,6 +1,6 @@
-"""One random graph: every condition, model, eta and radius learned, judged and scored.
+"""Learn, judge and score one random graph for every condition, model, eta and radius.
 
-The constants are what the paper leaves open, as a grid, and the conditions of its tables.
+The constants are the conditions of the paper's tables and a grid for the values it leaves open.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ if TYPE_CHECKING:
 
 SIMILARITY, BLOCKS = "similarity", "blocks"
 SAA, GAUSSIAN, GENERAL = "SAA", "WDRO Gaussian", "p = 2"
-#: The models of the figures and of Table 3; Table 2 has the other norms too.
+#: The models of the figures and of Table 3; Table 2 also has the other norms.
 COMPARED = (SAA, GAUSSIAN, GENERAL)
 NORMS = {
     "p = 1": 1.0, "p = 4/3": 4 / 3, "p = 3/2": 1.5, "p = 2": 2.0, "p = 3": 3.0, "p = 4": 4.0,
 }  # fmt: skip
 
-#: ``scaled``: Tr L = d before the signals are drawn; ``raw``: the weights as the kernel gives them.
+#: ``scaled``: Tr L = d before the signals are drawn; ``raw``: the weights of the kernel.
 SCALES = ("scaled", "raw")
 ETAS = (0.03, 0.06, 0.1, 0.2, 0.3, 0.6)
-#: Candidates for every norm, as the paper's words suggest; a setting may cap them.
+#: Candidates for every norm, as the paper suggests; a setting may cap them.
 RADII = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 #: Small norms need larger radii for the same effect; only the cap ``inf`` includes these.
 _FURTHER = {"p = 1": (50.0, 100.0, 200.0), "p = 4/3": (50.0,), "p = 3/2": (50.0,)}
-#: Radii in signals, not moments: beyond 5 the Gaussian scenario hardly depends on the data.
+#: Radii of signals, not moments; beyond 5, the Gaussian scenario hardly depends on the data.
 _GAUSSIAN_RADII = RADII[2:7]
 CAPS = (0.5, 1.0, 2.0, 5.0, 20.0, np.inf)
 THRESHOLDS = (1e-4, 1e-3, 1e-2)
@@ -64,7 +64,7 @@ RELIABILITY_N = 50
 _TOLERANCE = 1e-6
 _TESTS = 500
 
-#: By metric: one value for every eta and radius.
+#: For each metric, one value per eta and radius.
 Scores = dict[str, list[list[float]]]
 Score = Callable[[Solution, float], Mapping[str, float]]
 
@@ -78,13 +78,13 @@ class Condition:
 
     @property
     def key(self) -> str:
-        """The name in stored rows."""
+        """The key of the condition in stored rows."""
         return f"{self.n}/{self.noise:g}"
 
 
 @dataclass(frozen=True)
 class Job:
-    """One random graph and what to try on it.
+    """One random graph and the candidates to try on it.
 
     Attributes
     ----------
@@ -93,9 +93,9 @@ class Job:
     trial, seed : int
     scale : str
     etas, norm_etas : tuple of float
-        Etas for the Gaussian scenario and p = 2, and for the other norms; SAA uses all.
+        Etas for the Gaussian scenario and p = 2, and for the other norms; SAA uses all etas.
     blind : bool
-        Whether to learn from two thirds of the signals too, for choices without the truth.
+        Whether to learn also from two thirds of the signals, for choices without the truth.
     """
 
     kind: str
@@ -108,7 +108,7 @@ class Job:
 
 
 def radii(model: str) -> tuple[float, ...]:
-    """Return the candidates of a model, ascending; SAA has none."""
+    """Return the candidate radii of a model in ascending order; SAA has only 0."""
     if model == SAA:
         return (0.0,)
     return _GAUSSIAN_RADII if model == GAUSSIAN else RADII + _FURTHER.get(model, ())
@@ -166,7 +166,7 @@ def _truth(job: Job, rng: np.random.Generator) -> tuple[Array, Array | None]:
 
 
 def _learn(samples: Array, model: str, etas: tuple[float, ...], score: Score) -> tuple[Scores, int]:
-    """Learn along the radii for some etas; return scores (NaN for other etas) and failures."""
+    """Learn for all radii and some etas; return scores (NaN for other etas) and failures."""
     nominal = Nominal.from_samples(samples)
     found: Scores = {}
     unsolved = 0
@@ -186,8 +186,8 @@ def _learn(samples: Array, model: str, etas: tuple[float, ...], score: Score) ->
 def scorer(truth: Array, planted: Array | None, tests: Array | None) -> Score:
     """Return a function that scores an answer against the truth.
 
-    ``dog`` compares with the truth that the signals were drawn from, ``shape`` with the truth
-    scaled to the trace of a learned graph.
+    ``dog`` compares with the graph from which the signals were drawn, ``shape`` with that graph
+    scaled to the trace of a learned one.
     """
     edges = weights_from_laplacian(truth) > 0.0
     scaled = scale_to_trace(truth)
@@ -220,8 +220,8 @@ def _blind(tests: Array) -> Score:
 def neighbour_error(laplacian: Array, tests: Array) -> float:
     """Return the relative error of predicting a vertex from its neighbours, on unseen signals.
 
-    The prediction is the weighted mean of the neighbours, zero without any. It needs no true graph
-    and, unlike the risk, compares graphs of different eta.
+    The prediction is the weighted mean of the neighbours, or zero if there are none. The error
+    needs no true graph and, unlike the risk, can compare graphs with different etas.
     """
     degrees = np.diagonal(laplacian)
     adjacency = np.diag(degrees) - laplacian

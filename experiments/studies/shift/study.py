@@ -1,4 +1,4 @@
-"""Learn all graphs, tune on some of them, compare on the others; report and figure."""
+"""Learn all graphs, tune on some of them, compare the models on the others, and report."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _GRAPH_SCORES = {"mcc": "MCC", "dog": "DOG", "dog, drift": "DOG after drift"}
 
 
 def answer(run: Run, options: argparse.Namespace) -> Report:
-    """Compare all models on fresh graphs, under every shift."""
+    """Compare all models on fresh graphs under every shift."""
     planned = tasks(range(options.tuned + options.graphs), options.seed)
     rows = run.trials(planned, run_task, "shift")
     pairs = list(zip(planned, rows, strict=True))
@@ -108,7 +108,7 @@ def _numbers(table: pd.DataFrame, metrics: Sequence[str], unit: float, sign: str
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    """Draw risks in the first two rows, tuned either way, and scores of the graph in the third."""
+    """Draw risks in two rows, one for each tuning, and scores of the graph in a third."""
     figure, axes = plt.subplots(
         3, 4, figsize=(PAGE, 5.2), layout="constrained", sharex=True, sharey="row"
     )

@@ -1,15 +1,15 @@
-"""One graph and one sample: every candidate of every model learned, judged and tested.
+"""Learn, judge and test every candidate of every model on one graph and one sample.
 
-Every model has equally many candidates. A shift at test time is an ambiguity set around the *true*
-second moment. The risk under a shift, and the least risk of any graph, therefore come from the same
-code as everything else:
+All models have the same number of candidates. A shift at test time is an ambiguity set around the
+*true* second moment. The same code therefore computes the risk under a shift and the least risk of
+any graph. The shifts are:
 
 - none: the true distribution itself;
-- drift: the distribution of a graph with thirty per cent of another mixed in;
-- sensor: the worst vertex for the graph reads noise; this is the moment ball with p = 1;
+- drift: the distribution of a graph mixed with thirty per cent of another;
+- sensor: the worst vertex for the graph reads noise, which is the moment ball with p = 1;
 - adversary: the worst distribution within a Wasserstein distance.
 
-White noise at test time is not a shift here: it adds ``σ²·Tr L = σ²·d`` to the risk of every graph.
+White noise at test time is not included: it adds ``σ²·Tr L = σ²·d`` to the risk of every graph.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _NORMS = {MIDDLE: 1.5, DEGREE: 1.0}
 D = 20
 NOISE = 0.1
 SIZES = (10, 30, 100, 300, 1000)
-#: The sample sizes at which the other scale and corrupted training signals are tried.
+#: The sample sizes for the other scale and for corrupted training signals.
 FEWER_SIZES = (30, 300)
 SCALES = ("scaled", "raw")
 CLEAN, NOISY, OUTLIERS = "clean", "noisy", "outliers"
@@ -52,10 +52,10 @@ CLEAN, NOISY, OUTLIERS = "clean", "noisy", "outliers"
 NOISE_SHARE, OUTLIER_SHARE, OUTLIER_FACTOR = 1.0, 0.05, 6.0
 NO_SHIFT, DRIFT, SENSOR, ADVERSARY = "none", "drift", "sensor", "adversary"
 SHIFTS = (NO_SHIFT, DRIFT, SENSOR, ADVERSARY)
-#: The share of the other graph under drift; the noise of a broken sensor and the distance of the
-#: adversary, relative to the signal.
+#: The share of the other graph under drift. The noise of a broken sensor and the distance of the
+#: adversary are relative to the signal.
 MIXED, BROKEN, DISTANCE = 0.3, 2.0, 0.3
-#: The eta of the risk under test, relative to the signal; the same for all models.
+#: The eta of the test risk, relative to the signal and the same for all models.
 TEST_ETA = 0.3
 
 #: Fifteen candidates for every model, relative to the data.
@@ -68,7 +68,7 @@ _TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class ShiftTask:
-    """One random graph, one sample of its signals."""
+    """One random graph and one sample of its signals."""
 
     trial: int
     seed: int
@@ -105,12 +105,12 @@ def ball(model: str, radius: float, length: float) -> AmbiguitySet:
 
 
 def tasks(trials: range, seed: int) -> list[ShiftTask]:
-    """Return the tasks of some graphs: one for every condition."""
+    """Return one task for every graph and condition."""
     return [ShiftTask(trial, seed, *condition) for trial in trials for condition in conditions()]
 
 
 def conditions() -> list[tuple[str, int, str]]:
-    """Return every combination that is tried: scale, sample size, training signals."""
+    """Return the conditions: scale, sample size and training signals."""
     clean = [(SCALES[0], n, CLEAN) for n in SIZES]
     raw = [(SCALES[1], n, CLEAN) for n in FEWER_SIZES]
     corrupted = [(SCALES[0], n, how) for how in (NOISY, OUTLIERS) for n in FEWER_SIZES]
@@ -168,7 +168,7 @@ def _score(
 
 
 def second_moment(laplacian: Array) -> Array:
-    """Return the second moment of the signals of a graph, noise included."""
+    """Return the second moment of the signals of a graph, including noise."""
     return np.asarray(np.linalg.pinv(laplacian, hermitian=True) + NOISE**2 * np.eye(D))
 
 
@@ -192,7 +192,7 @@ def make_tests(truth: Array, drifted: Array) -> dict[str, ShiftedRisk]:
 def signal_length(samples: Array) -> float:
     """Return the root mean squared length of signals after centring each over the vertices.
 
-    A Laplacian sees only centred signals, so this is the unit of a radius.
+    A Laplacian depends only on centred signals, so this length is the unit of a radius.
     """
     centred = samples - samples.mean(axis=1, keepdims=True)
     return float(np.sqrt(np.mean(np.sum(centred**2, axis=1))))

@@ -1,4 +1,4 @@
-"""Choose candidates on some graphs; compare the models on fresh graphs, pair by pair."""
+"""Choose candidates on some graphs and compare the models on fresh graphs by paired differences."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from wdro_cvx.validation import Array
 
 #: Scale, sample size and training signals.
 Key = tuple[str, int, str]
-#: The rows of some graphs by condition, the graphs in order.
+#: The rows of graphs, in order, by condition.
 Rows = Mapping[Key, Sequence[Row]]
 UNAWARE, AWARE = "tuned without the shift", "tuned with the shift"
 METRICS = (*(f"regret, {shift}" for shift in SHIFTS), "mcc", "dog", "dog, drift")
@@ -42,9 +42,9 @@ def compare(tuning: Rows, fresh: Rows) -> pd.DataFrame:
     Returns
     -------
     table
-        ``score`` and ``baseline`` are means of the model and of SAA over the graphs; ``gain`` is
-        the mean paired difference, positive where the model is better, and ``error`` its standard
-        error. The ``verdict`` is ``even`` within two standard errors.
+        ``score`` and ``baseline`` are the means of the model and of SAA over the graphs. ``gain``
+        is the mean paired difference, positive if the model is better, and ``error`` its standard
+        error. ``verdict`` is ``even`` if the gain is within two standard errors of zero.
     """
     lines = []
     for key in conditions():
@@ -66,8 +66,8 @@ def compare(tuning: Rows, fresh: Rows) -> pd.DataFrame:
 def chosen(tuning: Rows, fresh: Rows, key: Key, model: str, metric: str, how: str) -> Array:
     """Return the scores of the fresh graphs at the candidate that was best on the tuning graphs.
 
-    Without the shift, candidates are tuned on equally many clean signals, by the same metric under
-    the true distribution.
+    Tuning without the shift uses equally many clean signals, and the same metric under the true
+    distribution.
     """
     before, by = key, metric
     if how == UNAWARE:

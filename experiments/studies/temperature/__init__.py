@@ -1,4 +1,4 @@
-"""``wdro study temperature``: graphs of weather stations, and what the paper reads from its maps.
+"""``wdro study temperature``: learn graphs of weather stations and test the paper's observations.
 
 stations.py has the data, reading.py learns and measures one graph, drawing.py draws, study.py
 reports.

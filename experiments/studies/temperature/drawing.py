@@ -1,4 +1,4 @@
-"""Draw maps of learned graphs, the bearings of their edges, and the method in one picture."""
+"""Draw maps of learned graphs, the bearings of their edges, and a picture of the method."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from wdro_cvx import Discrete, WassersteinBall
 from wdro_cvx.validation import Array
 
 _SHOWN = ("Florida", "Georgia", "Montana")
-_INK = "#333333"  # no community's colour
+_INK = "#333333"  # not the colour of a community
 _MONTHS = 24
-#: The neighbours that the ball is shown on, at a wider radius than learned, so that moves show.
+#: The neighbours in the picture of the ball; its radius is enlarged to make moves visible.
 _PAIR = ("Georgia", "South Carolina")
 _WIDER = 10
 
@@ -47,7 +47,7 @@ def _draw_map(axes: Axes, reading: Reading, labels: Array) -> None:
 
 
 def _map_height(places: Places, count: int) -> float:
-    """Return the height in inches at which maps side by side leave no empty strip."""
+    """Return the figure height in inches at which maps side by side leave no empty space."""
     spans = np.array([np.ptp(places.longitude), np.ptp(places.latitude)])
     wide, high = spans + 2 * (0.06 * spans.max() + 0.5)  # with the margins of frame_map
     middle = np.radians((places.latitude.min() + places.latitude.max()) / 2)
@@ -55,7 +55,7 @@ def _map_height(places: Places, count: int) -> float:
 
 
 def draw_directions(readings: Sequence[Reading], rows: int) -> Figure:
-    """Draw the weight of the edges by bearing, with ``rows`` graphs in a column."""
+    """Draw histograms of the edge weights by bearing, with ``rows`` graphs per column."""
     figure, axes = plt.subplots(
         rows, -(-len(readings) // rows), figsize=(PAGE, 1.5 * rows + 0.4), sharex=True, sharey=True,
         layout="constrained", squeeze=False,
@@ -83,7 +83,7 @@ def draw_directions(readings: Sequence[Reading], rows: int) -> Figure:
 
 
 def draw_story(reading: Reading) -> Figure:
-    """Draw signals, their worst case under the learned graph, and the graph."""
+    """Draw signals, their worst case for the learned graph, and the graph."""
     figure, (data, ball, graph) = plt.subplots(
         1, 3, figsize=(PAGE, 2.2), layout="constrained", width_ratios=(1.0, 0.9, 1.7)
     )

@@ -1,9 +1,9 @@
-"""A learned graph with what the paper reads from its maps: directions, bands, isolated vertices.
+"""Learn a graph and test what the paper reads from its maps: directions, bands, lone vertices.
 
 *Directions*: do edges run along latitudes? Bearings and latitude differences are compared with
 random graphs. *Bands*: are communities bands of latitude? Any grouping of neighbours explains
-latitude; a band explains little longitude. Communities are compared with k-means clusters of the
-coordinates, which ignore temperatures.
+latitude, but a band explains little longitude. Communities are compared with k-means clusters of
+the coordinates, which ignore temperatures.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Permutation:
 
 @dataclass(frozen=True)
 class Spread:
-    """The minimum, median and maximum of some numbers."""
+    """The minimum, median and maximum of several numbers."""
 
     low: float
     middle: float
@@ -60,10 +60,10 @@ class Spread:
 
 @dataclass(frozen=True)
 class Bands:
-    """The number of communities, and the variance of latitude and longitude that they explain.
+    """The number of communities, and the shares of latitude and longitude variance they explain.
 
-    ``null_latitude`` and ``null_longitude`` are explained by equally many k-means clusters of the
-    coordinates.
+    ``null_latitude`` and ``null_longitude`` are the shares that equally many k-means clusters of
+    the coordinates explain.
     """
 
     count: Spread
@@ -75,7 +75,7 @@ class Bands:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """A learned graph and what the paper reads from its map."""
+    """A learned graph and the measurements that test what the paper reads from its map."""
 
     title: str
     graph: LearnedGraph
@@ -91,7 +91,7 @@ class Reading:
 
     @property
     def alone(self) -> NDArray[np.bool_]:
-        """Which vertices have no edge."""
+        """Whether each vertex has no edge."""
         return np.asarray(self.graph.adjacency.sum(axis=1) == 0.0)
 
 
@@ -120,7 +120,7 @@ def measure_edges(adjacency: Array, places: Places) -> Edges:
 
 
 def shuffled_vertices(adjacency: Array, places: Places, rng: np.random.Generator) -> Permutation:
-    """Compare latitude differences with the same graph on shuffled coordinates."""
+    """Compare latitude differences with those of the same graph on shuffled coordinates."""
     rows, columns = np.nonzero(np.triu(adjacency))
     weights = adjacency[rows, columns]
 
@@ -132,10 +132,10 @@ def shuffled_vertices(adjacency: Array, places: Places, rng: np.random.Generator
 
 
 def matched_by_length(adjacency: Array, places: Places, rng: np.random.Generator) -> Permutation:
-    """Compare bearings with random pairs of about the same length.
+    """Compare bearings with those of random pairs of about the same length.
 
-    Learned edges are short, and short edges differ little in latitude whatever their direction.
-    Only this comparison isolates direction. It also accounts for a region that is wider than high.
+    Learned edges are short, and the ends of a short edge differ little in latitude in any
+    direction. Only this comparison isolates direction. It also allows for the shape of the region.
     """
     edges = measure_edges(adjacency, places)
     random = np.average(matched_bearings(edges, places, rng), axis=1, weights=edges.weights)
@@ -143,7 +143,7 @@ def matched_by_length(adjacency: Array, places: Places, rng: np.random.Generator
 
 
 def matched_bearings(edges: Edges, places: Places, rng: np.random.Generator) -> Array:
-    """Return bearings of random graphs, one per row: pairs within 10 % of every edge's length."""
+    """Return bearings of random graphs, one per row, of pairs within 10 % of each edge's length."""
     rows, columns = np.triu_indices(len(places.latitude), 1)
     north, east = _offsets(places, rows, columns)
     length = np.hypot(north, east)
@@ -166,11 +166,11 @@ def explained_by(labels: Array, values: Array) -> float:
 
 
 def _offsets(places: Places, rows: Indices, columns: Indices) -> tuple[Array, Array]:
-    """Return how far (km) north and east each column place lies from its row place."""
+    """Return the distances (km) north and east from each row's place to its column's place."""
     latitude, longitude = np.radians(places.latitude), np.radians(places.longitude)
     middle = (latitude[rows] + latitude[columns]) / 2
     turn = longitude[columns] - longitude[rows]
-    turn = (turn + np.pi) % (2 * np.pi) - np.pi  # the short way round
+    turn = (turn + np.pi) % (2 * np.pi) - np.pi  # the shorter way around the globe
     return _EARTH_KM * (latitude[columns] - latitude[rows]), _EARTH_KM * np.cos(middle) * turn
 
 
@@ -180,7 +180,7 @@ def _compare(observed: float, random: Array) -> Permutation:
 
 
 def measure_bands(adjacency: Array, places: Places) -> Bands:
-    """Measure the communities of connected vertices, for several seeds of Louvain's method."""
+    """Measure the communities of connected vertices for several seeds of Louvain's method."""
     kept = adjacency.any(axis=1)
     latitude, longitude = places.latitude[kept], places.longitude[kept]
     found = [communities(adjacency, seed)[kept] for seed in range(_SEEDS)]
@@ -197,7 +197,7 @@ def measure_bands(adjacency: Array, places: Places) -> Bands:
 
 
 def _cluster_places(latitude: Array, longitude: Array, count: int, seed: int) -> Array:
-    """Return k-means clusters of coordinates, by distances on the ground."""
+    """Return k-means clusters of coordinates, using distances on the ground."""
     from sklearn.cluster import KMeans  # slow to import, and only needed here
 
     shrink = float(np.cos(np.radians(latitude.mean())))

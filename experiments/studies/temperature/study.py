@@ -1,4 +1,4 @@
-"""Learn graphs of weather stations, draw maps, and test what the paper reads from its maps."""
+"""Learn graphs of weather stations, draw maps, and test what the paper reads from its own."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from experiments.study import Report, Run, Study
 
 #: The paper's scenarios and their ambiguity sets.
 MODELS = {"Gaussian": "gaussian", "general": "moment"}
-#: File → title. The first is the paper's Figure 9.
+#: File → title; the first is the paper's Figure 9.
 MAPS = {"states": "48 states", "us": "US stations", "australia": "Australian stations"}
-#: Small enough to leave a vertex alone that resembles no other, as in the paper's maps.
+#: Small enough that a vertex unlike all others stays isolated, as in the paper's maps.
 ETA = 0.03
 
 
 def answer(run: Run, options: argparse.Namespace) -> Report:
-    """Learn a graph from every table with both models, and measure it."""
+    """Learn and measure a graph from every table with both models."""
     maps = {name: load_map(name) for name in MAPS}  # a missing package is reported at once
     readings: list[Reading] = []
     for name, title in MAPS.items():

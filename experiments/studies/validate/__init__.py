@@ -1,5 +1,5 @@
-"""``wdro study validate``: data with a known graph, RobustGraph against what others would use.
+"""``wdro study validate``: compare RobustGraph with common methods on data with a known graph.
 
 sources.py has the data, methods.py the methods and their scores, trials.py the trials, study.py the
-report. docs/validation.md says what was fixed before anything was run.
+report. docs/validation.md records what was fixed before the first run.
 """

@@ -1,4 +1,4 @@
-"""Methods that learn a graph from a table, each with its usual automatic choices, and their scores.
+"""Learn a graph from a table by several methods with their usual automatic choices; score it.
 
 A method returns a score for every pair of vertices, which ranks the pairs, and the edges that it
 would draw.
@@ -22,7 +22,7 @@ from wdro_cvx import GraphProblem, LogDegree, Nominal, Singleton
 from wdro_cvx.judging.edges import EDGE_THRESHOLD
 from wdro_cvx.validation import Array
 
-_DISCOVERY = 0.05  # share of false edges that tests of correlations allow
+_DISCOVERY = 0.05  # false discovery rate of the tests of correlations
 _RESAMPLES = 200
 _BETAS = tuple(float(beta) for beta in np.geomspace(0.001, 10.0, 9))
 #: The columns of a row of scores.
@@ -34,7 +34,7 @@ SCORES = (
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """Scores of all pairs, and the pairs that are edges."""
+    """The scores of all pairs, and whether each pair is an edge."""
 
     scores: Array
     edges: NDArray[np.bool_]
@@ -44,13 +44,13 @@ Learn = Callable[[KnownGraph], Learned]
 
 
 def correlation(source: KnownGraph) -> Learned:
-    """Rank by absolute correlation; edges by Fisher's test at 5 % false discoveries."""
+    """Rank by absolute correlation; choose edges by Fisher's test at 5 % false discoveries."""
     found = np.abs(np.corrcoef(source.table.T))
     return Learned(found, _discoveries(found, len(source.table), 0))
 
 
 def partial_correlation(source: KnownGraph) -> Learned:
-    """Rank by partial correlation under Ledoit and Wolf's covariance; edges likewise."""
+    """Rank by partial correlation with Ledoit and Wolf's covariance; choose edges by the test."""
     from sklearn.covariance import LedoitWolf
 
     found = _partial(LedoitWolf().fit(source.table).precision_)
@@ -58,11 +58,11 @@ def partial_correlation(source: KnownGraph) -> Learned:
 
 
 def graphical_lasso(source: KnownGraph) -> Learned:
-    """Rank by partial correlation of GraphicalLassoCV; edges where it is not zero."""
+    """Rank by the partial correlation of GraphicalLassoCV; edges are the nonzero pairs."""
     from sklearn.covariance import GraphicalLassoCV
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # some penalties on its path do not converge
+        warnings.simplefilter("ignore")  # some penalties of its path do not converge
         found = _partial(GraphicalLassoCV().fit(source.table).precision_)
     return Learned(found, found > 0.0)
 
@@ -80,7 +80,7 @@ def log_degree(source: KnownGraph) -> Learned:
 
 
 def robust(radius: str | float, eta: str | float, ambiguity: str) -> Learn:
-    """Return RobustGraph with a rule for the radius, an eta and a set."""
+    """Return a method: RobustGraph with a rule for the radius, an eta and a set."""
 
     def learn(source: KnownGraph) -> Learned:
         graph = RobustGraph(radius, eta, ambiguity, block=source.block)
@@ -117,12 +117,9 @@ def _partial(precision: Array) -> Array:
 
 
 def _discoveries(found: Array, n: int, given: int) -> NDArray[np.bool_]:
-    """Return the pairs that differ from zero by Fisher's z, after Benjamini and Hochberg.
-
-    With as many other vertices as signals, partial correlations have no degree of freedom left; one
-    is assumed.
-    """
+    """Return the pairs that differ from zero by Fisher's z under Benjamini-Hochberg control."""
     pairs = np.triu_indices(len(found), 1)
+    # With few signals, partial correlations have no degree of freedom left; assume one.
     size = np.arctanh(np.minimum(found[pairs], 1.0 - 1e-12)) * np.sqrt(max(n - given - 3, 1))
     levels = stats.false_discovery_control(2 * stats.norm.sf(size))
     edges = np.zeros(found.shape, dtype=bool)
@@ -131,14 +128,14 @@ def _discoveries(found: Array, n: int, given: int) -> NDArray[np.bool_]:
 
 
 def average_precision(scores: Array, truth: NDArray[np.bool_]) -> float:
-    """Return the average precision of a ranking; ties count as one step."""
+    """Return the average precision of a ranking; ties form one step."""
     from sklearn.metrics import average_precision_score
 
     return float(average_precision_score(truth, scores))
 
 
 def f1(edges: NDArray[np.bool_], truth: NDArray[np.bool_]) -> float:
-    """Return the harmonic mean of precision and recall, 0 without a hit."""
+    """Return the harmonic mean of precision and recall, or 0 without a hit."""
     hits = int(np.count_nonzero(edges & truth))
     return 2 * hits / max(int(np.count_nonzero(edges)) + int(np.count_nonzero(truth)), 1)
 
@@ -146,7 +143,7 @@ def f1(edges: NDArray[np.bool_], truth: NDArray[np.bool_]) -> float:
 def score(source: KnownGraph, learned: Learned) -> dict[str, float]:
     """Return both scores with 95 % intervals from resampled vertices.
 
-    A resample of vertices keeps the graph among them, without pairs of a vertex with itself. The
+    A resample of vertices keeps the graph among them and drops pairs of a vertex with itself. The
     interval shows how the scores depend on the vertices, not on the signals.
     """
     d = len(source.truth)

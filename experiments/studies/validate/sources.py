@@ -1,7 +1,7 @@
-"""Data with a known graph, or a proxy for it, from installed packages.
+"""Load data with a known graph, or a proxy for it, from installed packages.
 
-Income growth of the US states (libpysal), a climate model's temperatures (iris-sample-data), power
-grids with simulated states (PYPOWER), and the paper's random graphs.
+The data are the income growth of US states (libpysal), temperatures of a climate model
+(iris-sample-data), power grids with simulated states (PYPOWER), and the paper's random graphs.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from wdro_cvx.generators import rbf_graph, smooth_signals
 from wdro_cvx.graphs.laplacian import weights_from_laplacian
 from wdro_cvx.validation import Array
 
-_STRIDE = 4  # of the climate model's grid: 10 by 13 places
-_SITUATIONS = 100  # of a power grid
-_SPREAD = 0.3  # of the loads, relative to their nominal size
+_STRIDE = 4  # in the climate model's grid, which leaves 10 by 13 places
+_SITUATIONS = 100  # simulated states of a power grid
+_SPREAD = 0.3  # of the loads, relative to their nominal values
 _RANDOM_D = 20
 _NOISE = 0.1
 
-#: Real or simulated states of known networks, one table for each.
+#: Known networks with real or simulated states, one table each.
 NETWORKS = ("us-growth", "climate", "power-57", "power-118")
 #: The paper's random graphs, by the number of signals.
 RANDOM = ("rbf-20", "rbf-50", "rbf-200")
@@ -38,7 +38,7 @@ class KnownGraph:
     ----------
     name : str
     table : array (N, d)
-        Every column standardised.
+        The signals; every column is standardised.
     truth : array (d, d) of bool
     block : int
         The number of consecutive rows to resample together.
@@ -51,12 +51,12 @@ class KnownGraph:
 
     @property
     def chance(self) -> float:
-        """The share of pairs that are edges, which is the average precision of guessing."""
+        """The share of pairs that are edges, which is the average precision of a random ranking."""
         return float(self.truth[np.triu_indices(len(self.truth), 1)].mean())
 
 
 def load_source(name: str, trial: int = 0) -> KnownGraph:
-    """Return the data of a name; ``trial`` counts the paper's random graphs."""
+    """Return the data of a source; ``trial`` numbers the paper's random graphs."""
     if name == "us-growth":
         return _us_growth()
     if name == "climate":
@@ -71,7 +71,7 @@ def _standardised(table: Array) -> Array:
 
 
 def _us_growth() -> KnownGraph:
-    """Yearly growth of income per head, 1930 to 2009; states that touch are neighbours."""
+    """Return yearly growth of income per head, 1930 to 2009; edges join adjacent states."""
     import pandas as pd
 
     folder = _folder("libpysal") / "examples" / "us_income"
@@ -87,7 +87,7 @@ def _us_growth() -> KnownGraph:
 
 
 def _climate() -> KnownGraph:
-    """Yearly air temperature over North America, 1860 to 2099; the grid's own neighbours."""
+    """Return yearly air temperatures in North America, 1860 to 2099; edges join grid neighbours."""
     _folder("netCDF4")
     from netCDF4 import Dataset
 
@@ -103,7 +103,7 @@ def _climate() -> KnownGraph:
 
 
 def _power(name: str) -> KnownGraph:
-    """Voltage angles under random loads, by the linear power flow; lines are edges."""
+    """Return voltage angles under random loads from the linear power flow; edges are lines."""
     _folder("pypower")
     from pypower import api
 
@@ -125,7 +125,7 @@ def _power(name: str) -> KnownGraph:
 
 
 def _random(name: str, trial: int) -> KnownGraph:
-    """Smooth signals on one of the paper's random graphs."""
+    """Return smooth signals on one of the paper's random graphs."""
     kind, _, count = name.partition("-")
     if kind != "rbf":
         raise DataError(f"there is no source {name!r}; choose from {', '.join(NETWORKS + RANDOM)}.")

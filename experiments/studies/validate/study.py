@@ -1,4 +1,4 @@
-"""Run the parts that are asked for; report every part whose table the folder has."""
+"""Run the requested parts; report every part whose table is in the folder."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _PARTS: dict[str, tuple[Callable[[], list[Any]], Callable[[Any], Row]]] = {
 
 
 def answer(run: Run, options: argparse.Namespace) -> Report:
-    """Run the parts that are asked for."""
+    """Run the requested parts and report all parts with results."""
     parts = options.part or list(_PARTS)
     if set(parts) != {"coverage"}:
         for name in NETWORKS:
-            load_source(name)  # a missing package is reported before anything is run
+            load_source(name)  # report a missing package before running anything
     tables = {}
     for part in parts:
         list_tasks, trial = _PARTS[part]
@@ -54,7 +54,7 @@ STUDY = Study("validate", Source(("experiments.studies.validate.trials",)), answ
 
 
 def _read(output: Path) -> dict[str, pd.DataFrame]:
-    """Return the tables that earlier runs left in a folder."""
+    """Return the tables of earlier runs in a folder."""
     paths = {part: output / f"{part}.csv" for part in _PARTS}
     return {
         part: pd.read_csv(
@@ -103,7 +103,7 @@ def rule_cells(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def mean_ranks(cells: pd.DataFrame) -> pd.Series:
-    """Return the mean rank of every rule, 1 for the best in a cell; ties share their ranks."""
+    """Return the mean rank of every rule; 1 is best in a cell, and ties share their ranks."""
     return cells.rank(axis=1, ascending=False).mean()
 
 

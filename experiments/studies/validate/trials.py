@@ -1,8 +1,8 @@
-"""The trials: graphs by every method, graphs by every rule for the radius, and coverage.
+"""Run the trials: learn by every method, learn by every rule for the radius, measure coverage.
 
-docs/validation.md fixed rules, sets and etas before anything was run. Coverage counts how often the
-set with the bootstrap's radius contains the true second moment, which is known for signals on the
-paper's random graphs: Gaussian ones, and some with the tails of Student's t.
+docs/validation.md fixed rules, sets and etas before the first run. Coverage counts how often the
+set with the bootstrap's radius contains the true second moment. The moment is known for signals on
+the paper's random graphs. The signals are Gaussian or have the tails of Student's t.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _RULE_TRIALS = 5  # of the paper's random graphs
 _VERTICES, _SIGNALS = (5, 20, 50), (10, 20, 50, 200)
 _COVERED_SETS = ("wasserstein", "moment", "mahalanobis")
 _TAILS = ("gaussian", "student-5")
-_BATCHES, BATCH = 10, 100  # a thousand tables give 95 % to within 0.7 points
+_BATCHES, BATCH = 10, 100  # a thousand tables measure 95 % to within 0.7 points
 _NOISE = 0.1
 _FREEDOM = 5
 
@@ -56,7 +56,7 @@ def learn_by_method(task: MethodTask) -> Row:
     known = {"d": len(source.truth), "n": len(source.table), "chance": source.chance}
     try:
         learned = METHODS[task.method](source)
-    except FloatingPointError as error:  # the graphical lasso on data of nearly deficient rank
+    except FloatingPointError as error:  # the graphical lasso on nearly rank-deficient data
         return {**known, **dict.fromkeys(SCORES, math.nan), "failure": str(error)}
     return {**known, **score(source, learned), "failure": ""}
 
@@ -128,16 +128,16 @@ def cover(task: CoverageTask) -> Row:
     covered = 0
     for _ in range(BATCH):
         table = rng.standard_normal((task.n, task.d)) @ root.T
-        if task.tails != "gaussian":  # one factor for each signal; its square has mean one
+        if task.tails != "gaussian":  # one factor per signal, whose square has mean one
             table *= np.sqrt((_FREEDOM - 2) / rng.chisquare(_FREEDOM, size=(task.n, 1)))
         covered += contains(Signals(table), ball, truth, rng)
     return {"covered": int(covered)}
 
 
 def contains(signals: Signals, ball: AmbiguitySet, truth: Array, seed: np.random.Generator) -> bool:
-    """Say whether the set with the bootstrap's radius contains a second moment.
+    """Return whether the set with the bootstrap's radius contains a second moment.
 
-    It does if enough resamples are at least as far away; most resamples are never drawn.
+    It does if enough resamples are at least as far away. Drawing stops once this is decided.
     """
     rows = signals.centred
     distance = ball.distance(Nominal(rows.mean(axis=0), None, rows), truth)
