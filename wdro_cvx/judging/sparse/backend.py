@@ -90,7 +90,8 @@ class SparseCourt(Court[TransportedMoment]):
         if self._transport is None:
             return Candidate(self._own, 1.0)
         found = pulled_inside(self.problem, moment)
-        assert isinstance(found.moment, TransportedMoment)
+        if not isinstance(found.moment, TransportedMoment):  # a set whose points are matrices
+            return None
         return Candidate(found.moment, found.share)
 
     def _upright(self, rows: Array) -> Array:
