@@ -6,6 +6,7 @@ min cᵀw + 2β‖w‖² - α Σ log u,    u = Aw, w ≥ 0
 from __future__ import annotations
 
 import time
+from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -150,9 +151,9 @@ class Rival(Solver):
         """Accept sample averages under the log-degree prior."""
         check_log_degree(problem)
 
+    @abstractmethod
     def iteration(self, model: Model) -> Iteration:
         """Return the initial state of the algorithm."""
-        raise NotImplementedError
 
     def solve(self, problem: GraphProblem) -> Solution:
         """Solve the problem over all pairs."""
