@@ -123,7 +123,7 @@ class Formulation(ABC):
     needs_samples: ClassVar[bool] = False
 
     def __init__(self, problem: GraphProblem, over: str | None = None) -> None:
-        started = time.perf_counter()
+        started = time.process_time()
         self.over = self.default_over if over is None else over
         if self.over not in ("weights", "matrix"):
             raise ProblemError(f"over must be 'weights' or 'matrix'; it is {over!r}.")
@@ -138,7 +138,7 @@ class Formulation(ABC):
         self._set_parameters()
         self.laplacian = laplacian_variable(problem.d, self.over)
         self.cvxpy = self._build()
-        self._build_s = time.perf_counter() - started
+        self._build_s = time.process_time() - started
 
     @abstractmethod
     def risk(self, laplacian: LaplacianVariable) -> Risk:
@@ -260,14 +260,14 @@ class Formulation(ABC):
         backend = check_backend(solver)
         tol = real_number("tol", tol, 0.0, strict=True)
         settings = backend_options(backend, tol) | options
-        started = time.perf_counter()
+        started = time.process_time()
         try:
             data, chain, inverse = self.cvxpy.get_problem_data(
                 backend, enforce_dpp=True, solver_opts=settings
             )
-            compiled = time.perf_counter()
+            compiled = time.process_time()
             raw = chain.solve_via_data(self.cvxpy, data, verbose=verbose, solver_opts=settings)
-            solved = time.perf_counter()
+            solved = time.process_time()
             with warnings.catch_warnings():  # the status says the same
                 warnings.filterwarnings("ignore", "Solution may be inaccurate")
                 self.cvxpy.unpack_results(raw, chain, inverse)

@@ -155,7 +155,7 @@ class Solution:
         γ, the dual variable of the radius; NaN if the method has none.
     certificate : Certificate or None
     build_s, compile_s, solve_s : float
-        Seconds to state the model, to compile it for the solver, and to solve it.
+        CPU seconds to state the model, to compile it for the solver, and to solve it.
     history : sequence of mappings
         One entry per iteration, if the method records it.
     constant : float

@@ -29,11 +29,22 @@ _EMPTY: Row = {
 
 @dataclass(frozen=True)
 class Planned:
-    """A measurement with its panel and its limits."""
+    """A measurement with its panel and its limits.
+
+    Attributes
+    ----------
+    panel : str
+    cell : Cell
+    limits : Limits
+    once_s : float
+        Of several data sets of one size, only the first is measured if it takes longer than this
+        many CPU seconds, or hits a limit.
+    """
 
     panel: str
     cell: Cell
     limits: Limits
+    once_s: float = math.inf
 
     @property
     def series(self) -> tuple[object, ...]:
@@ -51,21 +62,23 @@ def run_campaign(
     """Run all measurements, panel by panel, smallest first; return one row for each.
 
     A method that hits a limit is skipped at larger d in the same panel, with the reason in its row.
+    So are further data sets of a size whose first one took longer than ``once_s``.
     Stored measurements are not repeated unless they hit a limit that has been raised since.
     """
     rows: list[Row] = []
     stopped: dict[tuple[object, ...], Row] = {}
+    firsts: dict[tuple[object, ...], Row] = {}
     bounds: dict[object, float] = {}
     panels = list(dict.fromkeys(item.panel for item in planned))
     ordered = sorted(planned, key=lambda item: (panels.index(item.panel), item.cell.instance.d))
     with CampaignDisplay(description, ordered) as display:
         for item in ordered:
             cell = item.cell
+            size = (*item.series, cell.instance.d)
             row = _usable(store, item)
             if row is not None:
                 display.reused(item, row)
-            elif (earlier := stopped.get(item.series)) and earlier["d"] < cell.instance.d:
-                reason = f"{earlier['outcome']} at d = {earlier['d']}: {earlier['message']}"
+            elif reason := _reason_to_skip(item, stopped.get(item.series), firsts.get(size)):
                 row = {"outcome": Outcome.SKIPPED, "message": reason}
                 display.done(item, row)
             else:
@@ -76,11 +89,25 @@ def run_campaign(
             rows.append(full)
             if full["bound"] > bounds.get(cell.instance, -math.inf):
                 bounds[cell.instance] = full["bound"]
+            firsts.setdefault(size, full)
             if Outcome(full["outcome"]).hit_limit:
                 stopped.setdefault(item.series, full)
     for text in store.notes:
         note(text)
     return pd.DataFrame(rows).astype({"said_solved": bool, "is_solved": bool})
+
+
+def _reason_to_skip(item: Planned, stopped: Row | None, first: Row | None) -> str:
+    """Return why a measurement is left out, or an empty text."""
+    if stopped is not None and stopped["d"] < item.cell.instance.d:
+        return f"{stopped['outcome']} at d = {stopped['d']}: {stopped['message']}"
+    if first is None:
+        return ""
+    if Outcome(first["outcome"]).hit_limit:
+        return f"{first['outcome']} on another data set of this size"
+    if first["total_s"] > item.once_s:
+        return f"one data set is measured where it takes more than {item.once_s:g} s"
+    return ""
 
 
 def _usable(store: Store, item: Planned) -> Row | None:

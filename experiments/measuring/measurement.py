@@ -1,7 +1,8 @@
 """Measure one method on one instance at a given accuracy.
 
-Times are CPU times of one thread, because other programs disturb them least. Each row also records
-the wall time and the load from other programs.
+Times are CPU times of one thread, because other programs disturb them least. So are their parts:
+building a model, compiling it, and the rest, which is solving. Each row also records the wall time
+and the load from other programs.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from wdro_cvx.validation import Array
 VALUE_SLACK = 10.0
 
 _REPEAT_S = 3.0  # for all repeats together; longer runs are not repeated
+_WARM_S = 0.15  # at most so much CPU time before the repeats that count
+_STEADY = 0.05  # two runs in a row that differ by less end the warm-up
 
 
 @dataclass(frozen=True)
@@ -83,11 +86,12 @@ def measure(cell: Cell, bound: float = -np.inf) -> tuple[dict[str, Any], Array]:
         before, others = _peak_mb(), _Others()
         first, verdict, tol = _reach(problem, method, cell.target, bound)
         peak = _peak_mb()
-        repeats = min(cell.repeats, int(_REPEAT_S / max(first.cpu_s, 1e-9)))
-        runs = [_timed(lambda: method.run(problem, tol)) for _ in range(repeats)] or [first]
+        runs = _steady(lambda: method.run(problem, tol), first, cell.repeats)
         busy = others.cores()
     solution = first.solution
     seconds = [run.cpu_s for run in runs]
+    build_s = float(np.median([run.solution.build_s for run in runs]))
+    compile_s = float(np.median([run.solution.compile_s for run in runs]))
     row = {
         "said": solution.status.value,
         "said_solved": solution.status is Status.SOLVED,
@@ -102,9 +106,9 @@ def measure(cell: Cell, bound: float = -np.inf) -> tuple[dict[str, Any], Array]:
         "floor": verdict.floor,
         "tol": tol,
         "iterations": int(solution.iterations),
-        "build_s": float(np.median([run.solution.build_s for run in runs])),
-        "compile_s": float(np.median([run.solution.compile_s for run in runs])),
-        "solve_s": float(np.median([run.solution.solve_s for run in runs])),
+        "build_s": build_s,
+        "compile_s": compile_s,
+        "solve_s": float(np.median(seconds)) - build_s - compile_s,
         "total_s": float(np.median(seconds)),
         "fastest_s": min(seconds),
         "slowest_s": max(seconds),
@@ -130,6 +134,24 @@ def _reach(
         if _solved(verdict, target, bound) and misstated <= VALUE_SLACK * target:
             break
     return timed, verdict, tol
+
+
+def _steady(run: Callable[[], Solution], first: Timed, repeats: int) -> list[Timed]:
+    """Return repeated runs, made after the times have become steady; long runs are not repeated.
+
+    The first runs of a process are slower: caches are empty and the processor's clock is low.
+    """
+    repeats = min(repeats, int(_REPEAT_S / max(first.cpu_s, 1e-9)))
+    if repeats == 0:
+        return [first]
+    spent, last = 0.0, first.cpu_s
+    while spent < _WARM_S:
+        now = _timed(run).cpu_s
+        spent += now
+        if abs(now - last) <= _STEADY * now:
+            break
+        last = now
+    return [_timed(run) for _ in range(repeats)]
 
 
 def _solved(verdict: Verdict, target: float, bound: float) -> bool:

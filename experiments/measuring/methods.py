@@ -2,7 +2,8 @@
 
 A formulation is named with its CVXPY backend, for example ``RobustPremium:SCS``; a solver has its
 own name. Methods are compared at equal judged accuracy. Each method has a ladder of tolerances and
-runs at the loosest one whose answer the judge accepts.
+runs at the loosest one whose answer the judge accepts. A name with ``@`` has one tolerance instead:
+``PrintedGradient@1e-3`` stops by its own rule at 1e-3, and the judge says what that is worth.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import importlib.util
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from wdro_cvx import (
     WdroError,
 )
 from wdro_cvx.graphs.laplacian import adjoint, incidence, laplacian_from_weights
+from wdro_cvx.validation import real_number
 
 # Extra digits cost interior-point methods little and first-order methods much.
 _LADDERS = {
@@ -37,6 +39,9 @@ _LADDERS = {
     "PIQP": (1e-6, 1e-8, 1e-10, 1e-12),
 }
 _DEFAULT_LADDER = (1e-6, 1e-8, 1e-10)
+# The paper's rule limits the length of a step, which says little about the gap.
+_STEP_LENGTHS = tuple(10.0 ** (-k / 2) for k in range(4, 17))
+_PRINTED = ("PrintedGradient", "PrintedDescent")
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,10 @@ def find_method(name: str) -> Method:
     SolverError
         If there is no such method; the message lists the names.
     """
+    plain, at, tolerance = name.partition("@")
+    if at:
+        tol = real_number(f"the tolerance of method {name!r}", _number(tolerance), 0.0, strict=True)
+        return replace(find_method(plain), name=name, ladder=(tol,))
     extra = _EXTRA.get(name)
     if extra is not None:
         if name in solvers.registered():
@@ -88,8 +97,16 @@ def find_method(name: str) -> Method:
     )
 
 
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 def missing_backend(name: str) -> str | None:
     """Return how to install a method's missing backend, or None if it is installed."""
+    name = name.partition("@")[0]
     if name == "PIQP":
         there = importlib.util.find_spec("piqp") is not None
         backend, package = name, "wdro-cvx[bench]"
@@ -112,7 +129,8 @@ def _hand_written(name: str, solver: type[solvers.Solver]) -> Method:
         settings: dict[str, Any] = {"tol": tol}
         return solver(**settings).solve(problem)
 
-    return Method(name, run, solver.check_claim)
+    ladder = _STEP_LENGTHS if name in _PRINTED else None
+    return Method(name, run, solver.check_claim, ladder)
 
 
 def _check_piqp(problem: GraphProblem) -> None:

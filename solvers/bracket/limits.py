@@ -22,6 +22,7 @@ class Clock:
 
     limit: float = float("inf")
     started: float = field(default_factory=time.perf_counter)
+    started_cpu: float = field(default_factory=time.process_time)
 
     def __post_init__(self) -> None:
         limit = real_number("time_limit", self.limit, 0.0, strict=True, infinite=True)
@@ -29,8 +30,13 @@ class Clock:
 
     @property
     def seconds(self) -> float:
-        """The seconds since the start."""
+        """The wall seconds since the start; the limit is on these."""
         return time.perf_counter() - self.started
+
+    @property
+    def cpu_s(self) -> float:
+        """The CPU seconds of this process since the start."""
+        return time.process_time() - self.started_cpu
 
     def check(self) -> None:
         """Raise OutOfTime if the limit has passed."""

@@ -110,7 +110,7 @@ class CertifiedSolver(Settings, Solver):
                 if incumbent.laplacian is None:
                     raise
         answer = judged(problem, incumbent.solution(status), self.tol)
-        return replace(answer, solve_s=run.clock.seconds)
+        return replace(answer, solve_s=run.clock.cpu_s)
 
     def _run(self, incumbent: Incumbent, start: Solution | None) -> None:
         problem = incumbent.problem

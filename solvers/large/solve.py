@@ -134,7 +134,7 @@ class SparseSolver(Settings, Solver):
         answer = judged(problem, answer, self.tol)
         if not patient and answer.status is Status.ITERATION_LIMIT:
             return None
-        return replace(answer, solve_s=run.clock.seconds)
+        return replace(answer, solve_s=run.clock.cpu_s)
 
 
 def _edges_of(start: Solution, problem: GraphProblem) -> EdgeList | None:

@@ -131,7 +131,7 @@ class BlockDescent(Solver):
         return replace(
             best,
             iterations=inner_total,
-            solve_s=clock.seconds,
+            solve_s=clock.cpu_s,
             history=history,
         )
 

@@ -169,7 +169,7 @@ class PrintedDescent(Solver):
             status=status,
             iterations=sum(int(row["steps"]) for row in history),
             multiplier=gamma,
-            solve_s=clock.seconds,
+            solve_s=clock.cpu_s,
             history=history,
         )
 

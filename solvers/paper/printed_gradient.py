@@ -175,6 +175,6 @@ class PrintedGradient(Solver):
             status=found.status,
             iterations=len(found.history),
             multiplier=gamma,
-            solve_s=clock.seconds,
+            solve_s=clock.cpu_s,
             history=found.history,
         )

@@ -107,7 +107,7 @@ class ProjectedGradient(Solver):
             iterations=descent.iterations,
             multiplier=worst.multiplier,
             certificate=certificate,
-            solve_s=clock.seconds,
+            solve_s=clock.cpu_s,
             history=descent.history,
         )
 
