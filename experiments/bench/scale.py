@@ -73,9 +73,7 @@ def _answer(run: Run, options: argparse.Namespace) -> Report:
 def describe(table: pd.DataFrame) -> list[str]:
     """Return the paragraphs and tables of the report."""
     shown = _in_plane(table)
-    found = {
-        path: growth(shown[shown["path"] == path].set_index("d")["total_s"]) for path in _STYLES
-    }
+    found = {path: growth(shown[shown["path"] == path]) for path in _STYLES}
     header = ["path", "dimensions", "N", "d", "CPU", "wall", "beyond the data", "data",
               "neighbours", "judged gap", ""]  # fmt: skip
     return [

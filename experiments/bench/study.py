@@ -10,7 +10,7 @@ import pandas as pd
 
 from experiments.bench import contests
 from experiments.bench.contests import Contest
-from experiments.drawing.scaling import draw_panels, growth, solved_times
+from experiments.drawing.scaling import draw_panels, growth
 from experiments.measuring.digest import Source
 from experiments.measuring.outcome import Limits, Outcome
 from experiments.measuring.text import busy_warning, markdown_table, seconds
@@ -57,10 +57,7 @@ def describe(rows: pd.DataFrame, ours: dict[str, str]) -> list[str]:
         part = rows[rows["panel"] == title].sort_values(["d", "total_s"])
         base = part[part["method"] == method].set_index("d")["total_s"]
         lines = [_line(row, float(base.get(row["d"], float("nan")))) for _, row in part.iterrows()]
-        found = {
-            str(name): growth(solved_times(group))
-            for name, group in part.groupby("method", sort=False)
-        }
+        found = {str(name): growth(group) for name, group in part.groupby("method", sort=False)}
         parts += [f"## {title}", markdown_table(_HEADER, lines), growth_sentence(found)]
     return parts
 
@@ -68,7 +65,7 @@ def describe(rows: pd.DataFrame, ours: dict[str, str]) -> list[str]:
 def growth_sentence(found: dict[str, str]) -> str:
     """Return a sentence with the fitted exponents, empty if there are none."""
     known = ", ".join(f"{name} {k}" for name, k in found.items() if k != "–")
-    return f"Growth, where d spans a decade and a power law fits: {known}." if known else ""
+    return f"Growth, with a 95 % confidence interval: {known}." if known else ""
 
 
 def _line(row: pd.Series, base: float) -> list[object]:

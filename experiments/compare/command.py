@@ -12,15 +12,16 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     some = whole(1, 1000)
     parser.add_argument(
         "--preset", choices=("quick", "paper"), default="quick",
-        help="quick: d up to 100, 5 seconds for each run, 3 minutes in all; paper: d up to 120, a "
-        "minute for each (default: quick)",
+        help="quick: d up to 40, three data sets, 3 minutes in all; paper: d up to 120, five data "
+        "sets, a minute for each run, some hours in all (default: quick)",
     )  # fmt: skip
     parser.add_argument(
         "--dimensions", type=sizes, metavar="D,D,…", help="numbers of vertices, e.g. 10,20,40"
     )
     parser.add_argument(
         "--methods", type=names, metavar="NAME,…",
-        help="solvers by name, formulations as NAME:BACKEND (default: all of the paper's and ours)",
+        help="solvers by name, formulations as NAME:BACKEND; NAME@TOL stops by its own rule at a "
+        "tolerance (default: all of the paper's and ours)",
     )  # fmt: skip
     parser.add_argument(
         "--sets", type=names, metavar="NAME,…",
@@ -28,12 +29,13 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     for flag, default, what in (
         ("--samples", 2, "signals per vertex"),
-        ("--seeds", 1, "instances per size"),
+        ("--seeds", None, "data sets per size"),
         ("--repeats", 3, "timed runs of each method"),
     ):
         parser.add_argument(
-            flag, type=some, default=default, metavar="K", help=f"{what} (default: {default})"
-        )
+            flag, type=some, default=default, metavar="K",
+            help=f"{what} (default: {default or 'as in the preset'})",
+        )  # fmt: skip
     parser.add_argument(
         "--target", type=_target, default=1e-6, help="judged relative gap to reach (default: 1e-6)"
     )
@@ -44,7 +46,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--figure7-limit", type=number(0.0, above=True), metavar="S",
-        help="another time limit for the methods of the paper's Figure 7",
+        help="a longer time limit for the paper's own curves of Figure 7 (a)",
     )  # fmt: skip
     add_limits(parser, None, None)
 

@@ -61,9 +61,10 @@ def _check(group: pd.DataFrame, laplacians: dict[str, Array | None]) -> pd.DataF
     return group
 
 
-def outliers(rows: pd.DataFrame, target: float) -> pd.DataFrame:
+def outliers(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows that say solved but are not, or that disagree with the other methods."""
     done = rows[rows["outcome"] == Outcome.OK]
+    target = done["target"]
     # Comparisons with NaN are false, so a row with a NaN gap or value is an outlier.
     right = (
         done["is_solved"]

@@ -1,12 +1,15 @@
 """Define the problems and methods of a comparison.
 
-The paper's problem penalises the trace; ours fixes it.
+There are three kinds of problem. *Scenarios* are the paper's: they penalise the trace by β, and
+each algorithm runs as printed, improved, and by interior point. *Variations* change one setting of
+a scenario at one size. *Contests* fix the trace; every opponent takes part.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from experiments.measuring.campaign import Planned
 from experiments.measuring.instances import Instance
@@ -17,46 +20,119 @@ from formulations import registered
 from wdro_cvx import ProblemError, registered_ambiguities
 
 GAUSSIAN = "Gaussian scenario"
-GAUSSIAN_PENALISED = "Gaussian, trace penalised"
 GENERAL = "general scenario, p = 2"
-GENERAL_PENALISED = "general, trace penalised"
 SIGNALS = "signal space, N = 10"
 AVERAGE = "sample average"
 
-#: Panel title → instance.
-PANELS = {
-    GAUSSIAN: Instance("gaussian", 0, 0, 0.5, 0.3, 0),
-    GAUSSIAN_PENALISED: Instance("gaussian", 0, 0, 0.5, 0.3, 0, trace_penalty=10.0),
-    GENERAL: Instance("moment", 0, 0, 0.5, 0.3, 0),
-    GENERAL_PENALISED: Instance("moment", 0, 0, 0.5, 0.3, 0, trace_penalty=10.0),
-    SIGNALS: Instance("wasserstein", 0, 10, 0.5, 0.3, 0),
+#: The weights of the trace penalty; the paper does not say which one it used.
+BETAS = (0.1, 1.0, 10.0)
+#: The weight in Figure 7a, and the one around which settings are varied.
+FIGURE_BETA, MIDDLE_BETA = 10.0, 1.0
+#: The errors at which the paper's algorithms stop by their own rule.
+ERRORS = (1e-3, 1e-4)
+#: Clarabel's own default tolerance.
+INTERIOR = "CLARABEL@1e-8"
+#: Scenarios are compared at this judged gap. The printed algorithms rarely reach a smaller one.
+SCENARIO_TARGET = 1e-4
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One of the paper's two scenarios with the names of its methods.
+
+    Attributes
+    ----------
+    name : str
+    model : str
+        The model of its instances.
+    printed, improved, interior : str
+        The paper's algorithm, our improved version of it, and interior point.
+    """
+
+    name: str
+    model: str
+    printed: str
+    improved: str
+    interior: str
+
+    def title(self, beta: float) -> str:
+        """Return the title of its panel for one weight of the penalty."""
+        return f"{self.name}, β = {beta:g}"
+
+    def instance(self, beta: float) -> Instance:
+        """Return its instance, without a size."""
+        return Instance(self.model, 0, 0, 0.5, 0.3, 0, trace_penalty=beta)
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Its methods; ours is first, because its bound helps to judge the others."""
+        own = (f"{self.printed}@{error:g}" for error in ERRORS)
+        return "solve", self.improved, self.printed, *own, self.interior
+
+
+SCENARIOS = (
+    Scenario("general", "moment", "PrintedGradient", "ProjectedGradient",
+             f"GeneralRegularized:{INTERIOR}"),
+    Scenario("Gaussian", "gaussian", "PrintedDescent", "BlockDescent", f"GaussianSDP:{INTERIOR}"),
+)  # fmt: skip
+
+#: Setting → values, changed one at a time; ``n`` is per vertex.
+VARIATIONS = {"radius": (0.1, 2.0), "eta": (0.03, 3.0), "n": (0.5, 10.0)}
+SYMBOLS = {"radius": "ε", "eta": "η", "n": "N/d"}
+
+#: Problems with a fixed trace.
+CONTESTS = {
     AVERAGE: Instance("average", 0, 0, 0.0, 0.3, 0),
+    GENERAL: Instance("moment", 0, 0, 0.5, 0.3, 0),
+    SIGNALS: Instance("wasserstein", 0, 10, 0.5, 0.3, 0),
+    GAUSSIAN: Instance("gaussian", 0, 0, 0.5, 0.3, 0),
 }
 
-# Our solver runs first: its bound helps to judge answers without a certificate.
+#: The opponents of every preset.
 METHODS = (
-    "CertifiedSolver", "MomentNewton", "BlockDescent", "ProjectedGradient",
+    "solve", "BlockDescent", "ProjectedGradient",
     "GaussianSDP:CLARABEL", "GaussianClosedForm:CLARABEL", "RobustPremium:CLARABEL",
     "GeneralSDP:CLARABEL", "GeneralRegularized:CLARABEL", "SampleAverage:CLARABEL",
     "GaussianSDP:SCS", "RobustPremium:SCS", "GeneralRegularized:SCS", "PIQP",
 )  # fmt: skip
 
 
-#: Numbers of vertices, and the limits of each run.
+@dataclass(frozen=True)
+class Preset:
+    """The size of a comparison.
+
+    Attributes
+    ----------
+    dimensions : tuple of int
+    limits : Limits
+        For each run.
+    seeds : int
+        Data sets per size.
+    once_s : float
+        Sizes that take longer are measured on one data set.
+    varied_d : int
+        The size at which settings are varied.
+    methods : tuple of str
+        The opponents in the contests.
+    """
+
+    dimensions: tuple[int, ...]
+    limits: Limits
+    seeds: int
+    once_s: float
+    varied_d: int
+    methods: tuple[str, ...] = METHODS
+
+
 PRESETS = {
-    "quick": ((10, 15, 20, 50, 100), Limits(5.0, 4096.0)),
-    "paper": ((10, 20, 40, 60, 80, 100, 120), Limits(60.0, 16384.0)),
+    "quick": Preset((10, 20, 40), Limits(4.0, 4096.0), 3, 0.5, 20),
+    "paper": Preset((10, 20, 40, 60, 80, 100, 120), Limits(60.0, 16384.0), 5, 15.0, 40),
 }
 
-#: The curves of the paper's Figure 7 (panel, method, name in the figure), with ours as the fifth.
-FIGURE_7 = (
-    (GAUSSIAN_PENALISED, "GaussianSDP:CLARABEL", "interior point, Gaussian (SDP)"),
-    (GAUSSIAN_PENALISED, "BlockDescent", "projected gradient, Gaussian (improved Algorithm 3)"),
-    (GENERAL_PENALISED, "GeneralRegularized:CLARABEL", "interior point, general (p = 2)"),
-    (GENERAL_PENALISED, "ProjectedGradient", "projected gradient, general (improved Algorithm 4)"),
-    (GAUSSIAN_PENALISED, "CertifiedSolver", "ours, Gaussian, certified"),
-)
-_LONG = frozenset((panel, method) for panel, method, _ in FIGURE_7)
+
+def variation_title(scenario: Scenario, setting: str, value: float) -> str:
+    """Return the title of the panel of one varied setting."""
+    return f"{scenario.name}, {SYMBOLS[setting]} = {value:g}"
 
 
 def methods_for(sets: Sequence[str]) -> tuple[str, ...]:
@@ -82,58 +158,107 @@ def methods_for(sets: Sequence[str]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
+class Panel:
+    """One problem at several sizes, and the methods to try; ``per_vertex`` signals per vertex."""
+
+    title: str
+    instance: Instance
+    target: float
+    methods: tuple[str, ...]
+    dimensions: tuple[int, ...]
+    per_vertex: float
+
+    def at(self, d: int, seed: int) -> Instance:
+        """Return the instance of one size and data set."""
+        n = self.instance.n or max(1, round(self.per_vertex * d))
+        return replace(self.instance, d=d, n=n, seed=seed)
+
+
+@dataclass(frozen=True)
 class Grid:
     """The problems and methods to compare.
 
-    ``sets`` names ambiguity sets that replace the paper's problems. ``figure7_s`` is an optional,
-    separate time limit for the methods of the paper's Figure 7.
+    ``methods`` replaces the opponents of the contests and leaves out the paper's scenarios, if they
+    are not among them. ``sets`` names ambiguity sets that replace the paper's problems. ``long_s``
+    is another time limit for interior point and the printed algorithms at β = 10 (Figure 7a).
     """
 
-    dimensions: tuple[int, ...]
-    limits: Limits
-    methods: tuple[str, ...] = METHODS
+    preset: Preset
+    methods: tuple[str, ...] | None = None
     samples_per_vertex: int = 2
-    seeds: tuple[int, ...] = (0,)
     target: float = 1e-6
     repeats: int = 3
     sets: tuple[str, ...] = ()
-    figure7_s: float | None = None
+    long_s: float | None = None
 
-    @property
-    def panels(self) -> dict[str, Instance]:
-        """The paper's problems by title, or one problem for every named ambiguity set."""
-        if not self.sets:
-            return PANELS
-        return {name: Instance(name, 0, 0, 0.5, 0.3, 0) for name in self.sets}
+    def panels(self) -> list[Panel]:
+        """Return the panels, those with the longest runs last."""
+        sizes, each = self.preset.dimensions, float(self.samples_per_vertex)
+        chosen = self.methods
+        if self.sets:
+            return [
+                Panel(name, Instance(name, 0, 0, 0.5, 0.3, 0), self.target,
+                      chosen or methods_for(self.sets), sizes, each)
+                for name in self.sets
+            ]  # fmt: skip
+        found = [
+            Panel(title, instance, self.target, chosen or self.preset.methods, sizes, each)
+            for title, instance in CONTESTS.items()
+        ]
+        found += self._variations(each)
+        for scenario in SCENARIOS:
+            found += [
+                Panel(scenario.title(beta), scenario.instance(beta), SCENARIO_TARGET,
+                      chosen or scenario.methods, sizes, each)
+                for beta in BETAS
+            ]  # fmt: skip
+        return found
+
+    def _variations(self, each: float) -> list[Panel]:
+        if self.methods is not None:
+            return []
+        found = []
+        for scenario in SCENARIOS:
+            base = scenario.instance(MIDDLE_BETA)
+            for setting, values in VARIATIONS.items():
+                for value in values:
+                    changed: dict[str, Any] = {} if setting == "n" else {setting: value}
+                    found.append(
+                        Panel(variation_title(scenario, setting, value), replace(base, **changed),
+                              SCENARIO_TARGET, scenario.methods, (self.preset.varied_d,),
+                              value if setting == "n" else each)
+                    )  # fmt: skip
+        return found
 
     def missing(self) -> dict[str, str]:
         """Return how to install the missing backends, by method."""
-        found = {name: missing_backend(name) for name in self.methods}
+        names = {name for panel in self.panels() for name in panel.methods}
+        found = {name: missing_backend(name) for name in sorted(names)}
         return {name: reason for name, reason in found.items() if reason is not None}
 
     def plan(self) -> list[Planned]:
-        """Return one measurement per panel, size, seed and method that claims the problem."""
-        absent = self.missing()
-        methods = [find_method(name) for name in self.methods if name not in absent]
-        plan = []
-        for panel, base in self.panels.items():
-            claiming = [m for m in methods if m.claims(replace(base, d=4, n=4).problem())]
-            for d in self.dimensions:
-                n = base.n or self.samples_per_vertex * d
-                for seed in self.seeds:
-                    instance = replace(base, d=d, n=n, seed=seed)
-                    plan += [
-                        Planned(panel, Cell(instance, m.name, self.target, self.repeats),
-                                self._limits(panel, m.name))
-                        for m in claiming
-                    ]  # fmt: skip
+        """Return one measurement per panel, size, data set and method that claims the problem."""
+        absent, plan = self.missing(), []
+        for panel in self.panels():
+            example = replace(panel.instance, d=4, n=4).problem()
+            methods = [find_method(name) for name in panel.methods if name not in absent]
+            claiming = [method.name for method in methods if method.claims(example)]
+            plan += [
+                Planned(panel.title, Cell(panel.at(d, seed), method, panel.target, self.repeats),
+                        self._limits(panel, method), self.preset.once_s)
+                for d in panel.dimensions
+                for seed in range(self.preset.seeds)
+                for method in claiming
+            ]  # fmt: skip
         if not plan:
             raise ProblemError(
                 "none of the named methods claims any of the problems; name others with --methods."
             )
         return plan
 
-    def _limits(self, panel: str, method: str) -> Limits:
-        if self.figure7_s is None or (panel, method) not in _LONG:
-            return self.limits
-        return Limits(self.figure7_s, self.limits.limit_mb)
+    def _limits(self, panel: Panel, method: str) -> Limits:
+        limits = self.preset.limits
+        long = panel.title in {scenario.title(FIGURE_BETA) for scenario in SCENARIOS}
+        if self.long_s is None or not long or "@" not in method:
+            return limits
+        return Limits(max(self.long_s, limits.limit_s), limits.limit_mb)

@@ -1,4 +1,4 @@
-"""Show how run time grows with d: fitted exponents and log-log figures with limits."""
+"""Show how run time grows with d: fitted growth and log-log figures with limits."""
 
 from __future__ import annotations
 
@@ -15,12 +15,10 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, StrMethodFormatter
 
 from experiments.drawing.style import GREY, PAGE, method_style, plain_ticks
+from experiments.measuring.growth import fit_growth
 from experiments.measuring.outcome import Outcome
-from wdro_cvx.validation import Array
+from experiments.measuring.words import method_words
 
-# With fewer points or less than a decade of sizes, overheads determine the exponent. With a worse
-# fit, times do not follow a power law.
-_FEWEST, _DECADE, _LEAST_FIT = 4, 10.0, 0.98
 _APART = 1.13  # factor of d between marks at the same size and limit
 _MARKS = {Outcome.TIME_OUT: "x", Outcome.OUT_OF_MEMORY: "+"}
 _COLUMNS = 3
@@ -29,21 +27,11 @@ _FEW_DECADES = 50.0
 _ROOM = 1.35  # least factor between ticks of sizes
 
 
-def fit_exponent(dimensions: Array, seconds: Array) -> float | None:
-    """Return k of ``seconds ∝ d^k``, or None for few points, under a decade, or a poor fit."""
-    if dimensions.size < _FEWEST or dimensions.max() < _DECADE * dimensions.min():
-        return None
-    x, y = np.log(dimensions), np.log(seconds)
-    slope, offset = np.polyfit(x, y, 1)
-    spread = float(np.sum((y - y.mean()) ** 2))
-    left = float(np.sum((y - slope * x - offset) ** 2))
-    return float(slope) if spread > 0.0 and 1.0 - left / spread >= _LEAST_FIT else None
-
-
-def growth(times: pd.Series) -> str:
-    """Return the fitted exponent of times by d as text, or a dash if there is none."""
-    k = fit_exponent(times.index.to_numpy(float), times.to_numpy(float))
-    return "–" if k is None else f"d^{k:.1f}"
+def growth(rows: pd.DataFrame) -> str:
+    """Return the fitted growth of the solved rows as text, or a dash if there is none."""
+    done = rows[rows["is_solved"].astype(bool)]
+    found = fit_growth(done["d"].to_numpy(float), done["total_s"].to_numpy(float))
+    return "–" if found is None else str(found)
 
 
 def solved_times(rows: pd.DataFrame) -> pd.Series:
@@ -64,7 +52,7 @@ def draw_curves(axes: Axes, rows: pd.DataFrame, labels: Mapping[str, str] | None
     """
     for method, group in rows.groupby("method", sort=False):
         style = method_style(str(method))
-        name = str(method) if labels is None else labels[str(method)]
+        name = method_words(str(method)) if labels is None else labels[str(method)]
         done = group[group["is_solved"]]
         if done.empty:
             continue
@@ -160,7 +148,8 @@ def draw_panels(panels: Mapping[str, pd.DataFrame]) -> Figure:
         panel.set_xlabel("number of vertices d")
     figure.supylabel("CPU time to a certified answer (s)", fontsize=8)
     every = pd.concat(list(panels.values()))
-    names = [name for name in map(str, every["method"].unique()) if name in known]
+    words = map(method_words, map(str, every["method"].unique()))
+    names = [name for name in words if name in known]
     handles = [*(known[name] for name in names), *limit_marks(every)]
     figure.legend(handles=handles, loc="outside lower center", ncols=_COLUMNS, handlelength=3)
     return figure

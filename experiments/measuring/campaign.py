@@ -127,7 +127,7 @@ def _usable(store: Store, item: Planned) -> Row | None:
 
 
 def _measure(item: Planned, store: Store, extensions: tuple[str, ...], bound: float) -> Row:
-    assignment = Assignment(item.cell, extensions, bound)
+    assignment = Assignment(item.cell, extensions, bound, item.limits.limit_s)
     answer = run_isolated(carry_out, assignment, item.limits)
     row: dict[str, Any] = {"outcome": answer.outcome, "message": answer.message}
     laplacian = None

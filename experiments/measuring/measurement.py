@@ -45,11 +45,12 @@ class Cell:
 
 @dataclass(frozen=True)
 class Assignment:
-    """A cell with the extensions to load and the best lower bound so far."""
+    """A cell with the extensions to load, the best lower bound so far, and its time limit."""
 
     cell: Cell
     extensions: tuple[str, ...] = ()
     bound: float = -np.inf
+    limit_s: float = np.inf
 
 
 @dataclass(frozen=True)
@@ -66,10 +67,12 @@ def carry_out(assignment: Assignment) -> tuple[dict[str, Any], Array]:
     load_installed()
     for path in assignment.extensions:
         load_extension(path)
-    return measure(assignment.cell, assignment.bound)
+    return measure(assignment.cell, assignment.bound, assignment.limit_s)
 
 
-def measure(cell: Cell, bound: float = -np.inf) -> tuple[dict[str, Any], Array]:
+def measure(
+    cell: Cell, bound: float = -np.inf, limit_s: float = np.inf
+) -> tuple[dict[str, Any], Array]:
     """Measure a cell in this process; return its row and the Laplacian.
 
     Parameters
@@ -78,7 +81,10 @@ def measure(cell: Cell, bound: float = -np.inf) -> tuple[dict[str, Any], Array]:
     bound : float
         A lower bound that the judge derived from another method's certificate. It can confirm an
         answer that has no certificate.
+    limit_s : float
+        The CPU seconds after which the process is stopped; repeats take at most half of the rest.
     """
+    started = _cpu_s()
     problem = cell.instance.problem()
     method = find_method(cell.method)
     method.check(problem)
@@ -86,7 +92,9 @@ def measure(cell: Cell, bound: float = -np.inf) -> tuple[dict[str, Any], Array]:
         before, others = _peak_mb(), _Others()
         first, verdict, tol = _reach(problem, method, cell.target, bound)
         peak = _peak_mb()
-        runs = _steady(lambda: method.run(problem, tol), first, cell.repeats)
+        spare_s = min(_REPEAT_S, (limit_s - (_cpu_s() - started)) / 2)
+        repeats = min(cell.repeats, int(spare_s / max(first.cpu_s, 1e-9)))
+        runs = _steady(lambda: method.run(problem, tol), first, repeats)
         busy = others.cores()
     solution = first.solution
     seconds = [run.cpu_s for run in runs]
@@ -137,14 +145,13 @@ def _reach(
 
 
 def _steady(run: Callable[[], Solution], first: Timed, repeats: int) -> list[Timed]:
-    """Return repeated runs, made after the times have become steady; long runs are not repeated.
+    """Return repeated runs, made after the times have become steady; the first one if none fits.
 
     The first runs of a process are slower: caches are empty and the processor's clock is low.
     """
-    repeats = min(repeats, int(_REPEAT_S / max(first.cpu_s, 1e-9)))
-    if repeats == 0:
+    if repeats <= 0:
         return [first]
-    spent, last = 0.0, first.cpu_s
+    spent, last = first.cpu_s, first.cpu_s
     while spent < _WARM_S:
         now = _timed(run).cpu_s
         spent += now

@@ -79,7 +79,7 @@ def find_method(name: str) -> Method:
     plain, at, tolerance = name.partition("@")
     if at:
         tol = real_number(f"the tolerance of method {name!r}", _number(tolerance), 0.0, strict=True)
-        return replace(find_method(plain), name=name, ladder=(tol,))
+        return replace(find_method(plain), name=f"{plain}@{tol:g}", ladder=(tol,))
     extra = _EXTRA.get(name)
     if extra is not None:
         if name in solvers.registered():

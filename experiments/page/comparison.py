@@ -10,6 +10,7 @@ import pandas as pd
 
 from experiments.drawing.style import method_family, method_style
 from experiments.measuring.provenance import provenance
+from experiments.measuring.words import method_words
 from experiments.page.document import document
 
 _DASHES = {"-": "", "--": "6 4", ":": "2 3", "-.": "8 3 2 3"}
@@ -23,35 +24,30 @@ _NUMBERS = (
 )  # fmt: skip
 
 
-def comparison_page(
-    rows: pd.DataFrame, title: str, target: float, notes: Sequence[str] = ()
-) -> str:
+def comparison_page(rows: pd.DataFrame, title: str, notes: Sequence[str] = ()) -> str:
     """Return the page of measured runs.
 
     Parameters
     ----------
     rows : DataFrame
-        One run per row, with its panel, method, size d, outcome and measurements.
+        One run per row, with its panel, method, size d, outcome, measurements, and the relative gap
+        at which it counts as solved, its target.
     title : str
-    target : float
-        The relative gap at which an answer counts as solved.
     notes : sequence of str
         Shown unchanged.
     """
-    return document(
-        "report", title, comparison_data(rows, title, target, notes), used=("d3", "plot")
-    )
+    return document("report", title, comparison_data(rows, title, notes), used=("d3", "plot"))
 
 
-def comparison_data(
-    rows: pd.DataFrame, title: str, target: float, notes: Sequence[str] = ()
-) -> dict[str, Any]:
+def comparison_data(rows: pd.DataFrame, title: str, notes: Sequence[str] = ()) -> dict[str, Any]:
     """Return the data of the page."""
     methods = [str(method) for method in rows["method"].unique()]
     return {
         "title": title,
-        "target": target,
-        "panels": [str(panel) for panel in rows["panel"].unique()],
+        "panels": [
+            {"title": str(title), "target": float(part["target"].iloc[0])}
+            for title, part in rows.groupby("panel", sort=False)
+        ],
         "methods": [_method(method) for method in methods],
         "runs": [_run(row) for row in rows.to_dict("records")],
         "notes": list(notes),
@@ -62,8 +58,8 @@ def comparison_data(
 def _method(method: str) -> dict[str, Any]:
     style = method_style(method)
     return {
-        "name": method, "colour": style.colour, "dash": _DASHES[style.line],
-        "symbol": _SYMBOLS[style.marker], "family": method_family(method),
+        "name": method, "words": method_words(method), "family": method_family(method),
+        "colour": style.colour, "dash": _DASHES[style.line], "symbol": _SYMBOLS[style.marker],
     }  # fmt: skip
 
 

@@ -1,0 +1,163 @@
+"""Draw the paper's Figure 7: run time of interior point and projected gradient against d.
+
+Left, every method stops by its own rule, as in the paper. Right, every method stops at one judged
+gap, with our methods beside the paper's. Colour is the scenario, line and marker are the method.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from experiments.compare.grid import (
+    BETAS,
+    ERRORS,
+    FIGURE_BETA,
+    SCENARIO_TARGET,
+    SCENARIOS,
+    Scenario,
+)
+from experiments.compare.statements import ACCURATE, curve
+from experiments.drawing.style import BLUE, PAGE, VERMILION, label_line
+from experiments.measuring.outcome import Outcome
+
+COLOURS = {"general": BLUE, "Gaussian": VERMILION}
+
+
+@dataclass(frozen=True)
+class Look:
+    """How the curve of a method is drawn."""
+
+    line: Any
+    marker: str
+    width: float = 1.4
+    alpha: float = 1.0
+
+
+INTERIOR, PRINTED = Look("--", "s"), Look("-", "o")
+IMPROVED, OURS, MODELLED = Look("-.", "^"), Look(":", "D"), Look((0, (1, 1)), "", 0.8)
+
+
+def draw_figure7(rows: pd.DataFrame) -> Figure:
+    """Draw both panels; curves without runs are left out."""
+    figure, (left, right) = plt.subplots(
+        1, 2, figsize=(PAGE, 4.1), sharex=True, sharey=True, layout="constrained"
+    )
+    for scenario in SCENARIOS:
+        _draw_own_rule(left, rows, scenario)
+        _draw_judged(right, rows, scenario)
+    left.set_title(f"(a) until its own rule stops it, β = {FIGURE_BETA:g}", loc="left")
+    right.set_title(f"(b) until the judged gap is {_power(SCENARIO_TARGET)}", loc="left")
+    largest = float(rows["d"].max())
+    for axes in (left, right):
+        axes.set(yscale="log", xlabel="number of vertices d", xlim=(0, 1.2 * largest))
+        axes.grid(True, which="major", linewidth=0.4, alpha=0.5)
+    left.set_ylabel("CPU time (s), one thread")
+    figure.legend(handles=_legend(), loc="outside lower center", ncols=3, handlelength=3.2)
+    return figure
+
+
+def _draw_own_rule(axes: Axes, rows: pd.DataFrame, scenario: Scenario) -> None:
+    panel, colour = scenario.title(FIGURE_BETA), COLOURS[scenario.name]
+    interior = curve(rows, panel, scenario.interior)
+    _draw(axes, interior, INTERIOR, colour)
+    _draw_stop(axes, rows, panel, scenario.interior, colour)
+    for error in ERRORS:
+        method = f"{scenario.printed}@{error:g}"
+        found = curve(rows, panel, method)
+        _draw(axes, found, PRINTED, colour, f"error {_power(error)}", hollow=True)
+        _draw_stop(axes, rows, panel, method, colour)
+
+
+def _draw_judged(axes: Axes, rows: pd.DataFrame, scenario: Scenario) -> None:
+    colour = COLOURS[scenario.name]
+    panel = scenario.title(FIGURE_BETA)
+    interior = curve(rows, panel, scenario.interior)
+    _draw(axes, interior, INTERIOR, colour)
+    solving = interior.assign(total_s=interior["solve_s"])
+    _draw(axes, solving, MODELLED, colour, "solving only")
+    _draw_stop(axes, rows, panel, scenario.interior, colour)
+    for beta in BETAS:
+        look = PRINTED if beta == FIGURE_BETA else Look("-", "", 0.8, 0.8)
+        here = scenario.title(beta)
+        _draw(axes, curve(rows, here, scenario.printed), look, colour, f"β = {beta:g}")
+        _draw_stop(axes, rows, here, scenario.printed, colour)
+    _draw(axes, curve(rows, panel, scenario.improved), IMPROVED, colour)
+    _draw(axes, curve(rows, panel, "solve"), OURS, colour)
+
+
+def _draw(
+    axes: Axes, found: pd.DataFrame, look: Look, colour: str, label: str = "", hollow: bool = False
+) -> None:
+    """Draw medians over data sets with their range; hollow markers show inaccurate answers."""
+    if found.empty:
+        return
+    groups = found.groupby("d")
+    times = groups["total_s"]
+    sizes, middle = times.median().index.to_numpy(float), times.median().to_numpy(float)
+    spread = np.abs(np.vstack([middle - times.min(), times.max() - middle]))
+    axes.errorbar(
+        sizes, middle, spread, color=colour, linestyle=look.line, linewidth=look.width,
+        alpha=look.alpha, elinewidth=0.7, capsize=1.5,
+    )  # fmt: skip
+    gaps = groups["gap"].median().to_numpy(float)
+    if look.marker:
+        for d, s, gap in zip(sizes, middle, gaps, strict=True):
+            rough = hollow and gap > ACCURATE
+            axes.plot(
+                [d], [s], marker=look.marker, color=colour, alpha=look.alpha, linestyle="none",
+                markersize=4.5, markerfacecolor="white" if rough else colour,
+            )  # fmt: skip
+            if rough:
+                axes.annotate(
+                    f"{100 * gap:.2g} %", (d, s),
+                    xytext=(0, 5), textcoords="offset points", ha="center", color=colour,
+                    fontsize=6,
+                )  # fmt: skip
+    if label:
+        label_line(axes, sizes[-1], middle[-1], label, colour)
+
+
+def _draw_stop(axes: Axes, rows: pd.DataFrame, panel: str, method: str, colour: str) -> None:
+    """Write at its true d which limit stopped a method."""
+    found = rows[(rows["panel"] == panel) & (rows["method"] == method)]
+    stopped = found[found["outcome"].isin([Outcome.TIME_OUT, Outcome.OUT_OF_MEMORY])]
+    if stopped.empty:
+        return
+    row = stopped.sort_values("d").iloc[0]
+    done = curve(rows, panel, method)
+    height = float(done["total_s"].max()) if not done.empty else float(row["limit_s"])
+    out = row["outcome"] == Outcome.OUT_OF_MEMORY
+    text = f"out of {row['limit_mb'] / 1024:.0f} GiB" if out else f"> {row['limit_s']:g} s"
+    height = height if out else float(row["limit_s"])
+    axes.plot([row["d"]], [height], marker="x", color=colour, markersize=5, linestyle="none")
+    label_line(axes, float(row["d"]), height, text, colour)
+
+
+def _power(number: float) -> str:
+    exponent = round(np.log10(number))
+    return f"$10^{{{exponent}}}$"
+
+
+def _legend() -> list[Line2D]:
+    def line(style: Any, marker: str, label: str, face: str = "black") -> Line2D:
+        return Line2D(
+            [], [], color="black", linestyle=style, marker=marker, label=label, markerfacecolor=face
+        )
+
+    return [
+        Line2D([], [], color=VERMILION, linewidth=3, label="Gaussian scenario"),
+        Line2D([], [], color=BLUE, linewidth=3, label="general scenario, p = 2"),
+        line("--", "s", "interior point (Clarabel)"),
+        line("-", "o", "Algorithms 3, 4 as printed"),
+        line("-.", "^", "Algorithms 3, 4 improved"),
+        line(":", "D", "solve"),
+        line("none", "o", f"stopped at a gap above {ACCURATE:.1%}", "white"),
+    ]

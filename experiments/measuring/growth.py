@@ -1,0 +1,82 @@
+"""Fit how run time grows with d, with a confidence interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from wdro_cvx.validation import Array
+
+#: A size counts if its time is this many times that of the smallest size; overheads dominate below.
+_ABOVE_OVERHEAD = 3.0
+_FEWEST_SIZES = 3
+_LEAST_SPAN = 2.0  # least ratio of the largest to the smallest size that counts
+_CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Growth:
+    """A fitted power law ``seconds ∝ d^exponent``.
+
+    Attributes
+    ----------
+    exponent : float
+    low, high : float
+        The 95 % confidence interval of the exponent.
+    first, last : float
+        The sizes between which it was fitted.
+    """
+
+    exponent: float
+    low: float
+    high: float
+    first: float
+    last: float
+
+    def __str__(self) -> str:
+        return (
+            f"d^{self.exponent:.1f} ({self.low:.1f} to {self.high:.1f}; "
+            f"d = {self.first:g} to {self.last:g})"
+        )
+
+
+def fit_growth(sizes: Array, seconds: Array) -> Growth | None:
+    """Return the fitted growth of times by size, or None if too few sizes are left.
+
+    The fit is a straight line through the logarithms. It uses the sizes from the first one whose
+    median time is three times that of the smallest size; smaller ones mostly measure overheads.
+
+    Parameters
+    ----------
+    sizes, seconds : array (k,)
+        One entry per run; sizes repeat if several data sets were measured.
+
+    Returns
+    -------
+    Growth or None
+        None with fewer than three sizes, or sizes within a factor of two.
+
+    Examples
+    --------
+    >>> sizes = np.array([10.0, 20.0, 40.0, 80.0, 160.0, 320.0])
+    >>> print(fit_growth(sizes, 1e-3 + 1e-6 * sizes**2))  # a millisecond of overhead
+    d^1.9 (1.5 to 2.3; d = 80 to 320)
+    """
+    different = np.unique(sizes)
+    if different.size == 0:
+        return None
+    medians = np.array([np.median(seconds[sizes == d]) for d in different])
+    above = np.flatnonzero(medians >= _ABOVE_OVERHEAD * medians[0])
+    if above.size == 0:
+        return None
+    different = different[above[0] :]
+    if different.size < _FEWEST_SIZES or different[-1] < _LEAST_SPAN * different[0]:
+        return None
+    used = sizes >= different[0]
+    fit = stats.linregress(np.log(sizes[used]), np.log(seconds[used]))
+    freedom = int(used.sum()) - 2
+    reach = float(stats.t.ppf((1 + _CONFIDENCE) / 2, freedom)) * float(fit.stderr)
+    slope = float(fit.slope)
+    return Growth(slope, slope - reach, slope + reach, float(different[0]), float(different[-1]))
