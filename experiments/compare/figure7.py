@@ -69,8 +69,7 @@ def _draw_own_rule(axes: Axes, rows: pd.DataFrame, scenario: Scenario) -> None:
     interior = curve(rows, panel, scenario.interior)
     _draw(axes, interior, INTERIOR, colour)
     _draw_stop(axes, rows, panel, scenario.interior, colour)
-    for error in ERRORS:
-        method = f"{scenario.printed}@{error:g}"
+    for error, method in zip(ERRORS, scenario.by_own_rule, strict=True):
         found = curve(rows, panel, method)
         _draw(axes, found, PRINTED, colour, f"error {_power(error)}", hollow=True)
         _draw_stop(axes, rows, panel, method, colour)

@@ -155,7 +155,7 @@ def _condition_table(rows: pd.DataFrame, grid: Grid) -> str:
                 settings[name] = variation_title(scenario, setting, value)
         for name, panel in settings.items():
             here = rows[(rows["panel"] == panel) & (rows["d"] == grid.preset.varied_d)]
-            methods = [*(f"{scenario.printed}@{error:g}" for error in ERRORS), scenario.printed]
+            methods = [*scenario.by_own_rule, scenario.printed]
             told = [_ratio(here, panel, scenario, method) for method in methods]
             lines.append([scenario.name, name, *told])
     return markdown_table(header, lines)

@@ -18,6 +18,7 @@ from experiments.compare.grid import (
     Scenario,
 )
 from experiments.measuring.growth import Growth, fit_growth
+from experiments.measuring.methods import at_tolerance
 from experiments.measuring.outcome import Outcome
 from experiments.study import Statement
 
@@ -37,7 +38,9 @@ class Condition:
 
     def method(self, scenario: Scenario) -> str:
         """Return the name of the printed method."""
-        return scenario.printed if self.error is None else f"{scenario.printed}@{self.error:g}"
+        if self.error is None:
+            return scenario.printed
+        return at_tolerance(scenario.printed, self.error)
 
     def __str__(self) -> str:
         rule = f"gap {SCENARIO_TARGET:g}" if self.error is None else f"error {self.error:g}"
@@ -119,7 +122,7 @@ def _all_grow(rows: pd.DataFrame) -> Statement:
     """All four run times increase with d."""
     found = {}
     for scenario in SCENARIOS:
-        for method in (scenario.interior, *(f"{scenario.printed}@{error:g}" for error in ERRORS)):
+        for method in (scenario.interior, *scenario.by_own_rule):
             times = curve(rows, scenario.title(FIGURE_BETA), method).groupby("d")["total_s"]
             medians = times.median().to_numpy(float)
             if medians.size > 1:

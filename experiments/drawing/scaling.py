@@ -40,19 +40,11 @@ def solved_times(rows: pd.DataFrame) -> pd.Series:
     return times
 
 
-def draw_curves(axes: Axes, rows: pd.DataFrame, labels: Mapping[str, str] | None = None) -> None:
-    """Draw the median time and range of every method against d, and mark limits that were hit.
-
-    Parameters
-    ----------
-    axes : Axes
-    rows : DataFrame
-    labels : mapping, optional
-        Method → name in the legend.
-    """
+def draw_curves(axes: Axes, rows: pd.DataFrame) -> None:
+    """Draw the median time and range of every method against d, and mark limits that were hit."""
     for method, group in rows.groupby("method", sort=False):
         style = method_style(str(method))
-        name = method_words(str(method)) if labels is None else labels[str(method)]
+        name = method_words(str(method))
         done = group[group["is_solved"]]
         if done.empty:
             continue

@@ -79,7 +79,7 @@ def find_method(name: str) -> Method:
     plain, at, tolerance = name.partition("@")
     if at:
         tol = real_number(f"the tolerance of method {name!r}", _number(tolerance), 0.0, strict=True)
-        return replace(find_method(plain), name=f"{plain}@{tol:g}", ladder=(tol,))
+        return replace(find_method(plain), name=at_tolerance(plain, tol), ladder=(tol,))
     extra = _EXTRA.get(name)
     if extra is not None:
         if name in solvers.registered():
@@ -95,6 +95,11 @@ def find_method(name: str) -> Method:
         f"Formulations, as NAME:BACKEND: {', '.join(sorted(formulations.registered()))}. "
         f"Others: {', '.join(sorted(_EXTRA))}."
     )
+
+
+def at_tolerance(name: str, tol: float) -> str:
+    """Return the name of a method that stops by its own rule at one tolerance."""
+    return f"{name}@{tol:g}"
 
 
 def _number(text: str) -> float | str:

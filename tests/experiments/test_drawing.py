@@ -1,40 +1,21 @@
-"""Exponents only where they mean something; one look for a method; marks that can be told apart."""
+"""One look for a method; marks that can be told apart."""
 
 from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from matplotlib.text import Text
 
 from experiments.compare.grid import METHODS
 from experiments.drawing.communities import communities
 from experiments.drawing.graphs import community_colour, match_labels
-from experiments.drawing.scaling import draw_curves, draw_panels, fit_exponent, growth
+from experiments.drawing.scaling import draw_curves, draw_panels
 from experiments.drawing.style import _FAMILIES, GREY, PAGE, method_style
 from experiments.learn.places import Places
 from experiments.measuring.outcome import Outcome
 from experiments.measuring.text import markdown_table, seconds
 from experiments.studies.temperature.drawing import draw_directions
-
-
-@given(st.floats(0.5, 6.0), st.floats(1e-6, 1e3))
-def test_a_power_law_is_found(k, scale):
-    sizes = np.array([10.0, 20.0, 50.0, 100.0])
-    assert fit_exponent(sizes, scale * sizes**k) == pytest.approx(k)
-
-
-def test_no_exponent_without_a_decade_or_a_fit():
-    sizes = np.array([20.0, 40.0, 80.0, 120.0])
-    assert fit_exponent(sizes, sizes**3) is None  # six times is no decade
-    assert fit_exponent(sizes[:2] * [1, 10], sizes[:2]) is None  # two points are no fit
-    sizes = np.array([10.0, 20.0, 50.0, 100.0])
-    assert fit_exponent(sizes, np.array([1.0, 0.5, 3.0, 2.0])) is None
-    assert growth(pd.Series([1.0, 2.0], [5, 6])) == "–"
-    assert growth(pd.Series(sizes**2, sizes)) == "d^2.0"
 
 
 def test_every_method_has_a_style_of_its_own():
@@ -118,7 +99,7 @@ def test_panels_fill_a_page_with_one_legend_and_no_title_on_another():
     assert figure.get_figwidth() == PAGE
     assert len(figure.legends) == 1
     assert [text.get_text() for text in figure.legends[0].texts] == [
-        "CertifiedSolver", "GaussianSDP:SCS",
+        "CertifiedSolver", "SCS on the paper's SDP",
     ]  # fmt: skip
     words = [text for text in figure.findobj(Text) if text.get_text()]
     assert {text.get_fontsize() for text in words} == {8.0}
