@@ -275,7 +275,7 @@ class Formulation(ABC):
                 backend, enforce_dpp=True, solver_opts=settings
             )
             compiled = time.perf_counter()
-            raw = chain.solve_via_data(self.cvxpy, data, verbose=verbose, solver_opts=settings)
+            raw = self._run(chain, data, verbose, settings)
             solved = time.perf_counter()
             with warnings.catch_warnings():  # the status says the same
                 warnings.filterwarnings("ignore", "Solution may be inaccurate")
@@ -292,6 +292,15 @@ class Formulation(ABC):
                 "although the problem has a solution. Try another solver or a larger tol."
             )
         return self._solution(status, compiled - started, solved - compiled)
+
+    def _run(self, chain: Any, data: Any, verbose: bool, settings: dict[str, Any]) -> Any:
+        """Call the backend; report whatever it raises as CVXPY's own error."""
+        try:
+            return chain.solve_via_data(self.cvxpy, data, verbose=verbose, solver_opts=settings)
+        except BackendError:
+            raise
+        except Exception as reason:  # a breakdown, a missing licence, an unknown option
+            raise BackendError(f"it raises {type(reason).__name__}: {reason}.") from reason
 
     def _set_parameters(self) -> None:
         self.radius.value = self.normalised.ambiguity.radius

@@ -1,0 +1,146 @@
+"""Find the methods that can be timed, by name.
+
+- ``NAME:BACKEND``, for example ``RobustPremium:SCS``: a formulation, through CVXPY.
+- ``BACKEND``, for example ``PIQP`` or ``OSQP``: a QP solver that is called directly on the sample
+  average in edge weights (quadratic.py).
+- Any other name: one of our solvers, or ``solve``.
+
+Methods are compared at equal judged accuracy. Each method has a ladder of tolerances and runs at
+the loosest one whose answer the judge accepts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any
+
+import cvxpy as cp
+
+import formulations
+import solvers
+from experiments.measuring.methods.quadratic import (
+    DIRECT,
+    check_quadratic,
+    missing_module,
+    solve_quadratic,
+)
+from formulations.backends import LICENSED, check_backend, how_to_install, installed_backends
+from wdro_cvx import GraphProblem, Solution, SolverError, WdroError
+
+# Extra digits cost interior-point methods little and first-order methods much. CVXOPT and SDPA fail
+# at tolerances below their last ones.
+_LADDERS = {
+    "CVXOPT": (1e-6, 1e-7, 1e-8),
+    "OSQP": (1e-4, 1e-6, 1e-8, 1e-10),
+    "PIQP": (1e-6, 1e-8, 1e-10, 1e-12),
+    "PROXQP": (1e-6, 1e-8, 1e-10, 1e-12),
+    "SCS": (1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9),
+    "SDPA": (1e-5, 1e-6, 1e-7),
+}
+_DEFAULT_LADDER = (1e-6, 1e-8, 1e-10)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to solve a problem."""
+
+    name: str
+    run: Callable[[GraphProblem, float], Solution]
+    check: Callable[[GraphProblem], None]
+    ladder: tuple[float, ...] | None = None
+
+    def tolerances(self, target: float) -> tuple[float, ...]:
+        """Return the tolerances to try for a judged gap of ``target``."""
+        return self.ladder if self.ladder is not None else (target, target / 10)
+
+    def claims(self, problem: GraphProblem) -> bool:
+        """Return whether the method applies to a problem."""
+        try:
+            self.check(problem)
+        except WdroError:
+            return False
+        except Exception:  # raised by a plug-in; its measurement will report it
+            return True
+        return True
+
+
+def find_method(name: str) -> Method:
+    """Return a method by its name.
+
+    Raises
+    ------
+    SolverError
+        If there is no such method; the message lists the names.
+    """
+    extra = _EXTRA.get(name)
+    if extra is not None:
+        if name in solvers.registered():
+            raise SolverError(f"{name!r} is a built-in method; give the solver another name.")
+        return extra
+    formulation, _, backend = name.partition(":")
+    if backend and formulation in formulations.registered():
+        return _conic(formulations.registered()[formulation], check_backend(backend))
+    if not backend and name in solvers.registered():
+        return _hand_written(name, solvers.registered()[name])
+    raise SolverError(
+        f"method {name!r} is unknown. Solvers: {', '.join(sorted(solvers.registered()))}. "
+        f"Formulations, as NAME:BACKEND: {', '.join(sorted(formulations.registered()))}. "
+        f"Others: {', '.join(sorted(_EXTRA))}."
+    )
+
+
+def missing_backend(name: str) -> str | None:
+    """Return how to install a method's missing backend, or None if it is installed."""
+    if name in DIRECT:
+        missing = missing_module(name)
+        return missing and f"{missing} is not installed (pip install 'wdro-cvx[bench]')"
+    backend = name.partition(":")[2].upper()
+    if not backend:
+        return None
+    if backend not in installed_backends():
+        return f"{backend} is not installed ({how_to_install(backend)})"
+    if backend in LICENSED and not _has_licence(backend):
+        return f"{backend} finds no licence (get one from its maker)"
+    return None
+
+
+@lru_cache
+def _has_licence(backend: str) -> bool:
+    """Return whether a commercial backend solves the smallest problem."""
+    variable = cp.Variable()
+    try:
+        cp.Problem(cp.Minimize(variable), [variable >= 1]).solve(backend)
+    except Exception:  # each maker has its own exceptions
+        return False
+    return True
+
+
+def _conic(formulation: type[formulations.Formulation], backend: str) -> Method:
+    def run(problem: GraphProblem, tol: float) -> Solution:
+        return formulation(problem).solve(backend, tol=tol)
+
+    ladder = _LADDERS.get(backend, _DEFAULT_LADDER)
+    return Method(f"{formulation.__name__}:{backend}", run, formulation.check_claim, ladder)
+
+
+def _hand_written(name: str, solver: type[solvers.Solver]) -> Method:
+    def run(problem: GraphProblem, tol: float) -> Solution:
+        settings: dict[str, Any] = {"tol": tol}
+        return solver(**settings).solve(problem)
+
+    return Method(name, run, solver.check_claim)
+
+
+def _direct(name: str) -> Method:
+    ladder = _LADDERS.get(name, _DEFAULT_LADDER)
+    return Method(name, partial(solve_quadratic, name), partial(check_quadratic, name), ladder)
+
+
+_EXTRA = {
+    **{name: _direct(name) for name in DIRECT},
+    "solve": Method(
+        "solve", lambda problem, tol: solvers.solve(problem, tol=tol), lambda problem: None
+    ),
+}
