@@ -6,7 +6,9 @@ import pkgutil
 from formulations.backends import installed_backends
 from formulations.base import Formulation, Risk, register, registered
 from formulations.chi_square_premium import ChiSquarePremium
+from formulations.dual import MomentSet
 from formulations.gaussian_closed_form import GaussianClosedForm
+from formulations.gaussian_dual import GaussianDual
 from formulations.gaussian_sdp import GaussianSDP
 from formulations.general_regularized import GeneralRegularized
 from formulations.general_sdp import GeneralSDP
@@ -33,6 +35,7 @@ __all__ = [
     "Formulation",
     "FractionalTerm",
     "GaussianClosedForm",
+    "GaussianDual",
     "GaussianSDP",
     "GeneralRegularized",
     "GeneralSDP",
@@ -40,6 +43,7 @@ __all__ = [
     "LaplacianVariable",
     "MahalanobisPremium",
     "MomentPremium",
+    "MomentSet",
     "PairRegularized",
     "Risk",
     "RobustPremium",

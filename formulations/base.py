@@ -19,6 +19,7 @@ import numpy as np
 from cvxpy.error import SolverError as BackendError
 
 from formulations.backends import backend_options, check_backend
+from formulations.dual import DualProgram, MomentSet, dual_program
 from formulations.priors import PriorParameters, prior_constraints
 from formulations.variables import LaplacianVariable, laplacian_variable, smoothness
 from wdro_cvx import AmbiguitySet, Certificate, GraphProblem, ProblemError, Solution, SolverError
@@ -141,11 +142,12 @@ class Formulation(ABC):
         self._build_s = time.process_time() - started
 
     @abstractmethod
-    def risk(self, laplacian: LaplacianVariable) -> Risk:
+    def risk(self, laplacian: LaplacianVariable) -> Risk | MomentSet:
         """Return the worst-case risk, without the prior's cost.
 
         The data come from ``self.normalised``, and the radius from ``self.radius`` or
-        ``self.radius_squared``.
+        ``self.radius_squared``. A dual program returns the set of second moments instead, whose
+        support function is the risk.
 
         Parameters
         ----------
@@ -153,8 +155,15 @@ class Formulation(ABC):
 
         Returns
         -------
-        Risk
+        Risk or MomentSet
         """
+
+    def multiplier_unit(self) -> float:
+        """Return the multiplier γ at the complete graph, which is of the optimum's size."""
+        problem = self.normalised
+        start = complete_graph(problem.d, problem.target_trace)
+        unit = problem.ambiguity.worst_case(problem.nominal, start).multiplier
+        return unit if unit > 0.0 else 1.0
 
     @classmethod
     def check_claim(cls, problem: GraphProblem) -> None:
@@ -266,7 +275,7 @@ class Formulation(ABC):
                 backend, enforce_dpp=True, solver_opts=settings
             )
             compiled = time.process_time()
-            raw = chain.solve_via_data(self.cvxpy, data, verbose=verbose, solver_opts=settings)
+            raw = self._run(chain, data, verbose, settings)
             solved = time.process_time()
             with warnings.catch_warnings():  # the status says the same
                 warnings.filterwarnings("ignore", "Solution may be inaccurate")
@@ -284,6 +293,15 @@ class Formulation(ABC):
             )
         return self._solution(status, compiled - started, solved - compiled)
 
+    def _run(self, chain: Any, data: Any, verbose: bool, settings: dict[str, Any]) -> Any:
+        """Call the backend; report whatever it raises as CVXPY's own error."""
+        try:
+            return chain.solve_via_data(self.cvxpy, data, verbose=verbose, solver_opts=settings)
+        except BackendError:
+            raise
+        except Exception as reason:  # a breakdown, a missing licence, an unknown option
+            raise BackendError(f"it raises {type(reason).__name__}: {reason}.") from reason
+
     def _set_parameters(self) -> None:
         self.radius.value = self.normalised.ambiguity.radius
         self.radius_squared.value = self.normalised.ambiguity.radius**2
@@ -291,12 +309,17 @@ class Formulation(ABC):
 
     def _build(self) -> cp.Problem:
         variable, problem = self.laplacian, self.normalised
+        self._dual: DualProgram | None = None
+        self._risk: Risk | MomentSet
         if problem.ambiguity.radius == 0.0:
             # A ball of radius 0 holds the nominal moment alone. The infimum over γ would be at
             # γ = ∞, which no backend can return.
             self._risk = Risk(smoothness(problem.nominal.second_moment, variable))
         else:
             self._risk = self.risk(variable)
+        if isinstance(self._risk, MomentSet):
+            self._dual = dual_program(variable, self.prior, problem.prior, self._risk)
+            return self._dual.cvxpy
         objective = self._risk.expression + self.prior.cost(variable, problem.prior)
         constraints = [*variable.constraints, *self._risk.constraints]
         constraints += prior_constraints(variable, problem.prior)
@@ -322,7 +345,8 @@ class Formulation(ABC):
             if self._risk.multiplier is not None:
                 multiplier = float(np.asarray(self._risk.multiplier.value).item())
         stats = self.cvxpy.solver_stats
-        matrix = np.asarray(self.laplacian.matrix.value)
+        read_graph = self._dual.laplacian if self._dual else lambda: self.laplacian.matrix.value
+        matrix = np.asarray(read_graph())
         return Solution(
             laplacian=(matrix + matrix.T) / 2,
             # CVXPY recomputes its value from the variables, which inverts a singular matrix where

@@ -16,6 +16,9 @@ class GaussianClosedForm(Formulation):
     """Theorem 1: the Gaussian scenario in closed form.
 
     It states ``min γ(ε² - Tr Θ) + γ² Tr((γI - L)⁻¹Θ) + η‖L‖²``, which is jointly convex in L and γ.
+    Two terms of size ``γ Tr Θ`` cancel, where γ grows like 1/ε. Below a radius of about 0.01 in the
+    unit of the signals, the value therefore loses digits in any scaling; :class:`RobustPremium` is
+    what remains when the subtraction is carried out symbolically.
 
     Parameters
     ----------
@@ -44,16 +47,19 @@ class GaussianClosedForm(Formulation):
     def risk(self, laplacian: LaplacianVariable) -> Risk:
         """Return the risk of Theorem 1; the dual of ``slack = γI - L`` is the worst moment."""
         nominal = self.normalised.nominal
-        gamma = cp.Variable(name="gamma", nonneg=True)
+        # γ grows like 1/ε. In units of its typical size, all entries of the LMI are of order one.
+        unit = self.multiplier_unit()
+        share = cp.Variable(name="gamma_share", nonneg=True)
         slack = cp.Variable((nominal.d, nominal.d), name="slack", symmetric=True)
-        tie = slack == gamma * np.eye(nominal.d) - laplacian.matrix
-        fraction = cp.matrix_frac(gamma * nominal.factor.T, slack)
+        tie = slack == share * np.eye(nominal.d) - laplacian.matrix / unit
+        fraction = cp.matrix_frac(share * nominal.factor.T, slack)
         mass = float(np.trace(nominal.second_moment))
-        expression = gamma * self.radius_squared - gamma * mass + fraction
+        gamma = unit * share
+        expression = gamma * self.radius_squared + unit * (fraction - share * mass)
 
         def worst_moment() -> Array:
             """Return the dual of the tie, which is the derivative of the risk in L."""
-            dual = np.asarray(tie.dual_value)
+            dual = np.asarray(tie.dual_value) / unit
             return (dual + dual.T) / 2
 
         return Risk(expression, [tie], gamma, worst_moment)

@@ -7,7 +7,7 @@ import numpy as np
 
 from formulations.base import Formulation
 from formulations.variables import LaplacianVariable
-from wdro_cvx.graphs.laplacian import complete_graph, edge_index
+from wdro_cvx.graphs.laplacian import edge_index
 from wdro_cvx.moments.points import ReweighedMoment
 
 
@@ -24,13 +24,6 @@ class Reweighting(Formulation):
         variable = cp.Variable(len(samples), name="losses")
         squares = (samples[:, heads] - samples[:, tails]) ** 2
         return variable, variable == squares @ laplacian.weights
-
-    def multiplier_unit(self) -> float:
-        """Return the multiplier at the complete graph, which is of the optimum's size."""
-        start = complete_graph(self.problem.d, self.normalised.target_trace)
-        problem = self.normalised
-        unit = problem.ambiguity.worst_case(problem.nominal, start).multiplier
-        return unit if unit > 0.0 else 1.0
 
     def reweighed(self, definition: cp.Constraint) -> ReweighedMoment:
         """Return the moment of the samples, weighted by the duals of the definition."""

@@ -12,7 +12,6 @@ from formulations.base import Formulation, Risk, register
 from formulations.lmi import transport_premium
 from formulations.variables import LaplacianVariable, smoothness
 from wdro_cvx import AmbiguitySet, GaussianBall, WassersteinBall
-from wdro_cvx.graphs.laplacian import complete_graph
 from wdro_cvx.validation import Array
 
 
@@ -50,10 +49,9 @@ class RobustPremium(Formulation):
     def risk(self, laplacian: LaplacianVariable) -> Risk:
         """Return the risk, stated with the factor of Θ, which is thin for few samples."""
         nominal = self.normalised.nominal
-        start = complete_graph(nominal.d, self.normalised.target_trace)
-        typical = self.normalised.ambiguity.worst_case(nominal, start).multiplier
+        unit = self.multiplier_unit()
         premium = transport_premium(
-            laplacian.matrix, nominal.factor, self.radius_squared, typical, self.metric()
+            laplacian.matrix, nominal.factor, self.radius_squared, unit, self.metric()
         )
         return Risk(
             smoothness(nominal.second_moment, laplacian) + premium.value,

@@ -1,42 +1,45 @@
 """Find the methods that can be timed, by name.
 
-A formulation is named with its CVXPY backend, for example ``RobustPremium:SCS``; a solver has its
-own name. Methods are compared at equal judged accuracy. Each method has a ladder of tolerances and
-runs at the loosest one whose answer the judge accepts. A name with ``@`` has one tolerance instead:
+- ``NAME:BACKEND``, for example ``RobustPremium:SCS``: a formulation, through CVXPY.
+- ``BACKEND``, for example ``PIQP`` or ``OSQP``: a QP solver that is called directly on the sample
+  average in edge weights (quadratic.py).
+- Any other name: one of our solvers, or ``solve``.
+
+Methods are compared at equal judged accuracy. Each method has a ladder of tolerances and runs at
+the loosest one whose answer the judge accepts. A name with ``@`` has one tolerance instead:
 ``PrintedGradient@1e-3`` stops by its own rule at 1e-3, and the judge says what that is worth.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import Any
 
-import numpy as np
-from scipy import sparse
+import cvxpy as cp
 
 import formulations
 import solvers
-from formulations.backends import check_backend, installed_backends
-from wdro_cvx import (
-    Frobenius,
-    GraphProblem,
-    Singleton,
-    Solution,
-    SolverError,
-    Status,
-    WdroError,
+from experiments.measuring.methods.quadratic import (
+    DIRECT,
+    check_quadratic,
+    missing_module,
+    solve_quadratic,
 )
-from wdro_cvx.graphs.laplacian import adjoint, incidence, laplacian_from_weights
+from formulations.backends import LICENSED, check_backend, how_to_install, installed_backends
+from wdro_cvx import GraphProblem, Solution, SolverError, WdroError
 from wdro_cvx.validation import real_number
 
-# Extra digits cost interior-point methods little and first-order methods much.
+# Extra digits cost interior-point methods little and first-order methods much. CVXOPT and SDPA fail
+# at tolerances below their last ones.
 _LADDERS = {
-    "CLARABEL": (1e-6, 1e-8, 1e-10),
-    "SCS": (1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9),
+    "CVXOPT": (1e-6, 1e-7, 1e-8),
+    "OSQP": (1e-4, 1e-6, 1e-8, 1e-10),
     "PIQP": (1e-6, 1e-8, 1e-10, 1e-12),
+    "PROXQP": (1e-6, 1e-8, 1e-10, 1e-12),
+    "SCS": (1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9),
+    "SDPA": (1e-5, 1e-6, 1e-7),
 }
 _DEFAULT_LADDER = (1e-6, 1e-8, 1e-10)
 # The paper's rule limits the length of a step, which says little about the gap.
@@ -112,13 +115,28 @@ def _number(text: str) -> float | str:
 def missing_backend(name: str) -> str | None:
     """Return how to install a method's missing backend, or None if it is installed."""
     name = name.partition("@")[0]
-    if name == "PIQP":
-        there = importlib.util.find_spec("piqp") is not None
-        backend, package = name, "wdro-cvx[bench]"
-    else:
-        backend = name.partition(":")[2].upper()
-        there, package = not backend or backend in installed_backends(), backend.lower()
-    return None if there else f"{backend} is not installed (pip install '{package}')"
+    if name in DIRECT:
+        missing = missing_module(name)
+        return missing and f"{missing} is not installed (pip install 'wdro-cvx[bench]')"
+    backend = name.partition(":")[2].upper()
+    if not backend:
+        return None
+    if backend not in installed_backends():
+        return f"{backend} is not installed ({how_to_install(backend)})"
+    if backend in LICENSED and not _has_licence(backend):
+        return f"{backend} finds no licence (get one from its maker)"
+    return None
+
+
+@lru_cache
+def _has_licence(backend: str) -> bool:
+    """Return whether a commercial backend solves the smallest problem."""
+    variable = cp.Variable()
+    try:
+        cp.Problem(cp.Minimize(variable), [variable >= 1]).solve(backend)
+    except Exception:  # each maker has its own exceptions
+        return False
+    return True
 
 
 def _conic(formulation: type[formulations.Formulation], backend: str) -> Method:
@@ -138,57 +156,13 @@ def _hand_written(name: str, solver: type[solvers.Solver]) -> Method:
     return Method(name, run, solver.check_claim, ladder)
 
 
-def _check_piqp(problem: GraphProblem) -> None:
-    """Raise SolverError unless the problem is a sample average over graphs with fixed trace."""
-    prior = problem.prior
-    plain = isinstance(prior, Frobenius) and prior.trace.fixed and prior.bounds is None
-    if not (isinstance(problem.ambiguity, Singleton) and plain):
-        raise SolverError("PIQP solves only sample averages with a fixed trace.")
-
-
-def _solve_with_piqp(problem: GraphProblem, tol: float) -> Solution:
-    """Solve a sample average with PIQP in ``w`` and ``u = Aw``; in ``w`` alone the QP is dense."""
-    try:
-        import piqp
-    except ImportError as reason:
-        raise SolverError(
-            "PIQP is not installed; install it with: pip install 'wdro-cvx[bench]'"
-        ) from reason
-    _check_piqp(problem)
-    started = time.perf_counter()
-    d = problem.d
-    costs = adjoint(problem.nominal.second_moment)
-    m = costs.size
-    eta = problem.prior.beta
-    quadratic = sparse.diags_array(np.r_[np.full(m, 4 * eta), np.full(d, 2 * eta)], format="csc")
-    total = sparse.csr_array((np.ones(m), (np.zeros(m, int), np.arange(m))), shape=(1, m + d))
-    tie = sparse.hstack([incidence(d), -sparse.eye_array(d)])
-    equalities = sparse.vstack([tie, total]).tocsc()
-    right = np.r_[np.zeros(d), problem.target_trace / 2]
-    lower = np.r_[np.zeros(m), np.full(d, -np.inf)]
-    solver = piqp.SparseSolver()
-    solver.settings.eps_abs = solver.settings.eps_rel = tol
-    solver.settings.eps_duality_gap_abs = solver.settings.eps_duality_gap_rel = tol
-    built = time.perf_counter()
-    solver.setup(
-        sparse.csc_matrix(quadratic), np.r_[costs, np.zeros(d)],
-        sparse.csc_matrix(equalities), right, x_l=lower,
-    )  # fmt: skip
-    status = solver.solve()
-    solved = time.perf_counter()
-    weights = np.asarray(solver.result.x)[:m]
-    return Solution(
-        laplacian=laplacian_from_weights(weights),
-        value=float(solver.result.info.primal_obj),
-        status=Status.SOLVED if status == piqp.PIQP_SOLVED else Status.INACCURATE,
-        iterations=int(solver.result.info.iter),
-        build_s=built - started,
-        solve_s=solved - built,
-    )
+def _direct(name: str) -> Method:
+    ladder = _LADDERS.get(name, _DEFAULT_LADDER)
+    return Method(name, partial(solve_quadratic, name), partial(check_quadratic, name), ladder)
 
 
 _EXTRA = {
-    "PIQP": Method("PIQP", _solve_with_piqp, _check_piqp, _LADDERS["PIQP"]),
+    **{name: _direct(name) for name in DIRECT},
     "solve": Method(
         "solve", lambda problem, tol: solvers.solve(problem, tol=tol), lambda problem: None
     ),
