@@ -41,8 +41,9 @@ class Look:
     alpha: float = 1.0
 
 
-INTERIOR, PRINTED = Look("--", "s"), Look("-", "o")
-IMPROVED, OURS, MODELLED = Look("-.", "^"), Look(":", "D"), Look((0, (1, 1)), "", 0.8)
+INTERIOR, PRINTED, ROUGH = Look("--", "s"), Look("-", "o"), Look("-", "o", 0.8, 0.7)
+IMPROVED, OURS = Look("-.", "^"), Look(":", "D")
+THIN, SOLVING = Look("-", "", 0.8, 0.8), Look((0, (1, 1)), "", 0.8)
 
 
 def draw_figure7(rows: pd.DataFrame) -> Figure:
@@ -55,9 +56,10 @@ def draw_figure7(rows: pd.DataFrame) -> Figure:
         _draw_judged(right, rows, scenario)
     left.set_title(f"(a) until its own rule stops it, β = {FIGURE_BETA:g}", loc="left")
     right.set_title(f"(b) until the judged gap is {_power(SCENARIO_TARGET)}", loc="left")
-    largest = float(rows["d"].max())
+    sizes = sorted(float(d) for d in rows["d"].unique())
     for axes in (left, right):
-        axes.set(yscale="log", xlabel="number of vertices d", xlim=(0, 1.2 * largest))
+        axes.set(yscale="log", xlabel="number of vertices d", xlim=(0, 1.3 * sizes[-1]))
+        axes.set_xticks(sizes)
         axes.grid(True, which="major", linewidth=0.4, alpha=0.5)
     left.set_ylabel("CPU time (s), one thread")
     figure.legend(handles=_legend(), loc="outside lower center", ncols=3, handlelength=3.2)
@@ -66,30 +68,48 @@ def draw_figure7(rows: pd.DataFrame) -> Figure:
 
 def _draw_own_rule(axes: Axes, rows: pd.DataFrame, scenario: Scenario) -> None:
     panel, colour = scenario.title(FIGURE_BETA), COLOURS[scenario.name]
-    interior = curve(rows, panel, scenario.interior)
-    _draw(axes, interior, INTERIOR, colour)
-    _draw_stop(axes, rows, panel, scenario.interior, colour)
-    for error, method in zip(ERRORS, scenario.by_own_rule, strict=True):
-        found = curve(rows, panel, method)
-        _draw(axes, found, PRINTED, colour, f"error {_power(error)}", hollow=True)
-        _draw_stop(axes, rows, panel, method, colour)
+    here = rows[rows["panel"] == panel]
+    _draw_method(axes, here, scenario.interior, INTERIOR, colour)
+    looks = (ROUGH, PRINTED)
+    for error, method, look in zip(ERRORS, scenario.by_own_rule, looks, strict=True):
+        _draw_method(axes, here, method, look, colour, f"error {_power(error)}", hollow=True)
 
 
 def _draw_judged(axes: Axes, rows: pd.DataFrame, scenario: Scenario) -> None:
     colour = COLOURS[scenario.name]
-    panel = scenario.title(FIGURE_BETA)
-    interior = curve(rows, panel, scenario.interior)
-    _draw(axes, interior, INTERIOR, colour)
-    solving = interior.assign(total_s=interior["solve_s"])
-    _draw(axes, solving, MODELLED, colour, "solving only")
-    _draw_stop(axes, rows, panel, scenario.interior, colour)
+    here = rows[rows["panel"] == scenario.title(FIGURE_BETA)]
+    _draw_method(axes, here, scenario.interior, INTERIOR, colour)
+    solving = curve(here, scenario.title(FIGURE_BETA), scenario.interior)
+    _draw(axes, solving.assign(total_s=solving["solve_s"]), SOLVING, colour, "solving only")
     for beta in BETAS:
-        look = PRINTED if beta == FIGURE_BETA else Look("-", "", 0.8, 0.8)
-        here = scenario.title(beta)
-        _draw(axes, curve(rows, here, scenario.printed), look, colour, f"β = {beta:g}")
-        _draw_stop(axes, rows, here, scenario.printed, colour)
-    _draw(axes, curve(rows, panel, scenario.improved), IMPROVED, colour)
-    _draw(axes, curve(rows, panel, "solve"), OURS, colour)
+        look = PRINTED if beta == FIGURE_BETA else THIN
+        part = rows[rows["panel"] == scenario.title(beta)]
+        _draw_method(axes, part, scenario.printed, look, colour, f"β = {beta:g}")
+    _draw_method(axes, here, scenario.improved, IMPROVED, colour)
+    _draw_method(axes, here, "solve", OURS, colour)
+
+
+def _draw_method(
+    axes: Axes, here: pd.DataFrame, method: str, look: Look, colour: str, label: str = "",
+    hollow: bool = False,
+) -> None:  # fmt: skip
+    """Draw the curve of a method in one panel; if a limit ended it, say so at its true d."""
+    if here.empty:
+        return
+    done = curve(here, str(here["panel"].iloc[0]), method)
+    found = here[here["method"] == method]
+    stopped = found[found["outcome"].isin([Outcome.TIME_OUT, Outcome.OUT_OF_MEMORY])]
+    _draw(axes, done, look, colour, label if stopped.empty else "", hollow)
+    if stopped.empty:
+        return
+    row = stopped.sort_values("d").iloc[0]
+    out = row["outcome"] == Outcome.OUT_OF_MEMORY
+    text = f"out of {row['limit_mb'] / 1024:.0f} GiB" if out else f"> {row['limit_s']:g} s"
+    # A run that ends for want of memory has no time: the mark stands at that of the size before.
+    height = float(done["total_s"].max()) if out and not done.empty else float(row["limit_s"])
+    axes.plot([row["d"]], [height], marker="x", color=colour, markersize=5, linestyle="none")
+    told = f"{label}: {text}" if label else text
+    label_line(axes, float(row["d"]), height, told, colour)
 
 
 def _draw(
@@ -122,22 +142,6 @@ def _draw(
                 )  # fmt: skip
     if label:
         label_line(axes, sizes[-1], middle[-1], label, colour)
-
-
-def _draw_stop(axes: Axes, rows: pd.DataFrame, panel: str, method: str, colour: str) -> None:
-    """Write at its true d which limit stopped a method."""
-    found = rows[(rows["panel"] == panel) & (rows["method"] == method)]
-    stopped = found[found["outcome"].isin([Outcome.TIME_OUT, Outcome.OUT_OF_MEMORY])]
-    if stopped.empty:
-        return
-    row = stopped.sort_values("d").iloc[0]
-    done = curve(rows, panel, method)
-    height = float(done["total_s"].max()) if not done.empty else float(row["limit_s"])
-    out = row["outcome"] == Outcome.OUT_OF_MEMORY
-    text = f"out of {row['limit_mb'] / 1024:.0f} GiB" if out else f"> {row['limit_s']:g} s"
-    height = height if out else float(row["limit_s"])
-    axes.plot([row["d"]], [height], marker="x", color=colour, markersize=5, linestyle="none")
-    label_line(axes, float(row["d"]), height, text, colour)
 
 
 def _power(number: float) -> str:
