@@ -19,8 +19,8 @@ class GaussianDual(Formulation):
     """The Gaussian scenario as a maximisation over second moments.
 
     It states ``max_M min_L ⟨M, L⟩ + η‖L‖²`` over ``M = Θ + ε(FᵀD + DᵀF) + ε²Q`` with ``Q ⪰ DᵀD``
-    and ``Tr Q ≤ 1``, where ``Θ = FᵀF``. Moving the rows of F by those of εD is a coupling of cost at
-    most ε², so this is the Gelbrich ball. The usual statement, ``[[M, C], [Cᵀ, Θ]] ⪰ 0`` and
+    and ``Tr Q ≤ 1``, where ``Θ = FᵀF``. Moving the rows of F by those of εD is a coupling of cost
+    at most ε², so this is the Gelbrich ball. The usual statement, ``[[M, C], [Cᵀ, Θ]] ⪰ 0`` and
     ``Tr(M + Θ - 2C) ≤ ε²``, is degenerate for small radii: backends then stop early. The graph is
     read from the multipliers.
 

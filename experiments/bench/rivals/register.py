@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from experiments.bench.rivals.fdpg import FDPG
+from experiments.bench.rivals.low_rank import LowRank
 from experiments.bench.rivals.primal_dual import PrimalDual
 from solvers import register
 
 register(PrimalDual)
 register(FDPG)
+register(LowRank)
 
 
 @register
