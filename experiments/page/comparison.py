@@ -18,8 +18,10 @@ _SYMBOLS = {
     "o": "circle", "s": "square", "^": "triangle", "D": "diamond", "v": "wye", "P": "cross",
     "X": "cross", "*": "star",
 }  # fmt: skip
+# A solver's own line is solid; it is broken where the solver stops by its own rule.
+_OWN_RULE_DASHES = ("6 4", "2 3", "8 3 2 3")
 _NUMBERS = (
-    "tol", "gap", "iterations", "build_s", "compile_s", "solve_s", "total_s", "fastest_s",
+    "seed", "tol", "gap", "iterations", "build_s", "compile_s", "solve_s", "total_s", "fastest_s",
     "slowest_s", "wall_s", "peak_mb", "limit_s", "limit_mb", "excess",
 )  # fmt: skip
 
@@ -42,24 +44,45 @@ def comparison_page(rows: pd.DataFrame, title: str, notes: Sequence[str] = ()) -
 def comparison_data(rows: pd.DataFrame, title: str, notes: Sequence[str] = ()) -> dict[str, Any]:
     """Return the data of the page."""
     methods = [str(method) for method in rows["method"].unique()]
+    own_rules = [method for method in methods if "@" in method]
     return {
         "title": title,
         "panels": [
-            {"title": str(title), "target": float(part["target"].iloc[0])}
+            {
+                "title": str(title),
+                "group": _group(part),
+                "target": float(part["target"].iloc[0]),
+            }
             for title, part in rows.groupby("panel", sort=False)
         ],
-        "methods": [_method(method) for method in methods],
+        "methods": [_method(method, own_rules) for method in methods],
         "runs": [_run(row) for row in rows.to_dict("records")],
         "notes": list(notes),
         "made": provenance(),
     }
 
 
-def _method(method: str) -> dict[str, Any]:
-    style = method_style(method)
+def _group(part: pd.DataFrame) -> str:
+    """Return under which heading a panel is listed."""
+    first, last = int(part["d"].min()), int(part["d"].max())
+    sizes = f"d = {first}" if first == last else f"d = {first} to {last}"
+    is_penalised = "trace_penalty" in part and bool(part["trace_penalty"].notna().any())
+    return f"{'penalised' if is_penalised else 'fixed'} trace, {sizes}"
+
+
+def _method(method: str, own_rules: Sequence[str]) -> dict[str, Any]:
+    """Return the name, words and look of a method; its own stopping rule changes only the line."""
+    plain, at, _ = method.partition("@")
+    known = "CertifiedSolver" if plain == "solve" else plain  # solve has no style of its own
+    style = method_style(known)
+    dash = _DASHES[style.line]
+    if at and ":" not in plain:
+        alike = [name for name in own_rules if name.startswith(f"{plain}@")]
+        dash = _OWN_RULE_DASHES[alike.index(method) % len(_OWN_RULE_DASHES)]
     return {
-        "name": method, "words": method_words(method), "family": method_family(method),
-        "colour": style.colour, "dash": _DASHES[style.line], "symbol": _SYMBOLS[style.marker],
+        "name": method, "words": method_words(method), "own_rule": bool(at),
+        "family": method_family(known), "colour": style.colour, "dash": dash,
+        "symbol": _SYMBOLS[style.marker],
     }  # fmt: skip
 
 
