@@ -93,12 +93,21 @@ CONTESTS = {
     GAUSSIAN: Instance("gaussian", 0, 0, 0.5, 0.3, 0),
 }
 
-#: The opponents of every preset.
+#: The opponents of the quick preset: every program of the paper, and the best of each kind.
 METHODS = (
     "solve", "BlockDescent", "ProjectedGradient",
     "GaussianSDP:CLARABEL", "GaussianClosedForm:CLARABEL", "RobustPremium:CLARABEL",
-    "GeneralSDP:CLARABEL", "GeneralRegularized:CLARABEL", "SampleAverage:CLARABEL",
-    "GaussianSDP:SCS", "RobustPremium:SCS", "GeneralRegularized:SCS", "PIQP",
+    "GaussianDual:CLARABEL", "GeneralSDP:CLARABEL", "GeneralRegularized:CLARABEL",
+    "SampleAverage:CLARABEL", "GaussianSDP:SCS", "RobustPremium:SCS", "PIQP",
+)  # fmt: skip
+#: All opponents.
+OPPONENTS = (
+    *METHODS,
+    "GaussianSDP:CVXOPT", "GaussianSDP:SDPA", "RobustPremium:CVXOPT", "GaussianDual:SCS",
+    "GeneralRegularized:ECOS", "GeneralRegularized:QOCO", "GeneralRegularized:SCS",
+    "OSQP", "HIGHS", "PROXQP", "CLARABEL", "SampleAverage/matrix:CLARABEL", "SampleAverage:PIQP",
+    "SampleAverage:OSQP", "SampleAverage:ECOS", "SampleAverage:QOCO",
+    "GaussianSDP:MOSEK", "GaussianSDP:COPT",
 )  # fmt: skip
 
 
@@ -131,7 +140,7 @@ class Preset:
 
 PRESETS = {
     "quick": Preset((10, 20, 40), Limits(4.0, 4096.0), 3, 0.5, 20),
-    "paper": Preset((10, 20, 40, 60, 80, 100, 120), Limits(60.0, 16384.0), 5, 15.0, 40),
+    "paper": Preset((10, 20, 40, 60, 80, 100, 120), Limits(60.0, 16384.0), 5, 15.0, 40, OPPONENTS),
 }
 
 

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import matplotlib
 
@@ -25,7 +26,7 @@ MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
 
 #: Family → colour and members with their markers.
 _FAMILIES = {
-    "our solvers": (BLUE, {"CertifiedSolver": "o", "MomentNewton": "D"}),
+    "our solvers": (BLUE, {"solve": "P", "CertifiedSolver": "o", "MomentNewton": "D"}),
     "the paper's algorithms": (BLACK, {"PrintedDescent": "s", "PrintedGradient": "^"}),
     "the paper's algorithms, improved": (GREEN, {"BlockDescent": "s", "ProjectedGradient": "^"}),
     "the paper's SDPs": (
@@ -33,16 +34,21 @@ _FAMILIES = {
     ),
     "our conic forms": (
         PURPLE,
-        {"RobustPremium": "D", "KLDual": "o", "ChiSquarePremium": "s", "MahalanobisPremium": "^",
-         "MomentPremium": "v"},
+        {"RobustPremium": "D", "GaussianDual": "P", "KLDual": "o", "ChiSquarePremium": "s",
+         "MahalanobisPremium": "^", "MomentPremium": "v"},
     ),
     "the field's algorithms": (
-        SKY, {"PrimalDual": "s", "FDPG": "^", "RestartedFDPG": "v", "LocalFDPG": "D"},
+        SKY,
+        {"PrimalDual": "s", "FDPG": "^", "RestartedFDPG": "v", "LocalFDPG": "D", "LowRank": "o"},
     ),
     "quadratic and norm programs": (
-        ORANGE, {"GeneralRegularized": "v", "SampleAverage": "P", "PIQP": "X"},
+        ORANGE,
+        {"GeneralRegularized": "v", "SampleAverage": "P", "SampleAverage/matrix": "s", "PIQP": "X",
+         "OSQP": "*", "HIGHS": "<", "PROXQP": ">", "CLARABEL": "d", "SCS": "h", "CVXOPT": "H"},
     ),
 }  # fmt: skip
+#: A line of matplotlib: a name, or an offset with the lengths of dashes and gaps.
+Line: TypeAlias = str | tuple[int, tuple[int, ...]]
 #: Widths in inches: one column of a journal page, and the full page.
 COLUMN, PAGE = 3.5, 7.16
 _DPI = 200
@@ -54,7 +60,12 @@ plt.rcParams.update({
     "lines.markersize": 3.5, "legend.frameon": False, "xtick.major.width": 0.6,
     "ytick.major.width": 0.6, "savefig.dpi": _DPI,
 })  # fmt: skip
-_LINES = {"": "-", "CLARABEL": "--", "SCS": ":"}
+#: Backend → matplotlib's line; a tuple lists dashes and gaps.
+_LINES: dict[str, Line] = {
+    "": "-", "CLARABEL": "--", "SCS": ":", "CVXOPT": (0, (5, 1, 1, 1)),
+    "SDPA": (0, (3, 1, 1, 1, 1, 1)), "ECOS": (0, (7, 2)), "QOCO": (0, (2, 2)), "OSQP": (0, (4, 1)),
+    "PIQP": (0, (1, 2, 4, 2)), "HIGHS": (0, (1, 3)), "PROXQP": (0, (6, 1, 2, 1)),
+}  # fmt: skip
 _OTHER_LINE = "-."
 
 
@@ -64,18 +75,18 @@ class Style:
 
     colour: str
     marker: str
-    line: str
+    line: Line
 
 
 def method_family(method: str) -> str:
     """Return the name of a method's family, empty for an unknown method."""
-    name = method.partition(":")[0]
+    name = method.partition("@")[0].partition(":")[0]
     return next((family for family, (_, members) in _FAMILIES.items() if name in members), "")
 
 
 def method_style(method: str) -> Style:
     """Return the style of a method, the same in every figure; unknown methods are black."""
-    name, _, backend = method.partition(":")
+    name, _, backend = method.partition("@")[0].partition(":")
     line = _LINES.get(backend, _OTHER_LINE)
     for colour, members in _FAMILIES.values():
         if name in members:

@@ -12,8 +12,10 @@ _FORMS = {
     "GaussianClosedForm": "Theorem 1's closed form",
     "GeneralSDP": "the SDP over samples",
     "GeneralRegularized": "the norm form",
-    "SampleAverage": "the QP over matrices",
+    "SampleAverage": "the QP over weights",
+    "SampleAverage/matrix": "the QP over matrices",
     "RobustPremium": "the premium form",
+    "GaussianDual": "the dual SDP",
 }
 _SOLVERS = {
     "PrintedDescent": "Algorithm 3 as printed",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.drawing.style import method_family, method_style
+from experiments.drawing.style import Line, method_family, method_style
 from experiments.measuring.provenance import provenance
 from experiments.measuring.words import method_words
 from experiments.page.document import document
@@ -16,7 +16,8 @@ from experiments.page.document import document
 _DASHES = {"-": "", "--": "6 4", ":": "2 3", "-.": "8 3 2 3"}
 _SYMBOLS = {
     "o": "circle", "s": "square", "^": "triangle", "D": "diamond", "v": "wye", "P": "cross",
-    "X": "cross", "*": "star",
+    "X": "cross", "*": "star", "<": "triangle", ">": "wye", "d": "diamond", "h": "star",
+    "H": "square",
 }  # fmt: skip
 # A solver's own line is solid; it is broken where the solver stops by its own rule.
 _OWN_RULE_DASHES = ("6 4", "2 3", "8 3 2 3")
@@ -73,17 +74,21 @@ def _group(part: pd.DataFrame) -> str:
 def _method(method: str, own_rules: Sequence[str]) -> dict[str, Any]:
     """Return the name, words and look of a method; its own stopping rule changes only the line."""
     plain, at, _ = method.partition("@")
-    known = "CertifiedSolver" if plain == "solve" else plain  # solve has no style of its own
-    style = method_style(known)
-    dash = _DASHES[style.line]
+    style = method_style(plain)
+    dash = _dashes(style.line)
     if at and ":" not in plain:
         alike = [name for name in own_rules if name.startswith(f"{plain}@")]
         dash = _OWN_RULE_DASHES[alike.index(method) % len(_OWN_RULE_DASHES)]
     return {
         "name": method, "words": method_words(method), "own_rule": bool(at),
-        "family": method_family(known), "colour": style.colour, "dash": dash,
+        "family": method_family(plain), "colour": style.colour, "dash": dash,
         "symbol": _SYMBOLS[style.marker],
     }  # fmt: skip
+
+
+def _dashes(line: Line) -> str:
+    """Return a line of matplotlib as SVG's lengths of dashes and gaps."""
+    return _DASHES[line] if isinstance(line, str) else " ".join(str(2 * k) for k in line[1])
 
 
 def _run(row: dict[Any, Any]) -> dict[str, Any]:

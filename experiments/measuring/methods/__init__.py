@@ -1,6 +1,7 @@
 """Find the methods that can be timed, by name.
 
-- ``NAME:BACKEND``, for example ``RobustPremium:SCS``: a formulation, through CVXPY.
+- ``NAME:BACKEND``, for example ``RobustPremium:SCS``: a formulation over edge weights, through
+  CVXPY; ``NAME/matrix:BACKEND`` states it over matrices.
 - ``BACKEND``, for example ``PIQP`` or ``OSQP``: a QP solver that is called directly on the sample
   average in edge weights (quadratic.py).
 - Any other name: one of our solvers, or ``solve``.
@@ -89,8 +90,9 @@ def find_method(name: str) -> Method:
             raise SolverError(f"{name!r} is a built-in method; give the solver another name.")
         return extra
     formulation, _, backend = name.partition(":")
-    if backend and formulation in formulations.registered():
-        return _conic(formulations.registered()[formulation], check_backend(backend))
+    formulation, _, over = formulation.partition("/")
+    if backend and formulation in formulations.registered() and over in ("", "matrix"):
+        return _conic(formulations.registered()[formulation], check_backend(backend), over)
     if not backend and name in solvers.registered():
         return _hand_written(name, solvers.registered()[name])
     raise SolverError(
@@ -139,12 +141,14 @@ def _has_licence(backend: str) -> bool:
     return True
 
 
-def _conic(formulation: type[formulations.Formulation], backend: str) -> Method:
+def _conic(formulation: type[formulations.Formulation], backend: str, over: str) -> Method:
     def run(problem: GraphProblem, tol: float) -> Solution:
-        return formulation(problem).solve(backend, tol=tol)
+        program = formulation(problem, over="matrix") if over else formulation(problem)
+        return program.solve(backend, tol=tol)
 
     ladder = _LADDERS.get(backend, _DEFAULT_LADDER)
-    return Method(f"{formulation.__name__}:{backend}", run, formulation.check_claim, ladder)
+    name = f"{formulation.__name__}{over and '/' + over}:{backend}"
+    return Method(name, run, formulation.check_claim, ladder)
 
 
 def _hand_written(name: str, solver: type[solvers.Solver]) -> Method:
