@@ -297,7 +297,7 @@ class Formulation(ABC):
         """Call the backend; report whatever it raises as CVXPY's own error."""
         try:
             return chain.solve_via_data(self.cvxpy, data, verbose=verbose, solver_opts=settings)
-        except BackendError:
+        except (BackendError, MemoryError):
             raise
         except Exception as reason:  # a breakdown, a missing licence, an unknown option
             raise BackendError(f"it raises {type(reason).__name__}: {reason}.") from reason

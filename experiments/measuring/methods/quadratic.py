@@ -72,6 +72,8 @@ def solve_quadratic(name: str, problem: GraphProblem, tol: float) -> Solution:
     built = time.process_time()
     try:
         found = qpsolvers.solve_problem(program, name.lower(), **options)
+    except MemoryError:
+        raise
     except Exception as reason:  # each solver has its own exceptions
         raise SolverError(
             f"{name} failed on {problem!r}: {type(reason).__name__}: {reason}. Try a larger tol."
