@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 from experiments.measuring.extensions import load_extension, load_installed
 from experiments.measuring.instances import Instance
 from experiments.measuring.methods import Method, find_method
-from wdro_cvx import GraphProblem, Solution, Status, Verdict, judge
+from wdro_cvx import GraphProblem, Solution, SolverError, Status, Verdict, judge
 from wdro_cvx.validation import Array
 
 #: The value that a method reports may be off by this many times the target gap.
@@ -132,16 +132,27 @@ def measure(
 def _reach(
     problem: GraphProblem, method: Method, target: float, bound: float
 ) -> tuple[Timed, Verdict, float]:
-    """Run at ever tighter tolerances until the judge accepts the answer and its reported value."""
+    """Run at ever tighter tolerances until the judge accepts the answer and its reported value.
+
+    Some backends raise an error at a tolerance that is too tight for them. The answer at the
+    tolerance before is then the best they can do.
+    """
+    found: tuple[Timed, Verdict, float] | None = None
     for tol in method.tolerances(target):
-        timed = _timed(lambda tol=tol: method.run(problem, tol))  # type: ignore[misc]
+        try:
+            timed = _timed(lambda tol=tol: method.run(problem, tol))  # type: ignore[misc]
+        except SolverError:
+            if found is None:
+                raise
+            return found
         answer = timed.solution
         verdict = judge(problem, answer.laplacian, answer.certificate)
-        size = max(abs(verdict.value), verdict.floor)
-        misstated = abs(answer.value - verdict.value) / size
+        found = timed, verdict, tol
+        misstated = abs(answer.value - verdict.value) / max(abs(verdict.value), verdict.floor)
         if _solved(verdict, target, bound) and misstated <= VALUE_SLACK * target:
             break
-    return timed, verdict, tol
+    assert found is not None  # every method has a tolerance
+    return found
 
 
 def _steady(run: Callable[[], Solution], first: Timed, repeats: int) -> list[Timed]:

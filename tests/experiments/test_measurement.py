@@ -1,15 +1,17 @@
 """Measurements: stopping by its own rule, steady times, one data set where it takes long."""
 
+from dataclasses import replace
+
 import pytest
 
 from experiments.measuring import measurement
 from experiments.measuring.campaign import Planned, run_campaign
 from experiments.measuring.instances import Instance
 from experiments.measuring.measurement import Cell, Timed, measure
-from experiments.measuring.methods import find_method
+from experiments.measuring.methods import Method, find_method
 from experiments.measuring.outcome import Limits
 from experiments.measuring.store import Store
-from wdro_cvx import WdroError
+from wdro_cvx import SolverError, WdroError
 
 
 def test_a_name_with_a_tolerance_stops_by_its_own_rule():
@@ -57,3 +59,22 @@ def test_a_long_size_is_measured_on_one_data_set(tmp_path):
     planned = [Planned("panel", cell, Limits(60.0, 4096.0), once_s=60.0) for cell in cells]
     rows = run_campaign(planned, Store(tmp_path, "code"), "test")
     assert rows["outcome"].tolist() == ["ok", "ok", "ok"]
+
+
+def test_an_error_at_a_tighter_tolerance_keeps_the_answer_before(monkeypatch):
+    instance = Instance("average", 5, 10, 0.0, 0.3, 0)
+    ours = find_method("solve")
+
+    def run(problem, tol):
+        if tol < 1e-3:
+            raise SolverError("too tight")
+        return replace(ours.run(problem, 1e-2), value=0.0)  # misstated, so the next one is tried
+
+    fragile = Method("Fragile", run, ours.check, (1e-2, 1e-4))
+    monkeypatch.setattr(measurement, "find_method", lambda name: fragile)
+    row, _ = measure(Cell(instance, "Fragile"))
+    assert row["tol"] == 1e-2
+    hopeless = Method("Hopeless", run, ours.check, (1e-4,))
+    monkeypatch.setattr(measurement, "find_method", lambda name: hopeless)
+    with pytest.raises(SolverError, match="too tight"):
+        measure(Cell(instance, "Hopeless"))
