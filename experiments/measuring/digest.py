@@ -20,8 +20,8 @@ from experiments.measuring.extensions import installed_files
 
 ROOT = Path(__file__).parents[2]
 LIBRARIES = (
-    "numpy", "scipy", "cvxpy", "clarabel", "scs", "piqp", "osqp", "highspy", "proxsuite", "qpsolvers",
-    "cvxopt", "ecos", "qoco", "sdpa-python", "networkx", "scikit-learn",
+    "numpy", "scipy", "cvxpy", "clarabel", "scs", "piqp", "osqp", "highspy", "proxsuite",
+    "qpsolvers", "cvxopt", "ecos", "qoco", "sdpa-python", "networkx", "scikit-learn",
 )  # fmt: skip
 PACKAGES = ("wdro_cvx", "formulations", "solvers", "experiments")
 #: Modules that import this only draw; results do not depend on them.
