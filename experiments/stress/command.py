@@ -17,12 +17,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         "--cells", type=whole(1, 10_000), metavar="N",
         help="problems for every set, prior and number of vertices (default: 25; with --conic: 6)",
     )  # fmt: skip
-    other = parser.add_mutually_exclusive_group()
-    other.add_argument(
-        "--adversarial", type=whole(1, 1_000_000), metavar="N",
-        help="run N attacks on the judge instead (writes to stress-attacks)",
-    )  # fmt: skip
-    other.add_argument(
+    parser.add_argument(
         "--conic", action="store_true",
         help="time the problems against the conic forms of their sets instead (writes to "
         "stress-conic)",
@@ -30,10 +25,6 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _study(options: argparse.Namespace) -> Study:
-    if options.adversarial:
-        from experiments.stress.adversarial.study import ATTACKS
-
-        return ATTACKS
     if options.conic:
         from experiments.stress.conic import CONIC
 
@@ -45,12 +36,10 @@ def _study(options: argparse.Namespace) -> Study:
 
 COMMAND = Command(
     "stress",
-    "solve extreme problems, or attack the judge, and count",
+    "solve extreme problems and judge every answer",
     "Solve random extreme problems for every ambiguity set and prior, and judge each answer. With "
-    "--adversarial, solve hostile problems, offer the judge forged certificates and compare with "
-    "exact arithmetic. With --conic, time some of the problems against the conic forms of their "
-    "sets. Exits with 1 if an answer is called solved that is not, or if a bound exceeds the "
-    "optimum.",
+    "--conic, time some of the problems against the conic forms of their sets. Exits with 1 if an "
+    "answer is called solved that is not.",
     _arguments,
     _study,
 )

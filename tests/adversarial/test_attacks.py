@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
-from experiments.stress.adversarial.attack import attack, exact_objective, forge, is_wrong
-from experiments.stress.adversarial.cases import (
+from attacks import attack, exact_objective, forge, is_wrong
+from hostile import (
     CONSTRAINTS,
     DATA,
     SHIPPED,
@@ -15,6 +14,7 @@ from experiments.stress.adversarial.cases import (
     build,
     draw_cases,
 )
+
 from solvers import solve
 from wdro_cvx import (
     Certificate,

@@ -133,12 +133,12 @@ def test_every_command_names_trials_that_exist():
     from experiments.compare.study import MEASURED
     from experiments.figures.study import STUDY as FIGURES
     from experiments.propositions.study import STUDY as PROPOSITIONS
-    from experiments.stress.adversarial.study import ATTACKS
     from experiments.stress.conic import CONIC
     from experiments.stress.study import STRESS
 
+    attacks = Source(("tests.helpers.attacks", "tests.helpers.hostile"))
     sources = [
-        BENCH.source, SCALE.source, Source(MEASURED), CONIC.source, STRESS.source, ATTACKS.source,
+        BENCH.source, SCALE.source, Source(MEASURED), CONIC.source, STRESS.source, attacks,
         FIGURES.source, PROPOSITIONS.source,
         *(command.study(None).source for command in STUDIES),
     ]  # fmt: skip
