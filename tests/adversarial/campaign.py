@@ -18,8 +18,9 @@ from attacks import EXCESSES, FINEST, TOL, attack
 from hostile import CONSTRAINTS, DATA, draw_cases
 
 from experiments.measuring.digest import Source
+from experiments.measuring.options import add_output, whole
 from experiments.measuring.text import markdown_table
-from experiments.study import Report, Run, Study
+from experiments.study import Report, Run, Study, command_line
 
 #: Descriptions of faults, by the column that counts them.
 _FAULTS = {
@@ -87,4 +88,23 @@ def _figures(group: pd.DataFrame) -> list[object]:
     ]  # fmt: skip
 
 
-ATTACKS = Study("stress-attacks", Source(("attacks",)), _answer)
+#: Modules of the tests are named one by one; what they import from the packages follows.
+ATTACKS = Study(
+    "stress-attacks", Source(("tests.helpers.attacks", "tests.helpers.hostile")), _answer
+)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the attacks and return the exit code."""
+    parser = argparse.ArgumentParser("python tests/adversarial/campaign.py", description=__doc__)
+    parser.add_argument(
+        "--cases", type=whole(1, 1_000_000), default=1000, metavar="N",
+        help="number of problems (default: 1000)",
+    )  # fmt: skip
+    add_output(parser, ATTACKS.name)
+    options = parser.parse_args(arguments)
+    return ATTACKS.carry_out(options, command_line(parser, options))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
