@@ -101,4 +101,4 @@ def _short(value: object) -> object:
     return f"{value:.3g}" if isinstance(value, float) else value
 
 
-STRESS = Study("stress", Source(("experiments.stress.grid",)), _answer)
+STUDY = Study("stress", Source(("experiments.stress.grid",)), _answer)

@@ -6,9 +6,9 @@ import shutil
 
 import pytest
 
+from experiments.commands import STUDIES
 from experiments.measuring import digest, provenance
 from experiments.measuring.digest import Source, modules_of
-from experiments.studies.commands import STUDIES
 
 FILES = {
     "wdro_cvx/__init__.py": "",
@@ -133,8 +133,8 @@ def test_every_command_names_trials_that_exist():
     from experiments.compare.study import MEASURED
     from experiments.figures.study import STUDY as FIGURES
     from experiments.propositions.study import STUDY as PROPOSITIONS
-    from experiments.stress.conic import CONIC
-    from experiments.stress.study import STRESS
+    from experiments.stress.conic import STUDY as CONIC
+    from experiments.stress.study import STUDY as STRESS
 
     attacks = Source(("tests.helpers.attacks", "tests.helpers.hostile"))
     sources = [
