@@ -27,7 +27,7 @@ from experiments.measuring.files import (
 from experiments.measuring.options import add_output
 from experiments.measuring.parallel import Trial, run_trials
 from experiments.measuring.provenance import provenance_line, write_provenance
-from experiments.measuring.store import Row, Store
+from experiments.measuring.store import Row, Store, flat
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,6 +87,13 @@ class Run:
     ) -> list[Row]:
         """Return one row for every task; see :func:`experiments.measuring.parallel.run_trials`."""
         return run_trials(tasks, trial, self.store, label, jobs, self.scheduler)
+
+    def table(self, tasks: Sequence[T], trial: Trial[T], label: str) -> pd.DataFrame:
+        """Return the fields of every task and its row, as a table."""
+        import pandas as pd  # slow to import, and only needed here
+
+        rows = self.trials(tasks, trial, label)
+        return pd.DataFrame([flat(task) | row for task, row in zip(tasks, rows, strict=True)])
 
     def measure(
         self, planned: Sequence[Planned], label: str, extensions: Sequence[str] = ()
