@@ -8,9 +8,10 @@ EXAMPLES ?= 3000
 SEARCH ?= 4
 GRAPHS ?= 8
 KILLS ?= 100
+CASES ?= 1000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-all fuzz faults mutants compare propositions figures explain shift temperature \
+.PHONY: help setup test test-all fuzz faults mutants attacks compare propositions figures explain shift temperature \
   bench robustness validate docs stale wheel-test check clean
 
 help:  ## list the targets
@@ -41,6 +42,9 @@ faults: $(READY)  ## kill runs at random moments and examine what is left (KILLS
 
 mutants: $(READY)  ## plant known faults one by one and check that the tests notice each
 	$(BIN)/python tests/mutants/plant.py
+
+attacks: $(READY)  ## attack the judge with hostile problems and forged certificates (CASES=1000)
+	$(BIN)/python tests/adversarial/campaign.py --cases $(CASES)
 
 compare: $(READY)  ## cross-check and time every formulation and solver (PRESET=quick or paper)
 	$(BIN)/wdro compare --preset $(PRESET)

@@ -14,18 +14,15 @@ from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from types import FrameType
 
-from experiments.bench.command import COMMAND as BENCH
+from experiments.commands import BENCH, FIGURES, PROPOSITIONS, STRESS, STUDIES, add_verify
 from experiments.compare.command import COMMAND as COMPARE
-from experiments.figures.command import COMMAND as FIGURES
 from experiments.learn import command as learn
-from experiments.propositions.command import COMMAND as PROPOSITIONS
-from experiments.stress.command import COMMAND as STRESS
-from experiments.studies.commands import STUDIES
-from experiments.verify import command as verify
 from wdro_cvx import WdroError
 
-#: In the order of ``wdro --help``; ``wdro study`` comes last.
-COMMANDS = (learn, verify, COMPARE, PROPOSITIONS, FIGURES, BENCH, STRESS)
+#: These add the commands, in the order of ``wdro --help``; ``wdro study`` comes last.
+COMMANDS = (
+    learn.add, add_verify, COMPARE.add, PROPOSITIONS.add, FIGURES.add, BENCH.add, STRESS.add,
+)  # fmt: skip
 
 #: Exit codes. A result that does not hold is 1; an error of the user or the machine is 2; a defect
 #: of wdro-cvx is 3; a signal is 128 plus its number, as in the shell.
@@ -41,8 +38,8 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"wdro-cvx {version('wdro-cvx')}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in COMMANDS:
-        command.add(commands)
+    for add in COMMANDS:
+        add(commands)
     about = "answer one of the finished questions, with a report"
     studies = commands.add_parser("study", help=about, description=f"{about.capitalize()}.")
     names = studies.add_subparsers(required=True, metavar="NAME")

@@ -27,8 +27,7 @@ from experiments.measuring.files import (
 from experiments.measuring.options import add_output
 from experiments.measuring.parallel import Trial, run_trials
 from experiments.measuring.provenance import provenance_line, write_provenance
-from experiments.measuring.store import Row, Store
-from experiments.measuring.text import markdown_table
+from experiments.measuring.store import Row, Store, flat
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,32 +38,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 #: Arguments that do not change results.
 _NOT_SETTINGS = ("command", "output", "reference", "fresh", "dask")
-
-
-@dataclass(frozen=True)
-class Statement:
-    """A statement of the paper and the verdict of the numbers.
-
-    Attributes
-    ----------
-    place : str
-        Its place in the paper, such as ``"Figure 6"``.
-    text : str
-        The statement in short.
-    verdict, evidence : str
-        What was found, and the numbers behind it.
-    """
-
-    place: str
-    text: str
-    verdict: str
-    evidence: str
-
-
-def statement_table(statements: Sequence[Statement]) -> str:
-    """Return statements with their verdicts as a Markdown table."""
-    rows = [[s.place, s.text, f"**{s.verdict}**", s.evidence] for s in statements]
-    return markdown_table(["", "statement", "verdict", "evidence"], rows)
 
 
 @dataclass(frozen=True)
@@ -114,6 +87,13 @@ class Run:
     ) -> list[Row]:
         """Return one row for every task; see :func:`experiments.measuring.parallel.run_trials`."""
         return run_trials(tasks, trial, self.store, label, jobs, self.scheduler)
+
+    def table(self, tasks: Sequence[T], trial: Trial[T], label: str) -> pd.DataFrame:
+        """Return the fields of every task and its row, as a table."""
+        import pandas as pd  # slow to import, and only needed here
+
+        rows = self.trials(tasks, trial, label)
+        return pd.DataFrame([flat(task) | row for task, row in zip(tasks, rows, strict=True)])
 
     def measure(
         self, planned: Sequence[Planned], label: str, extensions: Sequence[str] = ()

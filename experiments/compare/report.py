@@ -26,12 +26,12 @@ from experiments.compare.statements import (
     curve,
     growth_of,
     our_statements,
+    statement_table,
     timed,
 )
 from experiments.measuring.outcome import Outcome
 from experiments.measuring.text import busy_warning, markdown_table, seconds
 from experiments.measuring.words import method_words
-from experiments.study import statement_table
 
 
 def describe(

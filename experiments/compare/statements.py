@@ -20,13 +20,39 @@ from experiments.compare.grid import (
 from experiments.measuring.growth import Growth, fit_growth
 from experiments.measuring.methods import at_tolerance
 from experiments.measuring.outcome import Outcome
-from experiments.study import Statement
+from experiments.measuring.text import markdown_table
 
 GENERAL_SCENARIO, GAUSSIAN_SCENARIO = SCENARIOS
 HOLDS, FAILS, UNDECIDED, DEPENDS = "holds", "fails", "undecided", "depends"
 UNTESTED = "not tested"
 #: A run that stops by its own rule counts as accurate below this gap.
 ACCURATE = 1e-3
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement on run times and the verdict of the numbers.
+
+    Attributes
+    ----------
+    place : str
+        Its place in the paper, or the contest that it is about.
+    text : str
+        The statement in short.
+    verdict, evidence : str
+        What was found, and the numbers behind it.
+    """
+
+    place: str
+    text: str
+    verdict: str
+    evidence: str
+
+
+def statement_table(statements: Sequence[Statement]) -> str:
+    """Return statements with their verdicts as a Markdown table."""
+    rows = [[s.place, s.text, f"**{s.verdict}**", s.evidence] for s in statements]
+    return markdown_table(["", "statement", "verdict", "evidence"], rows)
 
 
 @dataclass(frozen=True)

@@ -111,9 +111,12 @@ def algorithm_2(drawn: Drawn, rng: np.random.Generator) -> Attempt:
 
 
 def block_descent(problem: GraphProblem) -> float:
-    """Return the value that Algorithm 3 ends with."""
+    """Return the value that Algorithm 3 ends with; NaN if a bracket contains no root."""
     algorithm = PrintedDescent(lower_shift=_ERROR, max_iterations=100, max_inner_iterations=200)
-    return algorithm.solve(problem).value
+    try:
+        return algorithm.solve(problem).value
+    except SolverError:
+        return float("nan")
 
 
 @proposition(

@@ -1,5 +1,4 @@
-"""``wdro stress``: test ``solve`` on extreme problems, and the judge on forged certificates.
+"""``wdro stress``: test ``solve`` on extreme problems.
 
-grid.py draws the problems, study.py solves them, conic.py compares times with conic forms, and
-adversarial/ attacks the judge.
+grid.py draws the problems, study.py solves them, and conic.py compares times with conic forms.
 """

@@ -114,4 +114,4 @@ def _figures(group: pd.DataFrame) -> list[object]:
 
 
 _SOURCE = Source(("experiments.measuring.measurement", "experiments.stress.grid"))
-CONIC = Study("stress-conic", _SOURCE, _answer)
+STUDY = Study("stress-conic", _SOURCE, _answer)

@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 
 from experiments.drawing.style import COLOURS, PAGE
 from experiments.measuring.digest import Source
-from experiments.measuring.store import flat
 from experiments.measuring.text import markdown_table
 from experiments.stress import grid
 from experiments.stress.grid import TOLERANCE
@@ -25,8 +24,7 @@ _COLUMNS = [
 
 def _answer(run: Run, options: argparse.Namespace) -> Report:
     tasks = grid.corners(options.dimensions or grid.DIMENSIONS, options.cells or grid.CELLS)
-    found = run.trials(tasks, grid.solve_corner, "stress")
-    rows = pd.DataFrame([flat(task) | row for task, row in zip(tasks, found, strict=True)])
+    rows = run.table(tasks, grid.solve_corner, "stress")
     wrong = int(rows["wrongly_solved"].sum())
     return Report(
         "Extreme problems",
@@ -101,4 +99,4 @@ def _short(value: object) -> object:
     return f"{value:.3g}" if isinstance(value, float) else value
 
 
-STRESS = Study("stress", Source(("experiments.stress.grid",)), _answer)
+STUDY = Study("stress", Source(("experiments.stress.grid",)), _answer)

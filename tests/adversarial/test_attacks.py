@@ -1,13 +1,15 @@
 """Hostile problems and forged certificates against exact arithmetic: a sample of the campaign."""
 
-import importlib
+import importlib.util
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
-
-from experiments.stress.adversarial.attack import attack, exact_objective, forge, is_wrong
-from experiments.stress.adversarial.cases import (
+from attacks import attack, exact_objective, forge, is_wrong
+from hostile import (
     CONSTRAINTS,
     DATA,
     SHIPPED,
@@ -15,6 +17,8 @@ from experiments.stress.adversarial.cases import (
     build,
     draw_cases,
 )
+
+from experiments.measuring.provenance import changes
 from solvers import solve
 from wdro_cvx import (
     Certificate,
@@ -157,3 +161,16 @@ def test_one_sample_repeated_many_times():
         raised = nominal.second_moment * (1 + 3e-12)
         verdict = judge(problem, average.laplacian, Certificate(raised))
         assert verdict.bound <= average.value  # all samples are equal, so that no weights matter
+
+
+def test_the_campaign_reports_what_it_found(tmp_path, capsys):
+    path = Path(__file__).with_name("campaign.py")
+    spec = importlib.util.spec_from_file_location("campaign", path)
+    campaign = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(campaign)
+    assert campaign.main(["--cases", "2", "--output", str(tmp_path)]) == 0
+    assert "2 problems" in capsys.readouterr().out
+    assert len(pd.read_csv(tmp_path / "runs.csv")) == 2
+    record = json.loads((tmp_path / "provenance.json").read_text())
+    assert {"tests.helpers.hostile", "wdro_cvx.verify"} <= set(record["code"])
+    assert changes(record) == []

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from attacks import exact_objective
 
-from experiments.stress.adversarial.attack import exact_objective
 from solvers import solve
 from wdro_cvx import (
     Certificate,

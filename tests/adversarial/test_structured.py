@@ -10,11 +10,11 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from attacks import exact, exact_objective
+from hostile import SHIPPED, Instance
 from instances import random_laplacian
 from scipy import sparse
 
-from experiments.stress.adversarial.attack import exact, exact_objective
-from experiments.stress.adversarial.cases import SHIPPED, Instance
 from solvers import CertifiedSolver, solve
 from wdro_cvx import (
     Certificate,

@@ -6,9 +6,9 @@ import shutil
 
 import pytest
 
+from experiments.commands import STUDIES
 from experiments.measuring import digest, provenance
 from experiments.measuring.digest import Source, modules_of
-from experiments.studies.commands import STUDIES
 
 FILES = {
     "wdro_cvx/__init__.py": "",
@@ -133,12 +133,12 @@ def test_every_command_names_trials_that_exist():
     from experiments.compare.study import MEASURED
     from experiments.figures.study import STUDY as FIGURES
     from experiments.propositions.study import STUDY as PROPOSITIONS
-    from experiments.stress.adversarial.study import ATTACKS
-    from experiments.stress.conic import CONIC
-    from experiments.stress.study import STRESS
+    from experiments.stress.conic import STUDY as CONIC
+    from experiments.stress.study import STUDY as STRESS
 
+    attacks = Source(("tests.helpers.attacks", "tests.helpers.hostile"))
     sources = [
-        BENCH.source, SCALE.source, Source(MEASURED), CONIC.source, STRESS.source, ATTACKS.source,
+        BENCH.source, SCALE.source, Source(MEASURED), CONIC.source, STRESS.source, attacks,
         FIGURES.source, PROPOSITIONS.source,
         *(command.study(None).source for command in STUDIES),
     ]  # fmt: skip
@@ -201,7 +201,7 @@ def test_words_drawings_reports_and_the_runner_leave_studies_fresh(tree, stale):
     tree("wdro_cvx/judge.py", lambda text: text.replace('"""', '"""New words. ', 1) + "# More.\n")
     for name in ("drawing/graphs", "drawing/style", "study", "cli", "measuring/store",
                  "measuring/options", "measuring/display", "studies/explain/drawing",
-                 "studies/explain/statements", "studies/temperature/drawing",
+                 "figures/statements", "figures/drawing", "studies/temperature/drawing",
                  *(f"studies/{command.name}/study" for command in STUDIES)):  # fmt: skip
         tree(f"experiments/{name}.py", longer)
     assert stale() == {}

@@ -7,32 +7,23 @@ import pandas as pd
 import pytest
 
 from experiments import cli
-from experiments.figures import curves, learning, trials
-from experiments.figures.comparison import (
-    NOT_REPRODUCED,
-    ONLY_UNTUNED,
-    REPRODUCED,
-    Mean,
-    advantage,
-    against_baselines,
-    beside,
-    choose_by_truth,
-    choose_fairly,
-    chosen_scores,
-    closeness,
-    mean,
-)
+from experiments.figures import trials
+from experiments.figures.catalogue import EXPERIMENTS
+from experiments.figures.chosen import Chosen, beside, choices, choose_by_truth, choose_fairly, told
 from experiments.figures.learning import (
     GAUSSIAN,
     GENERAL,
-    MODELS,
+    NORMS,
+    PRINTED,
     SAA,
-    TABLE_2,
+    SIMILARITY,
     TUNED,
     Model,
-    learn,
+    communities_of,
 )
-from experiments.figures.study import EXPERIMENTS, chosen_experiments
+from experiments.figures.statements import FAILS, HOLDS, NOT_TRIED, OPEN, SAME
+from experiments.figures.study import chosen_experiments
+from experiments.figures.trials import ETA, MODELS, held_out_risks, learn
 from solvers import solve
 from wdro_cvx import GaussianBall, GraphProblem, Nominal, Singleton, WdroError
 from wdro_cvx.generators import rbf_graph, sbm_graph, smooth_signals
@@ -50,12 +41,12 @@ def fake_table(name, score, count=6):
     for setting in trials.GRIDS[name].settings:
         for trial in range(count):
             for label, model in models.items():
-                for place, candidate in enumerate(model.candidates):
+                for place, (eta, radius) in enumerate(model.candidates):
                     value = score(setting, label, place / max(len(model.candidates) - 1, 1))
                     wiggle = 1e-3 * np.sin(trial)  # the same for all models: paired
                     rows.append({
                         **setting, "trial": trial, "seed": 0, "model": label,
-                        "parameter": candidate, "held_out_risk": abs(place - 3),
+                        "eta": eta, "radius": radius, "held_out_risk": abs(place - 3),
                         "mcc": value + wiggle, "dog": 1 - value + wiggle, "nmi": value + wiggle,
                         "reliability": min(0.5 + place / 30, 1.0), "clusters": 3,
                     })  # fmt: skip
@@ -67,18 +58,18 @@ def fake_table(name, score, count=6):
 
 def test_one_candidate_is_chosen_for_all_trials_by_the_mean():
     table = pd.DataFrame({
-        "n": 5, "model": "A", "trial": [0, 0, 1, 1], "parameter": [1.0, 2.0, 1.0, 2.0],
+        "n": 5, "model": "A", "trial": [0, 0, 1, 1], "eta": 0.3, "radius": [1.0, 2.0, 1.0, 2.0],
         "mcc": [0.9, 0.5, 0.0, 0.6], "held_out_risk": [1.0, 2.0, 2.0, 1.0],
     })  # fmt: skip
-    assert choose_by_truth(table, ["n"])["parameter"].tolist() == [2.0, 2.0]  # 0.55 beats 0.45
-    assert choose_fairly(table, ["n"])["parameter"].tolist() == [1.0, 2.0]  # per trial
+    assert choose_by_truth(table, ["n"])["radius"].tolist() == [2.0, 2.0]  # 0.55 beats 0.45
+    assert choose_fairly(table, ["n"])["radius"].tolist() == [1.0, 2.0]  # per trial
 
 
 def test_fair_choice_sees_no_truth():
     rng = np.random.default_rng(0)
     truth = rbf_graph(8, rng)
     samples = smooth_signals(truth, 12, rng, noise=0.1)
-    one = {GAUSSIAN: Model(GaussianBall(1.0), (0.1, 1.0))}
+    one = {GAUSSIAN: Model(GaussianBall(1.0), (ETA,), (0.1, 1.0))}
     first = pd.DataFrame(learn(samples, truth, one))
     second = pd.DataFrame(learn(samples, complete_graph(8, 8.0), one))
     pd.testing.assert_series_equal(first["held_out_risk"], second["held_out_risk"])
@@ -88,27 +79,27 @@ def test_fair_choice_sees_no_truth():
 def test_held_out_risk_is_that_of_graphs_that_did_not_see_the_signals():
     rng = np.random.default_rng(1)
     samples = smooth_signals(rbf_graph(6, rng), 9, rng, noise=0.1)
-    model = Model(GaussianBall(1.0), (0.3, 0.6))
+    model = Model(GaussianBall(1.0), (ETA,), (0.3, 0.6))
     expected = np.zeros(2)
     for fold in (slice(0, 3), slice(3, 6), slice(6, 9)):
         kept = np.delete(samples, fold, axis=0)
-        for index, size in enumerate(model.candidates):
-            problem = GraphProblem(Nominal.from_samples(kept), GaussianBall(size), learning.ETA)
+        for index, size in enumerate(model.radii):
+            problem = GraphProblem(Nominal.from_samples(kept), GaussianBall(size), ETA)
             graph = solve(problem).laplacian
             tests = Nominal.from_samples(samples[fold])
-            judged = GraphProblem(tests, Singleton(), learning.ETA)
+            judged = GraphProblem(tests, Singleton(), ETA)
             expected[index] += judged.value(graph) / 3
     # A gap of 1e-6 in the value leaves about 1e-3 in the graph.
-    np.testing.assert_allclose(learning._held_out_risks(model, samples), expected, rtol=1e-3)
+    np.testing.assert_allclose(held_out_risks(model, samples), expected, rtol=1e-3)
 
 
 def test_learn_scores_the_graphs_of_the_solver():
     rng = np.random.default_rng(2)
     truth = rbf_graph(8, rng)
     samples = smooth_signals(truth, 12, rng, noise=0.1)
-    records = learn(samples, truth, tests=samples, held_out=False)
+    records = learn(samples, truth, tests=samples, with_held_out=False)
     assert len(records) == sum(len(model.candidates) for model in MODELS.values())
-    problem = GraphProblem(Nominal.from_samples(samples), Singleton(), learning.ETA)
+    problem = GraphProblem(Nominal.from_samples(samples), Singleton(), ETA)
     assert records[0]["mcc"] == mcc(solve(problem).laplacian, truth)
     assert {record["model"] for record in records} == {SAA, TUNED, GAUSSIAN, GENERAL}
     assert all(0 <= record["reliability"] <= 1 for record in records)
@@ -116,82 +107,51 @@ def test_learn_scores_the_graphs_of_the_solver():
 
 def test_communities_of_separate_blocks_are_found():
     graph, planted = sbm_graph((10, 10, 10), np.random.default_rng(0), 0.9, 0.0)
-    found = trials.communities_of(graph)
+    found = communities_of(graph)
     assert len(np.unique(found)) == 3
     assert all(len(np.unique(found[planted == block])) == 1 for block in range(3))
 
 
-# --- Statistics ----------------------------------------------------------------------------------
-
-
-def test_differences_are_paired_by_trial():
-    table = pd.DataFrame({
-        "n": 5, "trial": [0, 1, 0, 1], "model": ["A", "A", "B", "B"],
-        "mcc": [0.1, 0.9, 0.2, 1.0],
-    })  # fmt: skip
-    found = advantage(table, "B", "A", "mcc")
-    assert found.value == pytest.approx(0.1)
-    assert found.error == pytest.approx(0.0, abs=1e-12)
-    assert found.positive
-    assert not advantage(table, "A", "B", "mcc").positive
-
-
-def test_settings_of_a_graph_count_as_one():
-    """Ten settings that repeat a graph's difference leave its standard error as it is."""
-    rng = np.random.default_rng(0)
-    gains = rng.standard_normal(8)
-    one = pd.DataFrame([
-        {"n": n, "trial": t, "model": m, "mcc": gains[t] * (m == "B")}
-        for n in range(10) for t in range(8) for m in "AB"
-    ])  # fmt: skip
-    found = advantage(one, "B", "A", "mcc")
-    assert found.error == pytest.approx(gains.std(ddof=1) / np.sqrt(8))
-
-
 def test_community_tables_are_tuned_by_the_score_that_they_show():
     table = pd.DataFrame({
-        "n": 5, "model": "A", "trial": [0, 0], "parameter": [1.0, 2.0], "mcc": [0.9, 0.1],
-        "nmi": [0.2, 0.8], "held_out_risk": 0.0,
+        "n": 5, "model": "A", "trial": [0, 0], "eta": 0.3, "radius": [1.0, 2.0],
+        "mcc": [0.9, 0.1], "nmi": [0.2, 0.8],
     })  # fmt: skip
-    assert chosen_scores(table, "nmi")[5, "A"].value == 0.8
-    assert chosen_scores(table, "mcc")[5, "A"].value == 0.9
+    assert Chosen(table).at({"n": 5}, "A", "nmi").tolist() == [0.8]
+    assert Chosen(table).at({"n": 5}, "A", "mcc").tolist() == [0.9]
+
+
+def test_scores_are_in_the_order_of_trials():
+    """Differences are paired, so the order of the rows must not matter."""
+    table = pd.DataFrame({
+        "n": 5, "trial": [1, 0, 0, 1], "model": ["A", "A", "B", "B"], "eta": 0.3, "radius": 1.0,
+        "mcc": [0.9, 0.1, 0.2, 1.0],
+    })  # fmt: skip
+    first, second = (Chosen(table).at({"n": 5}, model, "mcc") for model in "AB")
+    np.testing.assert_allclose(second - first, 0.1)
 
 
 def test_standard_error():
-    found = mean(pd.Series([1.0, 2.0, 3.0, 4.0]))
-    assert found.value == 2.5
-    assert found.error == pytest.approx(np.std([1, 2, 3, 4], ddof=1) / 2)
-    assert str(Mean(0.5, 0.01)) == "0.500 ± 0.010"
-
-
-@pytest.mark.parametrize(
-    ("model", "untuned", "tuned", "expected"),
-    [
-        (GAUSSIAN, Mean(0.1, 0.01), Mean(0.1, 0.01), REPRODUCED),
-        (GAUSSIAN, Mean(0.1, 0.01), Mean(0.01, 0.01), ONLY_UNTUNED),
-        (GAUSSIAN, Mean(0.01, 0.01), Mean(0.1, 0.01), NOT_REPRODUCED),
-        (GAUSSIAN, Mean(-0.1, 0.01), Mean(-0.1, 0.01), NOT_REPRODUCED),
-        (GENERAL, Mean(0.1, 0.01), Mean(0.1, 0.01), ONLY_UNTUNED),
-    ],
-)
-def test_words_for_a_comparison(model, untuned, tuned, expected):
-    assert against_baselines(model, untuned, tuned) == expected
+    assert told(np.array([1.0, 2.0, 3.0, 4.0])) == "2.500 ± 0.645"
 
 
 # --- Verdicts follow the numbers -----------------------------------------------------------------
 
 
 def verdicts(name, score):
-    found = EXPERIMENTS[name].statements(fake_table(name, score))
-    return {statement.text: statement.verdict for statement in found}
+    table = fake_table(name, score)
+    return {
+        check.text: [check.on(choice).verdict for choice in choices(table)]
+        for check in EXPERIMENTS[name].checks
+    }
 
 
 @pytest.mark.parametrize(
     ("gains", "expected"),
     [
-        ({SAA: 0.0, TUNED: 0.0, GAUSSIAN: 0.1, GENERAL: 0.1}, REPRODUCED),
-        ({SAA: 0.0, TUNED: 0.1, GAUSSIAN: 0.1, GENERAL: 0.1}, ONLY_UNTUNED),
-        ({SAA: 0.1, TUNED: 0.1, GAUSSIAN: 0.0, GENERAL: 0.0}, NOT_REPRODUCED),
+        ({SAA: 0.0, TUNED: 0.0, GAUSSIAN: 0.1, GENERAL: 0.1}, [HOLDS, HOLDS]),
+        ({SAA: 0.0, TUNED: 0.1, GAUSSIAN: 0.1, GENERAL: 0.1}, [HOLDS, OPEN]),
+        ({SAA: 0.1, TUNED: 0.1, GAUSSIAN: 0.0, GENERAL: 0.0}, [FAILS, FAILS]),
     ],
 )
 def test_sample_size_verdicts_follow_the_numbers(gains, expected):
@@ -200,17 +160,13 @@ def test_sample_size_verdicts_follow_the_numbers(gains, expected):
 
     found = verdicts("sample-size", score)
     # The general scenario is SAA with another η: it never beats SAA with a tuned one.
-    general = ONLY_UNTUNED if expected == REPRODUCED else expected
-    for model, word in ((GAUSSIAN, expected), (GENERAL, general)):
-        assert found[f"For small N (≤ 50) {model} is better than SAA in MCC."] == word
-        assert found[f"For small N (≤ 50) {model} is better than SAA in DOG."] == word
-    assert found["SAA improves with the number of samples."] == REPRODUCED
+    for model, words in ((GAUSSIAN, expected), (GENERAL, [expected[0], SAME])):
+        assert found[f"{model} beats SAA for small N, MCC"] == words
+        assert found[f"{model} beats SAA for small N, DOG"] == words
+    assert found["SAA improves with N"] == [HOLDS, HOLDS]
 
 
-@pytest.mark.parametrize(
-    ("lead", "expected"),
-    [(0.1, REPRODUCED), (-0.1, NOT_REPRODUCED)],
-)
+@pytest.mark.parametrize(("lead", "expected"), [(0.1, HOLDS), (-0.1, FAILS)])
 def test_noise_verdicts_follow_the_numbers(lead, expected):
     hurt = {SAA: 0.3, TUNED: 0.3, GAUSSIAN: 0.03, GENERAL: 0.03}
 
@@ -218,10 +174,10 @@ def test_noise_verdicts_follow_the_numbers(lead, expected):
         return 0.5 + lead * (model in (GAUSSIAN, GENERAL)) - hurt[model] * setting["noise"]
 
     found = verdicts("noise", score)
-    little = "Noise up to 0.4 has little impact on {} (less than half of its impact on SAA)."
-    assert found[little.format(GAUSSIAN)] == REPRODUCED
-    assert found[little.format(GENERAL)] == ONLY_UNTUNED  # it is SAA with another η
-    assert found[f"{GAUSSIAN} is better than SAA in MCC at every level of noise."] == expected
+    little = "Noise below 0.5 hurts {} half as much as SAA"
+    assert found[little.format(GAUSSIAN)] == [HOLDS, HOLDS]
+    assert found[little.format(GENERAL)] == [HOLDS, SAME]
+    assert found[f"{GAUSSIAN} beats SAA at every level of noise"] == [expected, expected]
 
 
 @pytest.mark.parametrize("rises", [True, False])
@@ -230,22 +186,29 @@ def test_radius_verdicts_follow_the_numbers(rises):
         best = 0.8 - 0.2 * np.log10(setting["n"])
         return 0.5 - (place - best) ** 2 if rises else 0.5 - place
 
-    found = verdicts("radius", score)
-    expected = REPRODUCED if rises else NOT_REPRODUCED
-    assert set(found.values()) == {expected}
+    for words in verdicts("radius", score).values():
+        assert words == [HOLDS if rises else FAILS]
 
 
-def test_a_table_like_the_paper_s_is_reproduced():
+def test_a_table_like_the_paper_s_holds():
+    paper = PRINTED[SIMILARITY]
+
     def score(setting, model, place):
-        return TABLE_2[setting["n"], model] - place
+        return paper[setting["n"], SAA if model == "p = ∞" else model] - place
 
-    assert set(verdicts("norm", score).values()) == {REPRODUCED}
-    scores = chosen_scores(fake_table("norm", score), "mcc")
-    text = beside(scores, TABLE_2)
+    assert set(map(tuple, verdicts("norm", score).values())) == {(HOLDS,)}
+    text = beside(Chosen(fake_table("norm", score)), SIMILARITY, [*NORMS, SAA])
     assert "| p = 4 | paper | 0.740 | 0.805 | 0.814 | 0.851 |" in text
-    far = {key: value + 0.2 for key, value in TABLE_2.items()}
-    assert closeness(scores, far, "X").verdict == NOT_REPRODUCED
+    assert "| p = ∞ | paper | 0.627 |" in text
     assert "+0.20" not in text
+    far = verdicts("norm", lambda *given: score(*given) + 0.2)
+    assert far.pop("The values") == [FAILS]
+    assert set(map(tuple, far.values())) == {(HOLDS,)}
+
+
+def test_printed_values_are_compared_at_the_paper_s_eta_only():
+    found = verdicts("nmi", lambda setting, model, place: 0.5)
+    assert found["The values"] == [FAILS, NOT_TRIED]
 
 
 @pytest.mark.parametrize(
@@ -256,7 +219,7 @@ def test_figures_tables_and_statements_of_every_experiment(name, tmp_path):
     table = fake_table(name, lambda setting, model, place: 0.5 + 0.1 * place)
     experiment.figure(table).savefig(tmp_path / "figure.png")
     assert (tmp_path / "figure.png").stat().st_size > 10_000
-    assert experiment.statements(table)
+    assert experiment.checks
     if experiment.tables is not None:
         assert "ours" in experiment.tables(table)
 
@@ -267,7 +230,7 @@ def test_figures_tables_and_statements_of_every_experiment(name, tmp_path):
 @pytest.fixture
 def quick(monkeypatch):
     """Three experiments that take seconds."""
-    small = replace(curves.RELIABILITY, caption="of {trials} graphs")
+    small = replace(EXPERIMENTS["reliability"], caption="of {trials} graphs")
     monkeypatch.setitem(EXPERIMENTS, "reliability", small)
     return ["gamma", "communities", "reliability"]
 
@@ -282,7 +245,7 @@ def test_command_runs_resumes_and_reports(quick, tmp_path, request):
         assert (tmp_path / f"{name}.pdf").exists()
     report = (tmp_path / "report.md").read_text()
     assert "wdro figures gamma communities reliability --trials 2 --seed 3" in report
-    assert "The Gaussian scenario needs a smaller ε for it." in report
+    assert "The Gaussian scenario needs the smaller ε" in report
     assert "*of 2 graphs*" in report
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "cells").rglob("*.json")}
     assert len(before) == 6

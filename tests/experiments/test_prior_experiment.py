@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.figures import tables, trials
-from experiments.figures.study import EXPERIMENTS
+from experiments.figures import catalogue, trials
 from solvers import solve
 from wdro_cvx import GaussianBall, GraphProblem, LogDegree, Nominal
 from wdro_cvx.generators import rbf_graph, smooth_signals
@@ -15,19 +14,19 @@ from wdro_cvx.metrics import mcc
 def fake_table(gain, count=5):
     """The log-degree prior is better by ``gain`` in every trial, at its second candidate."""
     rows = [
-        {**setting, "trial": trial, "seed": 0, "model": model, "parameter": parameter,
+        {**setting, "trial": trial, "seed": 0, "model": model, "eta": eta, "radius": 0.0,
          "mcc": 0.5 + 0.1 * np.sin(trial) + gain * model.startswith("log") - 0.2 * (place != 1),
          "dog": 0.5}
         for setting in trials.GRIDS["prior"].settings
         for trial in range(count)
         for model in trials.PRIOR_MODELS
-        for place, parameter in enumerate(("1, ε = 0", "2, ε = 0"))
+        for place, eta in enumerate((1.0, 2.0))
     ]  # fmt: skip
     return pd.DataFrame(rows)
 
 
 def test_tables_hold_the_paired_differences_of_the_best_candidates():
-    text = tables.prior_tables(fake_table(0.125))
+    text = catalogue.prior_tables(fake_table(0.125))
     lines = [line for line in text.splitlines() if "log-degree − Frobenius" in line]
     assert len(lines) == 2  # one for each kind of graph
     # Trials vary by 0.1 and more; paired, the difference is the same in all of them.
@@ -37,7 +36,7 @@ def test_tables_hold_the_paired_differences_of_the_best_candidates():
 
 
 def test_figures_are_drawn():
-    assert len(tables.prior_figure(fake_table(0.1)).axes) == 2
+    assert len(catalogue.prior_figure(fake_table(0.1)).axes) == 2
 
 
 def test_a_trial_scores_graphs_of_trace_d(monkeypatch):
@@ -60,4 +59,4 @@ def test_a_trial_scores_graphs_of_trace_d(monkeypatch):
 
 
 def test_it_is_one_of_the_experiments():
-    assert EXPERIMENTS["prior"] is tables.PRIOR
+    assert catalogue.EXPERIMENTS["prior"].tables is catalogue.prior_tables

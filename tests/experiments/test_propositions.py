@@ -340,3 +340,9 @@ def test_the_picture_of_the_worst_case_moves_the_samples_by_the_radius():
         assert len(moves) == 25
         assert np.sqrt(np.mean(np.sum(moves**2, axis=1))) == pytest.approx(radius, rel=1e-6)
     plt.close(figure)
+
+
+def test_a_descent_that_never_ends_has_no_value():
+    """Its bracket may miss the root; this must not stop the other statements."""
+    found = PROPOSITIONS["algorithm-3-hard-case"].attempt(seed=0, index=14)
+    assert np.isnan(found.printed)

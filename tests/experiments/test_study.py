@@ -13,10 +13,8 @@ from experiments.measuring.options import add_seed, sizes
 from experiments.study import (
     Command,
     Report,
-    Statement,
     Study,
     command_line,
-    statement_table,
     unsolved_failure,
 )
 
@@ -113,8 +111,3 @@ def test_the_command_that_makes_it_again(given, expected):
     parser.add_argument("--output")
     parser.add_argument("--fresh", action="store_true")
     assert command_line(parser, parser.parse_args(given)) == expected
-
-
-def test_statements_are_a_table():
-    table = statement_table([Statement("Figure 1", "It holds.", "holds", "1 > 0")])
-    assert "| Figure 1 | It holds. | **holds** | 1 > 0 |" in table

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
+from experiments.figures.learning import GENERAL, SAA, SIMILARITY, Condition
+from experiments.figures.statements import Choice
 from experiments.studies.explain.settings import Setting, Stack, chosen
-from experiments.studies.explain.trial import GENERAL, SAA, SIMILARITY, THRESHOLDS, Condition
+from experiments.studies.explain.trial import MODELS, NOISES, SIZES, THRESHOLDS
 from wdro_cvx.validation import Array
 
 #: Metric of a statement → metric of a trial, which compares learned graphs at their own scale.
@@ -20,29 +20,20 @@ _SIGN = {"mcc": 1.0, "dog": -1.0, "nmi": 1.0}
 ByKind = Mapping[str, Stack]
 
 
-class Choice(ABC):
-    """A way to choose eta and radius, and the resulting score of every fresh graph."""
+class OnStacks(Choice):
+    """A way to choose among the candidates of stored trials."""
 
-    name: ClassVar[str]
-    #: Whether SAA may use any eta. If so, the general scenario with p = 2 *is* SAA: its graphs are
-    #: those of SAA with a larger eta (`wdro propositions`).
-    any_eta: ClassVar[bool] = True
-
-    @abstractmethod
-    def scores(self, kind: str, condition: Condition, model: str, metric: str) -> Array:
-        """Return one score for every graph."""
-
-    @abstractmethod
-    def by_norm(self, condition: Condition, model: str) -> Array | None:
-        """Return MCC with only the norm varied, as in Table 2; None if it was not tried."""
+    any_eta = True
+    sizes = SIZES
+    noises = NOISES
 
 
 @dataclass(frozen=True)
-class Fitted(Choice):
+class Fitted(OnStacks):
     """The paper's way at the fitted setting: one eta, radius by the truth of the scored graphs."""
 
-    name: ClassVar[str] = "fitted setting"
-    any_eta: ClassVar[bool] = False
+    name = "fitted setting"
+    any_eta = False
     stacks: ByKind
     setting: Setting
 
@@ -55,20 +46,21 @@ class Fitted(Choice):
         """Return MCC as in Table 2."""
         return self.scores(SIMILARITY, condition, model, "mcc")
 
-    def curve(self, model: str, n: int, metric: str) -> Array:
-        """Return an array of graphs by radii, at the fitted eta."""
+    def curve(self, model: str, n: int, metric: str) -> tuple[Sequence[float], Array]:
+        """Return radii and scores at the fitted eta."""
         stored = f"mcc {self.setting.threshold:g}" if metric == "mcc" else metric
-        return self.stacks[SIMILARITY].at(Condition(n), model, stored, self.setting.eta)
+        found = self.stacks[SIMILARITY].at(Condition(n), model, stored, self.setting.eta)
+        return MODELS[model].radii, found
 
 
 @dataclass(frozen=True)
-class Tuned(Choice):
+class Tuned(OnStacks):
     """Eta and radius of every model tuned on other graphs by the scored metric.
 
     Norms are compared at one ``eta``, each at its own radius.
     """
 
-    name: ClassVar[str] = "tuned on other graphs"
+    name = "tuned on other graphs"
     training: ByKind
     stacks: ByKind
     eta: float
@@ -91,10 +83,10 @@ class Tuned(Choice):
 
 
 @dataclass(frozen=True)
-class Blind(Choice):
+class Blind(OnStacks):
     """Eta and radius chosen for every graph by its neighbour error on held-out signals."""
 
-    name: ClassVar[str] = "without truth"
+    name = "without truth"
     stacks: ByKind
 
     def scores(self, kind: str, condition: Condition, model: str, metric: str) -> Array:
@@ -103,10 +95,6 @@ class Blind(Choice):
         errors = candidates(stack, condition, model, "blind")
         found = candidates(stack, condition, model, _FAIR[metric])
         return np.asarray(found[np.arange(stack.graphs), np.nanargmin(errors, axis=1)])
-
-    def by_norm(self, condition: Condition, model: str) -> None:
-        """Return None: norms are not compared without the truth."""
-        return
 
 
 def candidates(stack: Stack, condition: Condition, model: str, metric: str) -> Array:

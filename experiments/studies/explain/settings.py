@@ -9,25 +9,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.figures.learning import GENERAL as PAPER_GENERAL
-from experiments.figures.learning import TABLE_2, TABLE_3
+from experiments.figures.learning import BLOCKS, PRINTED, SIMILARITY, Condition
 from experiments.measuring.store import Row
-from experiments.studies.explain.trial import (
-    BLOCK_SIZES,
-    BLOCKS,
-    CAPS,
-    ETAS,
-    GAUSSIAN,
-    GENERAL,
-    NORMS,
-    SAA,
-    SCALES,
-    SIMILARITY,
-    TABLE_2_SIZES,
-    THRESHOLDS,
-    Condition,
-    radii,
-)
+from experiments.studies.explain.trial import CAPS, ETAS, MODELS, SCALES, THRESHOLDS, stored
 from wdro_cvx.validation import Array
 
 Draw = NDArray[np.intp] | slice
@@ -45,7 +29,7 @@ class Stack:
         """Return an array of graphs by etas by radii."""
         key = condition, model, metric
         if key not in self._arrays:  # a search reads each array a thousand times
-            lines = [row["scores"][condition.key][model][metric] for row in self.rows]
+            lines = [row["scores"][condition.key][stored(model)][metric] for row in self.rows]
             self._arrays[key] = np.array(lines, dtype=float)
         return self._arrays[key]
 
@@ -146,22 +130,10 @@ def _tuned_and_scored(
     stack: Stack, setting: Setting, condition: Condition, model: str, score: str, tuned: str
 ) -> tuple[Array, Array]:
     """Return the tuning metric and the scored one, both as arrays of graphs by allowed radii."""
-    allowed = np.array(radii(model)) <= setting.cap
+    allowed = np.array(MODELS[stored(model)].radii) <= setting.cap
     names = (f"mcc {setting.threshold:g}" if name == "mcc" else name for name in (tuned, score))
     tune, found = (stack.at(condition, model, name, setting.eta)[:, allowed] for name in names)
     return tune, found
-
-
-def table_2_cells() -> list[tuple[int, str, float]]:
-    """Return the sample size, model and printed value of every cell of Table 2; p = ∞ is SAA."""
-    cells = [(n, model, TABLE_2[n, model]) for n in TABLE_2_SIZES for model in NORMS]
-    return cells + [(n, SAA, TABLE_2[n, "p = ∞"]) for n in TABLE_2_SIZES]
-
-
-def table_3_cells() -> list[tuple[int, str, float]]:
-    """Return the sample size, model and printed value of every cell of Table 3."""
-    names = {SAA: SAA, GAUSSIAN: GAUSSIAN, GENERAL: PAPER_GENERAL}
-    return [(n, model, TABLE_3[n, names[model]]) for n in BLOCK_SIZES for model in names]
 
 
 def search(stacks: Stacks, rng: np.random.Generator) -> list[Fit]:
@@ -179,12 +151,12 @@ def search(stacks: Stacks, rng: np.random.Generator) -> list[Fit]:
             two = replace(setting, threshold=THRESHOLDS[0])
         if one not in first:
             stack = stacks[SIMILARITY, setting.scale]
-            first[one] = _squares(stack, one, table_2_cells(), "mcc", "mcc", draws[SIMILARITY])
+            first[one] = _squares(stack, one, SIMILARITY, "mcc", "mcc", draws[SIMILARITY])
         if two not in second:
             stack = stacks[BLOCKS, setting.scale]
-            second[two] = _squares(stack, two, table_3_cells(), "nmi", two.tuned, draws[BLOCKS])
+            second[two] = _squares(stack, two, BLOCKS, "nmi", two.tuned, draws[BLOCKS])
         first[setting], second[setting] = first[one], second[two]
-    weights = len(table_2_cells()), len(table_3_cells())
+    weights = [len(PRINTED[kind]) for kind in (SIMILARITY, BLOCKS)]
     both = {
         s: np.sqrt(np.average([first[s], second[s]], axis=0, weights=weights)) for s in settings
     }
@@ -205,15 +177,15 @@ def search(stacks: Stacks, rng: np.random.Generator) -> list[Fit]:
 def _squares(
     stack: Stack,
     setting: Setting,
-    cells: Sequence[tuple[int, str, float]],
+    kind: str,
     score: str,
     tuned: str,
     draws: Sequence[Draw],
 ) -> Array:
     """Return the mean squared difference from the printed cells, for every draw of graphs."""
     total = np.zeros(len(draws))
-    for n, model, value in cells:
+    for (n, model), value in PRINTED[kind].items():
         tune, found = _tuned_and_scored(stack, setting, Condition(n), model, score, tuned)
         means = [float(pick(tune[draw], found[draw], setting.per).mean()) for draw in draws]
         total += (np.array(means) - value) ** 2
-    return total / len(cells)
+    return total / len(PRINTED[kind])

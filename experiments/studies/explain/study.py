@@ -10,25 +10,34 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import pandas as pd
 
+from experiments.figures.learning import BLOCKS, SIMILARITY
+from experiments.figures.statements import (
+    FAILS,
+    HOLDS,
+    OPEN,
+    SAME,
+    Check,
+    Choice,
+    Finding,
+    checks,
+    verdict_table,
+)
 from experiments.measuring.digest import Source
 from experiments.measuring.store import Row
 from experiments.measuring.text import markdown_table
-from experiments.studies.explain.choices import Blind, Choice, Fitted, Tuned
+from experiments.studies.explain.choices import Blind, Fitted, Tuned
 from experiments.studies.explain.drawing import draw
 from experiments.studies.explain.settings import Fit, Setting, Stack, Stacks, search
-from experiments.studies.explain.statements import FAILS, HOLDS, OPEN, SAME, checks
 from experiments.studies.explain.trial import (
-    BLOCKS,
     CAPS,
     ETAS,
     RADII,
     SCALES,
-    SIMILARITY,
     THRESHOLDS,
     Job,
     run_job,
 )
-from experiments.study import Report, Run, Statement, Study, unsolved_failure
+from experiments.study import Report, Run, Study, unsolved_failure
 
 KINDS = (SIMILARITY, BLOCKS)
 _SHOWN = 12
@@ -49,8 +58,8 @@ class Explained:
     held : mapping
         By setting, the names of the statements that hold on the graphs of the search.
     choices : sequence of Choice
-    verdicts : sequence of sequences of Statement
-        Every statement under every choice.
+    verdicts : mapping
+        What was found of every statement, under every choice.
     """
 
     fits: Sequence[Fit]
@@ -58,7 +67,7 @@ class Explained:
     as_good: int
     held: Mapping[Setting, set[str]]
     choices: Sequence[Choice]
-    verdicts: Sequence[Sequence[Statement]]
+    verdicts: Mapping[Check, Sequence[Finding]]
 
 
 def answer(run: Run, options: argparse.Namespace) -> Report:
@@ -79,14 +88,13 @@ def answer(run: Run, options: argparse.Namespace) -> Report:
     )
     fitted = Fitted(fresh, setting)
     choices = [fitted, Tuned(before, fresh, setting.eta), Blind(fresh)]
-    verdicts = [[check.on(choice) for choice in choices] for check in checks()]
+    verdicts = {check: [check.on(choice) for choice in choices] for check in checks()}
     result = Explained(fits, setting, len(near), held, choices, verdicts)
     unsolved = sum(stack.unsolved for stack in [*training.values(), *stacks.values()])
     settings = pd.DataFrame([asdict(fit.setting) | asdict(fit) for fit in fits])
     lines = [
-        {"place": found.place, "statement": found.text, "choice": choice.name,
-         "verdict": found.verdict, "evidence": found.evidence}
-        for row in verdicts
+        {"place": check.place, "statement": check.text, "choice": choice.name, **asdict(found)}
+        for check, row in verdicts.items()
         for choice, found in zip(choices, row, strict=True)
     ]  # fmt: skip
     return Report(
@@ -136,8 +144,8 @@ def describe(result: Explained, searched: int, graphs: int) -> list[str]:
     """Return the paragraphs and tables of the report."""
     fitted, tuned, blind = (choice.name for choice in result.choices)
     never = [
-        f"{row[0].place}: {row[0].text}"
-        for row in result.verdicts
+        check.name
+        for check, row in result.verdicts.items()
         if all(found.verdict != HOLDS for found in row)
     ]
     caps = ", ".join("none" if cap == CAPS[-1] else f"{cap:g}" for cap in CAPS)
@@ -176,16 +184,9 @@ def describe(result: Explained, searched: int, graphs: int) -> list[str]:
         "the statement; ± is a standard error over graphs. *holds* and *fails* are by two standard "
         f"errors, otherwise *{OPEN}*; *{SAME}* means the same model; – was not tried or does not "
         f"apply. {_tally(result)}",
-        markdown_table(
-            ["", "the paper says", fitted, tuned, blind],
-            [[row[0].place, row[0].text, *map(_cell, row)] for row in result.verdicts],
-        ),
+        verdict_table([fitted, tuned, blind], result.verdicts),
         f"Under none of the three: {'; '.join(never) or 'nothing'}.",
     ]
-
-
-def _cell(found: Statement) -> str:
-    return f"**{found.verdict}** {found.evidence}" if found.evidence else found.verdict
 
 
 def _fits(fits: Sequence[Fit]) -> str:
@@ -208,7 +209,8 @@ def _explanations(result: Explained) -> str:
 
 def _tally(result: Explained) -> str:
     parts = []
-    for choice, column in zip(result.choices, zip(*result.verdicts, strict=True), strict=True):
+    columns = zip(*result.verdicts.values(), strict=True)
+    for choice, column in zip(result.choices, columns, strict=True):
         counts = Counter(found.verdict for found in column)
         numbers = ", ".join(f"{counts[word]} {word}" for word in (HOLDS, OPEN, FAILS))
         parts.append(f"{choice.name}: {numbers}")

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -77,20 +78,11 @@ class ShiftTask:
     training: str
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """Eta and radius of a model, relative to the data."""
-
-    eta: float
-    radius: float
-
-
-def candidates(model: str) -> list[Candidate]:
-    """Return the candidates of a model."""
+def candidates(model: str) -> list[tuple[float, float]]:
+    """Return the candidates of a model: etas and radii, relative to the data."""
     if model == SAA:
-        return [Candidate(eta, 0.0) for eta in _SAA_ETAS]
-    radii = _GAUSSIAN_RADII if model == GAUSSIAN else _MOMENT_RADII
-    return [Candidate(eta, radius) for eta in _ETAS for radius in radii]
+        return [(eta, 0.0) for eta in _SAA_ETAS]
+    return list(product(_ETAS, _GAUSSIAN_RADII if model == GAUSSIAN else _MOMENT_RADII))
 
 
 def ball(model: str, radius: float, length: float) -> AmbiguitySet:
@@ -145,9 +137,8 @@ def run_task(task: ShiftTask) -> Row:
     for model in MODELS:
         found: dict[str, list[float]] = {}
         answer: Solution | None = None
-        for candidate in candidates(model):
-            eta = candidate.eta * length**2 / D
-            problem = GraphProblem(nominal, ball(model, candidate.radius, length), eta)
+        for eta, radius in candidates(model):
+            problem = GraphProblem(nominal, ball(model, radius, length), eta * length**2 / D)
             answer = solve(problem, _TOLERANCE, start=answer)
             unsolved += not judge(problem, answer).solved(_TOLERANCE)
             for metric, value in _score(answer.laplacian, tests, graphs).items():

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.measuring.digest import Source
-from experiments.measuring.store import Row, flat
+from experiments.measuring.store import Row
 from experiments.measuring.text import markdown_table
 from experiments.studies.validate.sources import NETWORKS, load_source
 from experiments.studies.validate.trials import (
@@ -42,10 +42,7 @@ def answer(run: Run, options: argparse.Namespace) -> Report:
     tables = {}
     for part in parts:
         list_tasks, trial = _PARTS[part]
-        tasks = list_tasks()
-        rows = run.trials(tasks, trial, part)
-        pairs = zip(tasks, rows, strict=True)
-        tables[part] = pd.DataFrame([flat(task) | row for task, row in pairs])
+        tables[part] = run.table(list_tasks(), trial, part)
     text = describe(_read(run.output) | tables)
     return Report("Graphs that are known", text, tables=tables, summary="\n\n".join(text))
 

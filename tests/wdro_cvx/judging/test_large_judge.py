@@ -4,13 +4,13 @@ from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
+from attacks import exact_objective, forge
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from instances import dimensions, random_laplacian, random_nominal, seeds
 from scipy import sparse
 
 import wdro_cvx.judging.sparse.dual as large_dual
-from experiments.stress.adversarial.attack import exact_objective, forge
 from solvers import CertifiedSolver
 from wdro_cvx import (
     Certificate,

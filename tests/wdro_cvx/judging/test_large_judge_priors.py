@@ -4,12 +4,12 @@ from dataclasses import astuple
 
 import numpy as np
 import pytest
+from attacks import forge
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from instances import dimensions, random_laplacian, random_nominal, seeds
 from scipy import sparse
 
-from experiments.stress.adversarial.attack import forge
 from solvers import CertifiedSolver
 from wdro_cvx import (
     Certificate,

@@ -1,4 +1,4 @@
-"""Test the paper's statements about Figures 3 to 6 and Tables 2 and 3 under each way of choosing.
+"""Test the paper's statements about Figures 3 to 6 and Tables 2 and 3 under ways of choosing.
 
 The graph is the unit of every test. Differences are paired and averaged over a graph's conditions;
 standard errors are over graphs.
@@ -6,31 +6,29 @@ standard errors are over graphs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Concatenate, ParamSpec
+from typing import Any
 
 import numpy as np
 
-from experiments.studies.explain.choices import Choice, Fitted
-from experiments.studies.explain.settings import table_2_cells, table_3_cells
-from experiments.studies.explain.trial import (
+from experiments.figures.learning import (
     BLOCKS,
     GAUSSIAN,
     GENERAL,
     NOISE_N,
-    NOISES,
     NORMS,
+    PRINTED,
     RELIABILITY_N,
     SAA,
     SIMILARITY,
-    SIZES,
     TABLE_2_SIZES,
+    TABLE_3_SIZES,
     Condition,
-    radii,
 )
-from experiments.study import Statement
+from experiments.measuring.text import markdown_table
 from wdro_cvx.validation import Array
 
 HOLDS, FAILS, OPEN, SAME, NOT_TRIED = "holds", "fails", "open", "the same", "–"
@@ -38,10 +36,45 @@ HOLDS, FAILS, OPEN, SAME, NOT_TRIED = "holds", "fails", "open", "the same", "–
 SIGNIFICANT = 2.0
 _RELIABLE = 0.99
 _PAPER_TRIALS = 20
-_SMALL_N, _LARGE_N = (20, 50), (1000,)
-_FEW, _MANY = (80, 100, 150), (500, 1000)
-_NAMES = {GAUSSIAN: "WDRO Gaussian", GENERAL: "WDRO general"}
-P = ParamSpec("P")
+_LOW_NOISE = 0.4  # the paper: below 0.5
+#: Numbers of samples up to which N is small, and from which it is large, by kind of graph.
+_SMALL_LARGE = {SIMILARITY: (50, 500), BLOCKS: (150, 500)}
+ROBUST = (GAUSSIAN, GENERAL)
+
+
+class NotTriedError(Exception):
+    """A way of choosing does not have the scores that a statement needs."""
+
+
+class Choice(ABC):
+    """A way to choose eta and radius, and the resulting score of every graph.
+
+    Attributes
+    ----------
+    name : str
+    any_eta : bool
+        Whether SAA may use any eta. If so, the general scenario with p = 2 *is* SAA: its graphs are
+        those of SAA with a larger eta (`wdro propositions`).
+    sizes, noises : sequences
+        Numbers of samples and levels of noise for which similarity graphs were learned.
+    """
+
+    name: str
+    any_eta: bool
+    sizes: Sequence[int]
+    noises: Sequence[float]
+
+    @abstractmethod
+    def scores(self, kind: str, condition: Condition, model: str, metric: str) -> Array:
+        """Return one score for every graph."""
+
+    def by_norm(self, condition: Condition, model: str) -> Array:
+        """Return MCC with only the norm varied, as in Table 2; SAA stands for p = ∞."""
+        raise NotTriedError
+
+    def curve(self, model: str, n: int, metric: str) -> tuple[Sequence[float], Array]:
+        """Return radii, and scores as an array of graphs by radii, at one eta."""
+        raise NotTriedError
 
 
 @dataclass(frozen=True)
@@ -61,7 +94,7 @@ class Check:
 
     place: str
     text: str
-    test: Callable[[Choice], Finding]
+    test: Callable[..., Finding]
     model: str = ""
 
     @property
@@ -69,13 +102,14 @@ class Check:
         """The place and the text of the statement."""
         return f"{self.place}: {self.text}"
 
-    def on(self, choice: Choice) -> Statement:
+    def on(self, choice: Choice) -> Finding:
         """Return the verdict under a way of choosing."""
         if self.model == GENERAL and choice.any_eta:
-            found = Finding(SAME, "p = 2 is SAA with a larger η")
-        else:
-            found = self.test(choice)
-        return Statement(self.place, self.text, found.verdict, found.evidence)
+            return Finding(SAME, "p = 2 is SAA with a larger η")
+        try:
+            return self.test(choice)
+        except NotTriedError:
+            return Finding(NOT_TRIED)
 
 
 def judged(difference: Array) -> Finding:
@@ -104,32 +138,24 @@ def gain(choice: Choice, kind: str, model: str, metric: str, conditions: list[Co
     return np.asarray(np.mean(parts, axis=0))
 
 
-def _fitted_only(
-    test: Callable[Concatenate[Fitted, P], Finding],
-) -> Callable[Concatenate[Choice, P], Finding]:
-    """Restrict a test to the fitted setting; other ways of choosing count as not tried."""
-
-    def tested(choice: Choice, /, *args: P.args, **kwargs: P.kwargs) -> Finding:
-        return test(choice, *args, **kwargs) if isinstance(choice, Fitted) else Finding(NOT_TRIED)
-
-    return tested
+def _sizes(choice: Choice, kind: str) -> tuple[list[Condition], list[Condition]]:
+    """Return the conditions with few samples and those with many."""
+    small, large = _SMALL_LARGE[kind]
+    sizes = choice.sizes if kind == SIMILARITY else TABLE_3_SIZES
+    return [Condition(n) for n in sizes if n <= small], [Condition(n) for n in sizes if n >= large]
 
 
-def _better(choice: Choice, kind: str, model: str, metric: str, sizes: Sequence[int]) -> Finding:
-    return judged(gain(choice, kind, model, metric, [Condition(n) for n in sizes]))
+def _better(choice: Choice, kind: str, model: str, metric: str) -> Finding:
+    return judged(gain(choice, kind, model, metric, _sizes(choice, kind)[0]))
 
 
-def _shrinks(
-    choice: Choice, kind: str, model: str, metric: str, small: Sequence[int], large: Sequence[int]
-) -> Finding:
-    few, many = (
-        gain(choice, kind, model, metric, [Condition(n) for n in sizes]) for sizes in (small, large)
-    )
+def _shrinks(choice: Choice, kind: str, model: str, metric: str) -> Finding:
+    few, many = (gain(choice, kind, model, metric, part) for part in _sizes(choice, kind))
     return Finding(judged(few - many).verdict, f"{few.mean():+.3f} → {many.mean():+.3f}")
 
 
 def _saa_improves(choice: Choice) -> Finding:
-    sizes = (min(SIZES), max(SIZES))
+    sizes = (min(choice.sizes), max(choice.sizes))
     first, last = (choice.scores(SIMILARITY, Condition(n), SAA, "mcc") for n in sizes)
     return judged(last - first)
 
@@ -142,13 +168,13 @@ def _drop(choice: Choice, model: str, metric: str, noise: float) -> tuple[Array,
 
 
 def _milder(choice: Choice, model: str) -> Finding:
-    ours, theirs = (_drop(choice, name, "mcc", NOISES[0])[0] for name in (model, SAA))
+    ours, theirs = (_drop(choice, name, "mcc", _LOW_NOISE)[0] for name in (model, SAA))
     evidence = f"falls by {ours.mean():.3f}, SAA by {theirs.mean():.3f}"
     return Finding(judged(theirs - 2 * ours).verdict, evidence)
 
 
 def _better_in_noise(choice: Choice, model: str) -> Finding:
-    levels = [Condition(NOISE_N), *(Condition(NOISE_N, noise) for noise in NOISES)]
+    levels = [Condition(NOISE_N, noise) for noise in choice.noises]
     found = [judged(gain(choice, SIMILARITY, model, "mcc", [level])) for level in levels]
     return all_of(found, [f"σ = {level.noise:g}" for level in levels])
 
@@ -156,16 +182,14 @@ def _better_in_noise(choice: Choice, model: str) -> Finding:
 def _dog_suffers_less(choice: Choice) -> Finding:
     harm = {}
     for metric, sign in (("mcc", 1.0), ("dog", -1.0)):  # a larger DOG is worse
-        fall, before = _drop(choice, GAUSSIAN, metric, NOISES[-1])
+        fall, before = _drop(choice, GAUSSIAN, metric, choice.noises[-1])
         harm[metric] = sign * fall / before.mean()
     evidence = f"MCC worse by {harm['mcc'].mean():.0%}, DOG by {harm['dog'].mean():.0%}"
     return Finding(judged(harm["mcc"] - harm["dog"]).verdict, evidence)
 
 
 def _larger_norm_better(choice: Choice) -> Finding:
-    known = {model: found for model in NORMS if (found := _over_sizes(choice, model)) is not None}
-    if len(known) < len(NORMS):
-        return Finding(NOT_TRIED)
+    known = {model: _over_sizes(choice, model) for model in NORMS}
     best = max(known, key=lambda model: float(known[model].mean()))
     parts = [judged(known["p = 4"] - known[other]) for other in ("p = 1", "p = 3/2", "p = 2")]
     together = all_of(parts, ["p = 4 over 1", "over 3/2", "over 2"])
@@ -173,25 +197,22 @@ def _larger_norm_better(choice: Choice) -> Finding:
 
 
 def _infinity_worse(choice: Choice) -> Finding:
-    largest, infinite = (_over_sizes(choice, model) for model in ("p = 4", SAA))
-    if largest is None or infinite is None:
-        return Finding(NOT_TRIED)
-    return judged(largest - infinite)
+    return judged(_over_sizes(choice, "p = 4") - _over_sizes(choice, SAA))
 
 
-def _over_sizes(choice: Choice, model: str) -> Array | None:
+def _over_sizes(choice: Choice, model: str) -> Array:
     """Return the MCC of every graph, averaged over the sample sizes of Table 2."""
     found = [choice.by_norm(Condition(n), model) for n in TABLE_2_SIZES]
-    known = [part for part in found if part is not None]
-    return np.asarray(np.mean(known, axis=0)) if len(known) == len(found) else None
+    return np.asarray(np.mean(found, axis=0))
 
 
-@_fitted_only
-def _values(choice: Fitted, kind: str, metric: str) -> Finding:
+def _values(choice: Choice, kind: str) -> Finding:
     """Compare a table with its printed values, allowing for the sampling errors of both."""
+    if choice.any_eta:  # the paper had one
+        raise NotTriedError
     squares, chance = [], []
-    for n, model, printed in table_2_cells() if kind == SIMILARITY else table_3_cells():
-        scores = choice.scores(kind, Condition(n), model, metric)
+    for (n, model), printed in PRINTED[kind].items():
+        scores = table_scores(choice, kind, n, model)
         squares.append((scores.mean() - printed) ** 2)
         chance.append(scores.var(ddof=1) * (1 / scores.size + 1 / _PAPER_TRIALS))
     off, expected = float(np.sqrt(np.mean(squares))), float(np.sqrt(np.mean(chance)))
@@ -199,50 +220,54 @@ def _values(choice: Fitted, kind: str, metric: str) -> Finding:
     return Finding(verdict, f"root mean square {off:.3f}; {expected:.3f} by chance alone")
 
 
-@_fitted_only
-def _rises_and_falls(choice: Fitted, model: str) -> Finding:
+def table_scores(choice: Choice, kind: str, n: int, model: str) -> Array:
+    """Return the scores of every graph in a cell of Table 2 (MCC) or Table 3 (NMI)."""
+    if kind == SIMILARITY:
+        return choice.by_norm(Condition(n), model)
+    return choice.scores(kind, Condition(n), model, "nmi")
+
+
+def _rises_and_falls(choice: Choice, model: str) -> Finding:
     found = []
-    for n in SIZES:
-        curve = choice.curve(model, n, "mcc")
+    for n in choice.sizes:
+        curve = choice.curve(model, n, "mcc")[1]
         best = curve[:, int(curve.mean(axis=0).argmax())]
         found.append(all(judged(best - curve[:, end]).verdict == HOLDS for end in (0, -1)))
     verdict = HOLDS if all(found) else FAILS if not any(found) else OPEN
     return Finding(verdict, f"at {sum(found)} of {len(found)} sample sizes")
 
 
-@_fitted_only
-def _best_radius_decreases(choice: Fitted, model: str) -> Finding:
-    means = [choice.curve(model, n, "mcc").mean(axis=0) for n in SIZES]
-    best = [radii(model)[int(mean.argmax())] for mean in means]
+def _best_radius_decreases(choice: Choice, model: str) -> Finding:
+    best = []
+    for n in choice.sizes:
+        radii, curve = choice.curve(model, n, "mcc")
+        best.append(radii[int(curve.mean(axis=0).argmax())])
     verdict = HOLDS if (np.diff(best) <= 0).all() and best[-1] < best[0] else FAILS
-    places = [f"{r:g} at N = {n}" for r, n in zip(best, SIZES, strict=True)]
+    places = [f"{r:.3g} at N = {n}" for r, n in zip(best, choice.sizes, strict=True)]
     return Finding(verdict, ", ".join(places))
 
 
-@_fitted_only
-def _reliable(choice: Fitted) -> Finding:
-    last = {
-        name: float(choice.curve(model, RELIABILITY_N, "reliability")[:, -1].mean())
-        for model, name in _NAMES.items()
-    }
+def _reliable(choice: Choice) -> Finding:
+    last = {}
+    for model in ROBUST:
+        last[model] = float(choice.curve(model, RELIABILITY_N, "reliability")[1][:, -1].mean())
     verdict = HOLDS if min(last.values()) >= _RELIABLE else FAILS
     return Finding(verdict, ", ".join(f"{name}: {value:.3f}" for name, value in last.items()))
 
 
-@_fitted_only
-def _gaussian_reliable_first(choice: Fitted) -> Finding:
+def _gaussian_reliable_first(choice: Choice) -> Finding:
     needed = {}
-    for model in _NAMES:
-        means = choice.curve(model, RELIABILITY_N, "reliability").mean(axis=0)
-        enough = np.flatnonzero(means >= _RELIABLE)
-        needed[model] = radii(model)[enough[0]] if enough.size else np.inf
+    for model in ROBUST:
+        radii, curve = choice.curve(model, RELIABILITY_N, "reliability")
+        enough = np.flatnonzero(curve.mean(axis=0) >= _RELIABLE)
+        needed[model] = radii[enough[0]] if enough.size else np.inf
     verdict = HOLDS if needed[GAUSSIAN] < needed[GENERAL] else FAILS
-    evidence = f"{needed[GAUSSIAN]:g} (of signals) against {needed[GENERAL]:g} (of moments)"
+    evidence = f"{needed[GAUSSIAN]:.3g} (of signals) against {needed[GENERAL]:.3g} (of moments)"
     return Finding(verdict, evidence)
 
 
-def checks() -> list[Check]:
-    """Return all statements with their tests, in the paper's order."""
+def checks(place: str = "") -> list[Check]:
+    """Return the statements about a place in the paper, or all in its order, with their tests."""
     found: list[Check] = []
 
     def add(
@@ -251,40 +276,41 @@ def checks() -> list[Check]:
         model = fixed["model"] if versus_saa else ""
         found.append(Check(place, text, partial(test, **fixed), model))
 
-    for model, name in _NAMES.items():
-        mcc = {"kind": SIMILARITY, "model": model, "metric": "mcc"}
+    for name in ROBUST:
+        mcc = {"kind": SIMILARITY, "model": name, "metric": "mcc"}
         dog = mcc | {"metric": "dog"}
-        add("Figure 3", f"{name} beats SAA for small N, MCC", _better, True, **mcc, sizes=_SMALL_N)
-        add("Figure 3", f"{name} beats SAA for small N, DOG", _better, True, **dog, sizes=_SMALL_N)
+        add("Figure 3", f"{name} beats SAA for small N, MCC", _better, True, **mcc)
+        add("Figure 3", f"{name} beats SAA for small N, DOG", _better, True, **dog)
         text = f"{name}: the improvement is smaller for large N"
-        add("Figure 3", text, _shrinks, True, **mcc, small=_SMALL_N, large=_LARGE_N)
+        add("Figure 3", text, _shrinks, True, **mcc)
     add("Figure 3", "SAA improves with N", _saa_improves)
-    for model, name in _NAMES.items():
-        add("Figure 4", f"{name}: MCC rises with ε, then falls", _rises_and_falls, model=model)
-        add("Figure 4", f"{name}: the best ε decreases with N", _best_radius_decreases, model=model)
+    for name in ROBUST:
+        add("Figure 4", f"{name}: MCC rises with ε, then falls", _rises_and_falls, model=name)
+        add("Figure 4", f"{name}: the best ε decreases with N", _best_radius_decreases, model=name)
     add("Figure 5", "Reliability approaches 1 as ε grows", _reliable)
     add("Figure 5", "The Gaussian scenario needs the smaller ε", _gaussian_reliable_first)
-    for model, name in _NAMES.items():
+    for name in ROBUST:
         text = f"Noise below 0.5 hurts {name} half as much as SAA"
-        add("Figure 6", text, _milder, True, model=model)
+        add("Figure 6", text, _milder, True, model=name)
         text = f"{name} beats SAA at every level of noise"
-        add("Figure 6", text, _better_in_noise, True, model=model)
+        add("Figure 6", text, _better_in_noise, True, model=name)
     add("Figure 6", "Noise changes DOG less than MCC", _dog_suffers_less)
     add("Table 2", "Larger p is better", _larger_norm_better)
     add("Table 2", "except p = ∞, worse than p = 4", _infinity_worse)
-    add("Table 2", "The values", _values, kind=SIMILARITY, metric="mcc")
-    for model, name in _NAMES.items():
-        nmi = {"kind": BLOCKS, "model": model, "metric": "nmi"}
-        text = f"{name} finds communities better for small N"
-        add("Table 3", text, _better, True, **nmi, sizes=_FEW)
-        add(
-            "Table 3",
-            f"{name}: less so for large N",
-            _shrinks,
-            True,
-            **nmi,
-            small=_FEW,
-            large=_MANY,
-        )
-    add("Table 3", "The values", _values, kind=BLOCKS, metric="nmi")
-    return found
+    add("Table 2", "The values", _values, kind=SIMILARITY)
+    for name in ROBUST:
+        nmi = {"kind": BLOCKS, "model": name, "metric": "nmi"}
+        add("Table 3", f"{name} finds communities better for small N", _better, True, **nmi)
+        add("Table 3", f"{name}: less so for large N", _shrinks, True, **nmi)
+    add("Table 3", "The values", _values, kind=BLOCKS)
+    return [check for check in found if place in ("", check.place)]
+
+
+def verdict_table(columns: Sequence[str], verdicts: Mapping[Check, Sequence[Finding]]) -> str:
+    """Return statements as a Markdown table, with a verdict for every way of choosing."""
+    rows = []
+    for check, findings in verdicts.items():
+        cells = [f"**{f.verdict}** {f.evidence}" if f.evidence else f.verdict for f in findings]
+        cells += [NOT_TRIED] * (len(columns) - len(cells))
+        rows.append([check.place, check.text, *cells])
+    return markdown_table(["", "the paper says", *columns], rows)

@@ -1,16 +1,26 @@
-"""Run the attacks on the judge and report them by set, table and constraint."""
+"""Run many attacks on the judge and report them by set, table and constraint.
+
+``make attacks`` runs it (``CASES=1000``). It writes to ``runs/stress-attacks``, resumes a run that
+was stopped, and exits with 1 if an answer or a bound is wrong.
+"""
 
 from __future__ import annotations
 
 import argparse
+import sys
+from pathlib import Path
 
 import pandas as pd
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "helpers"))
+
+from attacks import EXCESSES, FINEST, TOL, attack
+from hostile import CONSTRAINTS, DATA, draw_cases
+
 from experiments.measuring.digest import Source
+from experiments.measuring.options import add_output, whole
 from experiments.measuring.text import markdown_table
-from experiments.stress.adversarial.attack import EXCESSES, FINEST, TOL, attack
-from experiments.stress.adversarial.cases import CONSTRAINTS, DATA, draw_cases
-from experiments.study import Report, Run, Study
+from experiments.study import Report, Run, Study, command_line
 
 #: Descriptions of faults, by the column that counts them.
 _FAULTS = {
@@ -22,7 +32,7 @@ _FAULTS = {
 
 
 def _answer(run: Run, options: argparse.Namespace) -> Report:
-    rows = pd.DataFrame(run.trials(draw_cases(options.adversarial), attack, "attacks"))
+    rows = pd.DataFrame(run.trials(draw_cases(options.cases), attack, "attacks"))
     faults = {name: int(rows[column].sum()) for column, name in _FAULTS.items()}
     told = ", ".join(f"{count} {name}" for name, count in faults.items())
     return Report(
@@ -78,4 +88,23 @@ def _figures(group: pd.DataFrame) -> list[object]:
     ]  # fmt: skip
 
 
-ATTACKS = Study("stress-attacks", Source(("experiments.stress.adversarial.attack",)), _answer)
+#: Modules of the tests are named one by one; what they import from the packages follows.
+ATTACKS = Study(
+    "stress-attacks", Source(("tests.helpers.attacks", "tests.helpers.hostile")), _answer
+)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the attacks and return the exit code."""
+    parser = argparse.ArgumentParser("python tests/adversarial/campaign.py", description=__doc__)
+    parser.add_argument(
+        "--cases", type=whole(1, 1_000_000), default=1000, metavar="N",
+        help="number of problems (default: 1000)",
+    )  # fmt: skip
+    add_output(parser, ATTACKS.name)
+    options = parser.parse_args(arguments)
+    return ATTACKS.carry_out(options, command_line(parser, options))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -15,9 +15,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from hostile import Case, Instance, build
 from scipy import sparse
 
-from experiments.stress.adversarial.cases import Case, Instance, build
 from solvers import solve
 from wdro_cvx import Certificate, GraphProblem, Solution, Status, Verdict, judge
 from wdro_cvx.graphs.laplacian import edge_index, laplacian_from_weights, weights_from_laplacian

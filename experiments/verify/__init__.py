@@ -1,1 +1,0 @@
-"""``wdro verify``: check proof files in exact arithmetic."""
