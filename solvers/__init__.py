@@ -2,6 +2,7 @@
 
 import importlib
 import pkgutil
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from solvers.base import Solver, register, registered
@@ -18,19 +19,32 @@ from solvers.paper import (
 )
 from solvers.path import solve_path
 from solvers.qp import LaplacianQP, solve_laplacian_qp
-from solvers.selection.target_degree import NeighbourFit, solve_for_neighbours
 from solvers.solve import solve
 
 if TYPE_CHECKING:
     from solvers.estimator import RobustGraph
+    from solvers.selection.target_degree import NeighbourFit, solve_for_neighbours
 
-# The estimator alone needs scikit-learn, which takes longer to import than all of the rest.
-_LAZY = {"RobustGraph": "estimator"}
+# These hold no registered solver and import half of SciPy, so they are loaded when first asked for.
+# The digest of a result reads both of these (experiments/measuring/digest.py).
+_ON_DEMAND = ("estimator", "learned", "selection")
+_LAZY = {
+    "NeighbourFit": "selection.target_degree",
+    "RobustGraph": "estimator",
+    "solve_for_neighbours": "selection.target_degree",
+}
 
-# A file added to this package, or to a room of it, registers itself without a change here.
-for _module in pkgutil.walk_packages(__path__, f"{__name__}."):
-    if _module.name.rpartition(".")[2] not in _LAZY.values():
-        importlib.import_module(_module.name)
+
+def _import_all(path: Iterable[str], prefix: str) -> None:
+    """Import all other modules: a file added to a room registers itself without a change here."""
+    for module in pkgutil.iter_modules(path, prefix):
+        if module.name.removeprefix(f"{__name__}.") not in _ON_DEMAND:
+            found = importlib.import_module(module.name)
+            if module.ispkg:
+                _import_all(found.__path__, f"{module.name}.")
+
+
+_import_all(__path__, f"{__name__}.")
 
 __all__ = [
     "BlockDescent",

@@ -21,6 +21,24 @@ def test_rooms_import_no_heavy_library(room, allowed):
     assert set(done.stdout.split()) <= set(allowed)
 
 
+def test_rooms_without_registered_solvers_are_loaded_on_demand():
+    """Their code registers nothing, so results of registered solvers do not depend on it."""
+    code = """if True:
+        import importlib, pkgutil, sys, solvers
+        apart = tuple(f"solvers.{room}" for room in solvers._ON_DEMAND)
+        early = [name for name in sys.modules if name.startswith(apart)]
+        before = solvers.registered()
+        for module in pkgutil.walk_packages(solvers.__path__, "solvers."):
+            importlib.import_module(module.name)
+        late = [name for name in sys.modules if name.startswith(apart)]
+        print(len(early), len(late) > 10, solvers.registered() == before)
+    """
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["0", "True", "True"]
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -41,5 +59,7 @@ def test_a_folder_of_the_users_does_not_confuse_the_command(name, tmp_path):
 
 def test_the_estimator_is_there_when_asked_for():
     assert solvers.RobustGraph.__module__ == "solvers.estimator"
+    assert solvers.solve_for_neighbours.__module__ == "solvers.selection.target_degree"
+    assert solvers.NeighbourFit.__module__ == "solvers.selection.target_degree"
     with pytest.raises(AttributeError, match="no attribute 'Magic'"):
         _ = solvers.Magic

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -124,8 +125,8 @@ def relative_gap(value: float, bound: float, constant: float = 0.0, floor: float
     floor : float
         The least denominator, for values and bounds close to zero.
     """
-    if not (np.isfinite(value) and np.isfinite(bound)):
-        return np.inf
+    if not (math.isfinite(value) and math.isfinite(bound)):
+        return math.inf
     if not 0.0 <= constant <= value:
         constant = 0.0
     # A bound can fall below the constant by rounding only, which says nothing about the graph.

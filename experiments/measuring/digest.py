@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 from experiments.measuring.extensions import installed_files
 
@@ -26,8 +27,12 @@ LIBRARIES = (
 PACKAGES = ("wdro_cvx", "formulations", "solvers", "experiments")
 #: Modules that import this only draw; results do not depend on them.
 _DRAWS = "matplotlib"
-#: A package whose ``__init__`` calls one of these imports all its modules to register them.
+#: A package whose ``__init__`` calls one of these imports all its modules to register them, except
+#: those that it lists in a literal tuple ``_ON_DEMAND``.
 _IMPORTS_ALL = ("iter_modules", "walk_packages")
+#: Literals of an ``__init__``: the modules that it does not import, and the public names that it
+#: loads when they are asked for, with their modules.
+_ON_DEMAND, _LAZY = "_ON_DEMAND", "_LAZY"
 
 _WITH_DOCSTRINGS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -95,22 +100,40 @@ def modules_of(starts: Iterable[str]) -> set[str]:
 
 def _ours(name: str) -> Iterator[str]:
     """Yield the modules that a module imports from our packages, with their parent packages."""
-    names = {name, *_parsed(name).imports}
-    if _parsed(name).imports_all:
-        names |= {_name_of(file) for file in _path_of(name).parent.rglob("*.py")}
+    parsed = _parsed(name)
+    names = {name, *parsed.imports, *_loaded_lazily(parsed)}
+    if parsed.imports_all:
+        files = {_name_of(file) for file in _path_of(name).parent.rglob("*.py")}
+        apart = tuple(f"{name}.{module}." for module in parsed.on_demand)
+        names |= {file for file in files if not f"{file}.".startswith(apart)}
     wanted = {name.rsplit(".", cut)[0] for name in names for cut in range(name.count(".") + 1)}
     for module in sorted(wanted):
         if module.partition(".")[0] in PACKAGES and _path_of(module).is_file():
             yield module
 
 
+def _loaded_lazily(parsed: _Parsed) -> Iterator[str]:
+    """Yield the modules behind the lazy names of our packages that a module uses."""
+    for package in PACKAGES:
+        if package in parsed.imports and _path_of(package).is_file():
+            for name, module in _parsed(package).lazy:
+                if f"{package}.{name}" in parsed.imports or name in parsed.attributes:
+                    yield f"{package}.{module}"
+
+
 @dataclass(frozen=True)
 class _Parsed:
-    """The digest of a module's code, its imports, and whether it draws."""
+    """The digest of a module's code, its imports and attributes, and whether it draws.
+
+    ``on_demand`` and ``lazy`` are the literals of an ``__init__``.
+    """
 
     essence: str
     imports: frozenset[str]
+    attributes: frozenset[str]
     imports_all: bool
+    on_demand: tuple[str, ...]
+    lazy: tuple[tuple[str, str], ...]
     draws: bool
 
 
@@ -136,12 +159,27 @@ def _parse(path: Path, changed: int) -> _Parsed:
             imports |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
         elif isinstance(node, ast.Attribute):
             attributes.add(node.attr)
+    literals = _literals(tree) if path.name == "__init__.py" else {}
     return _Parsed(
         _digest(ast.dump(tree).encode()),
         frozenset(imports),
+        frozenset(attributes),
         path.name == "__init__.py" and not attributes.isdisjoint(_IMPORTS_ALL),
+        tuple(literals.get(_ON_DEMAND, ())),
+        tuple(literals.get(_LAZY, {}).items()),
         any(name.partition(".")[0] == _DRAWS for name in imports),
     )
+
+
+def _literals(tree: ast.Module) -> dict[str, Any]:
+    """Return the values of ``_ON_DEMAND`` and ``_LAZY`` if a module assigns them."""
+    return {
+        target.id: ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name) and target.id in (_ON_DEMAND, _LAZY)
+    }
 
 
 def _path_of(name: str) -> Path:

@@ -11,14 +11,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from solvers.bracket.run import Run
-from solvers.qp import LaplacianQP, QPSolution, solve_laplacian_qp
+from solvers.qp import LaplacianQP, QPSolution, climb, solve_laplacian_qp
 from solvers.qp.minimax import Master
 from wdro_cvx import Certificate, GraphProblem, Solution, WorstCase
 from wdro_cvx.moments.points import Moment, as_moment
 from wdro_cvx.solution import Status, relative_gap
 from wdro_cvx.validation import Array
 
-_QP_TOL = 1e-12
+#: The relative gap to which a QP is solved if its answer is final.
+QP_TOL = 1e-12
 
 
 @dataclass
@@ -60,7 +61,10 @@ class Incumbent:
         return worst, value
 
     def bound_by(
-        self, source: Array | Moment | WorstCase, start: tuple[Array, float] | None
+        self,
+        source: Array | Moment | WorstCase,
+        start: tuple[Array, float] | None,
+        tol: float = QP_TOL,
     ) -> QPSolution:
         """Solve the sample-average problem of a moment in the set; keep its bound if it is best.
 
@@ -68,12 +72,23 @@ class Incumbent:
         """
         self.check_clock()
         matrix = source.second_moment if isinstance(source, (Moment, WorstCase)) else source
-        answer = solve_laplacian_qp(self.quadratic(matrix), start, _QP_TOL)
-        if answer.bound > self.bound:
-            self.bound = answer.bound
-            moment = source.moment if isinstance(source, WorstCase) else as_moment(source)
-            self.certificate = Certificate(moment, answer.nu, answer.tau)
+        answer = solve_laplacian_qp(self.quadratic(matrix), start, tol)
+        self._keep(answer.bound, source, answer.nu, answer.tau)
         return answer
+
+    def bound_at(self, worst: WorstCase, multipliers: tuple[Array, float]) -> None:
+        """Keep the bound of a worst case at given multipliers if it is best; no QP is solved."""
+        point = climb(self.quadratic(worst.second_moment), multipliers, QP_TOL, 0).last
+        self._keep(point.value, worst, point.nu, point.level)
+
+    def _keep(
+        self, bound: float, source: Array | Moment | WorstCase, nu: Array, tau: float
+    ) -> None:
+        """Keep a bound and its certificate if it is best."""
+        if bound > self.bound:
+            self.bound = bound
+            moment = source.moment if isinstance(source, WorstCase) else as_moment(source)
+            self.certificate = Certificate(moment, nu, tau)
 
     def check_clock(self) -> None:
         """Raise OutOfTime if the limit has passed and there is an answer to end with."""

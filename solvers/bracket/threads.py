@@ -19,15 +19,17 @@ ONE_THREAD_UP_TO = 5000
 
 @cache
 def _controller() -> ThreadpoolController:
-    """Return the thread controller; finding the libraries takes longer than a small problem."""
-    return ThreadpoolController()
+    """Return BLAS's thread controller; finding the libraries takes longer than a small problem."""
+    return ThreadpoolController().select(user_api="blas")
 
 
 @contextmanager
 def right_threads(d: int) -> Iterator[None]:
     """Limit BLAS to one thread if the number of vertices d is small."""
-    if d > ONE_THREAD_UP_TO:
+    controller = _controller()
+    # Asking is far cheaper than setting the limit again, inside a caller's limit.
+    if d > ONE_THREAD_UP_TO or all(lib.num_threads == 1 for lib in controller.lib_controllers):
         yield
         return
-    with _controller().limit(limits=1, user_api="blas"):
+    with controller.limit(limits=1):
         yield

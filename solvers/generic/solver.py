@@ -13,7 +13,7 @@ import numpy as np
 
 from solvers.atoms import solve_atoms
 from solvers.base import Solver, register
-from solvers.bracket.incumbent import Incumbent
+from solvers.bracket.incumbent import QP_TOL, Incumbent
 from solvers.bracket.limits import MARGIN, OutOfTime, judged
 from solvers.bracket.run import Request, Settings, running
 from solvers.generic.bundle import bundle_ascent
@@ -27,6 +27,7 @@ from wdro_cvx.validation import Array, square_matrix, whole_number
 # If the risk is smooth at the optimum, a few steps suffice (measured: 2 to 40). A run that needs
 # more than this limit should use a method for nonsmooth risks.
 _SMOOTH_ITERATIONS = 60
+_FIRST_ACCURACY = 1e-3  # of the sample-average graph, from which the smooth phase starts
 _TRANSPORT_ITERATIONS = 5000  # usual: 10 to 50 of the interior point, 100 to 500 of ADMM
 # The patience of the smooth phase if an interior point follows. Measured for atoms at d = 6 to 100:
 # with 8 the median takes a quarter longer; with 2 one run in twenty goes on to the interior point
@@ -114,8 +115,11 @@ class CertifiedSolver(Settings, Solver):
 
     def _run(self, incumbent: Incumbent, start: Solution | None) -> None:
         problem = incumbent.problem
+        multipliers: tuple[Array, float] | None
         if start is None:
-            laplacian = incumbent.bound_by(_centre(problem), None).laplacian
+            tol = QP_TOL if problem.ambiguity.radius == 0.0 else _FIRST_ACCURACY
+            answer = incumbent.bound_by(_centre(problem), None, tol)
+            laplacian, multipliers = answer.laplacian, (answer.nu, answer.tau)
             if not np.isfinite(problem.regularisation(laplacian)):
                 # With logarithms, a QP that ends early may leave a vertex isolated. Starting from a
                 # graph without isolated vertices is easier.
@@ -126,8 +130,10 @@ class CertifiedSolver(Settings, Solver):
                 return
         else:
             laplacian = _feasible_start(problem, start)
+            multipliers = _multipliers_of(start, incumbent.run.unit)
         limit = self.max_iterations
-        proximal_descent(incumbent, laplacian, min(limit, _SMOOTH_ITERATIONS), _patience(problem))
+        smooth, patience = min(limit, _SMOOTH_ITERATIONS), _patience(problem)
+        proximal_descent(incumbent, laplacian, smooth, patience, multipliers)
         solve_transport(incumbent, min(limit - incumbent.iterations, _TRANSPORT_ITERATIONS))
         for method in (solve_atoms, solve_norm_ball, bundle_ascent):
             method(incumbent, limit - incumbent.iterations)
@@ -152,3 +158,12 @@ def _feasible_start(problem: GraphProblem, start: Solution) -> Array:
     """Return the Laplacian of another problem's solution, made feasible for this one."""
     laplacian = square_matrix("start.laplacian", start.laplacian, problem.d, ProblemError)
     return problem.prior.repaired(laplacian)
+
+
+def _multipliers_of(start: Solution, unit: float) -> tuple[Array, float] | None:
+    """Return the multipliers of another problem's solution, if it has any."""
+    certificate = start.certificate
+    if certificate is None or certificate.degree_multipliers is None:
+        return None
+    tau = certificate.trace_multiplier
+    return None if tau is None else (certificate.degree_multipliers / unit**2, tau / unit**2)

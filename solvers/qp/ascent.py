@@ -16,6 +16,7 @@ from typing import Generic, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
+from scipy.linalg import lapack
 
 from wdro_cvx.solution import relative_gap
 from wdro_cvx.validation import Array
@@ -58,16 +59,13 @@ class Curvature:
 
     def direction(self, grad_nu: Array, grad_tau: float) -> tuple[Array, float]:
         """Return the Newton step, by a Cholesky factor in ν and elimination of the rest."""
-        np.fill_diagonal(self.edges, self.counts + self.vertices)
-        # The transpose is in LAPACK's column-major order, so nothing is copied.
-        factor = linalg.cho_factor(self.edges.T, overwrite_a=True, check_finite=False)
+        edges = self.edges
+        edges.flat[:: len(edges) + 1] = self.counts + self.vertices
         sides = [self.unit * grad_nu, self.counts]
         if self.bump is not None:
             sides.append(self.bump[1])
-        right = np.column_stack(sides).astype(self.edges.dtype, copy=False)
-        solved = linalg.cho_solve(factor, right, overwrite_b=True, check_finite=False)
-        free, pulled, *bumped = solved.T.astype(float, copy=False)
-        pivot = self.counts.sum() / 2 + self.tau - float(self.counts @ pulled)
+        free, pulled, *bumped = _solved(edges, np.array(sides, edges.dtype))
+        pivot = float(self.counts.sum()) / 2 + self.tau - float(self.counts @ pulled)
         push = self.unit * grad_tau + float(self.counts @ free)
         if self.bump is None:
             d_tau = float(push / pivot) if pivot > 0.0 else float(np.sign(push)) * self.reach
@@ -82,6 +80,17 @@ class Curvature:
         d_tau = float(push / pivot) if pivot > 0.0 else float(np.sign(push)) * self.reach
         d_nu = free + d_tau * pulled - share * (float(b_nu @ free) + cross * d_tau) * bent
         return d_nu, d_tau
+
+
+def _solved(matrix: NDArray[np.floating], sides: NDArray[np.floating]) -> Array:
+    """Solve for the rows of ``sides``, in place, with the lower triangle of a positive matrix."""
+    # LAPACK itself, because SciPy's checks take longer than a small system. The transposes are in
+    # its column-major order, so nothing is copied.
+    solve = lapack.dposv if matrix.dtype == float else lapack.sposv
+    _, solved, info = solve(matrix.T, sides.T, overwrite_a=1, overwrite_b=1)
+    if info != 0:
+        raise linalg.LinAlgError("the matrix is not positive definite")
+    return np.asarray(solved.T, float)
 
 
 class DualPoint(Protocol):
@@ -154,7 +163,7 @@ def maximise(point: P, tol: float, max_steps: int, watch: Watch | None = None) -
     """Maximise a dual to the relative gap ``tol``, or until rounding prevents an increase."""
     best, value, steps = point, point.primal_value(), 0
     history = [(value, point.value)]
-    while (gap := _gap(value, point)) > tol and steps < max_steps:
+    while (gap := relative_gap(value, point.value, floor=point.floor)) > tol and steps < max_steps:
         moved = _newton_step(point, gap)
         if moved is None:
             break
@@ -166,13 +175,6 @@ def maximise(point: P, tol: float, max_steps: int, watch: Watch | None = None) -
         if watch is not None and watch(value, point.value):
             break
     return Ascent(best, value, point, steps, history)
-
-
-def _gap(value: float, point: DualPoint) -> float:
-    gap = relative_gap(value, point.value)
-    if point.floor == 0.0 or not np.isfinite(gap):
-        return gap
-    return (value - point.value) / max(abs(value), abs(point.value), point.floor)
 
 
 def _newton_step(point: P, gap: float) -> P | None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from solvers.qp.ascent import Curvature
 from solvers.qp.qp import LaplacianQP, edge_gains
@@ -39,11 +40,12 @@ _LARGE = 200  # vertices; below, the factorisation does not dominate the time
 _HELD = 1e-4  # least spring per active edge of a vertex; the error of a step is then about 1e-3
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class QuadraticPoint:
     """A QP's dual at (ν, τ). ``prices`` is ``4β·w`` as a symmetric matrix.
 
-    ``tau`` and ``gains`` are relative to ``base``, the cost of the cheapest edge.
+    ``tau`` and ``gains`` are relative to ``base``, the cost of the cheapest edge. ``total`` is the
+    sum of the ``degrees``, and ``square`` that of the squared prices.
     """
 
     qp: LaplacianQP
@@ -53,6 +55,7 @@ class QuadraticPoint:
     tau: float
     prices: Array
     degrees: Array
+    total: float
     square: float
     value: float
 
@@ -80,8 +83,7 @@ class QuadraticPoint:
         rule = prior.trace
         grad_tau = 0.0
         if not rule.free:
-            total = float(self.degrees.sum()) / (2 * unit)
-            grad_tau = rule.target / 2 - 2 * rule.curvature * self.tau - total
+            grad_tau = rule.target / 2 - 2 * rule.curvature * self.tau - self.total / (2 * unit)
         return self.degrees / unit - prior.degrees(self.nu), grad_tau
 
     def curvature(self) -> Curvature:
@@ -89,14 +91,20 @@ class QuadraticPoint:
         prior = self.qp.prior
         rule, unit = prior.trace, 4 * prior.beta
         springs = unit * prior.spring(self.nu)
-        edges = (self.prices > 0.0).astype(np.float32)  # enough for zeros and ones
-        counts = (edges @ np.ones(self.nu.size, edges.dtype)).astype(float)
-        # Single precision is also enough for a step in a large system if the springs hold every
-        # vertex: the condition number is at most twice this ratio.
-        held = float(np.min(springs)) >= _HELD * float(counts.max())
-        single = held and self.nu.size >= _LARGE
+        active = self.prices > 0.0
+        edges: NDArray[np.floating]
+        if self.nu.size < _LARGE:
+            edges = active.astype(float)
+            counts = edges @ np.ones(self.nu.size)
+        else:
+            edges = active.astype(np.float32)  # enough for zeros and ones
+            counts = (edges @ np.ones(self.nu.size, edges.dtype)).astype(float)
+            # Single precision is also enough for a step in a large system if the springs hold every
+            # vertex: the condition number is at most twice this ratio.
+            if float(np.min(springs)) < _HELD * float(counts.max()):
+                edges = edges.astype(float)
         return Curvature(
-            edges=edges if single else edges.astype(float),
+            edges=edges,
             counts=counts,
             vertices=springs,
             tau=np.inf if rule.free else 2 * unit * rule.curvature,
@@ -110,7 +118,7 @@ class QuadraticPoint:
         On active edges ``C_ij = τ - ν_i - ν_j - prices_ij``, so no sum over edges is needed.
         """
         prior, scale = self.qp.prior, self._scale()
-        if not self.degrees.any():
+        if self.total == 0.0:
             return np.inf if prior.trace.fixed or prior.alpha > 0.0 else prior.trace.penalty(0.0)
         degrees = scale * self.degrees
         if prior.alpha > 0.0 and degrees.min() <= 0.0:
@@ -119,24 +127,23 @@ class QuadraticPoint:
         value += prior.kappa * float(degrees @ degrees)
         if prior.alpha > 0.0:
             value -= prior.alpha * float(np.log(degrees).sum())
-        return value + prior.trace.penalty(float(degrees.sum()))
+        return value + prior.trace.penalty(scale * self.total)
 
     def laplacian(self) -> Array:
         """Return the feasible Laplacian of this point."""
         scale = self._scale()
         laplacian = self.prices * -scale
-        np.fill_diagonal(laplacian, self.degrees * scale)
+        laplacian.flat[:: len(laplacian) + 1] = self.degrees * scale
         return laplacian
 
     def _cost(self) -> float:
         """Return ``⟨M, L⟩`` with the prices as weights."""
-        total = float(self.degrees.sum())
         paid = float(self.nu @ self.degrees) + self.square / 2
-        return (self.base + self.tau) * total / 2 - paid
+        return (self.base + self.tau) * self.total / 2 - paid
 
     def _scale(self) -> float:
         """Return the factor from prices to feasible weights; the best one if the trace is free."""
-        prior, total = self.qp.prior, float(self.degrees.sum())
+        prior, total = self.qp.prior, self.total
         if total == 0.0:
             return 1.0 / (4 * prior.beta)
         if prior.trace.fixed:
@@ -152,7 +159,7 @@ class QuadraticPoint:
 
 def _evaluate(qp: LaplacianQP, gains: Array, base: float, nu: Array, tau: float) -> QuadraticPoint:
     half = tau / 2 - nu
-    prices = np.add.outer(half, half)
+    prices = half[:, np.newaxis] + half
     prices += gains
     np.maximum(prices, 0.0, out=prices)
     degrees = prices @ np.ones(nu.size)
@@ -166,4 +173,5 @@ def _evaluate(qp: LaplacianQP, gains: Array, base: float, nu: Array, tau: float)
             return _evaluate(qp, gains, base, nu, better)
     value = -square / (16 * prior.beta) - prior.conjugate(nu)
     value += (tau + base) * rule.target / 2 - rule.curvature * tau**2
-    return QuadraticPoint(qp, gains, base, nu, tau, prices, degrees, square, value)
+    total = float(degrees.sum())
+    return QuadraticPoint(qp, gains, base, nu, tau, prices, degrees, total, square, value)

@@ -77,6 +77,6 @@ def edge_gains(moment: Array) -> Array:
     """Return ``-𝒯*M`` as a symmetric matrix over edges, with ``-∞`` on the diagonal."""
     diagonal = np.diagonal(moment)
     gains = moment + moment.T
-    gains -= np.add.outer(diagonal, diagonal)  # this order keeps it symmetric under rounding
-    np.fill_diagonal(gains, -np.inf)
+    gains -= diagonal[:, np.newaxis] + diagonal  # this order keeps it symmetric under rounding
+    gains.flat[:: len(gains) + 1] = -np.inf
     return gains

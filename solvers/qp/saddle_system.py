@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
+from scipy.linalg import lapack
 
 from solvers.qp.saddle_model import SaddleModel
 from wdro_cvx.validation import Array
@@ -150,17 +151,18 @@ def _positive_solver(matrix: Array) -> Callable[[Array], Array]:
     scaled = matrix * scale[:, np.newaxis] * scale
     shift = _SHIFT
     for _ in range(_MAX_SHIFTS):
-        try:
-            factor = linalg.cho_factor(scaled, lower=True, check_finite=False)
+        # LAPACK itself, because SciPy's checks take longer than a small system.
+        factor, info = lapack.dpotrf(scaled, lower=1, clean=0)
+        if info == 0:
             break
-        except linalg.LinAlgError:
-            scaled[np.diag_indices_from(scaled)] += shift
-            shift *= 10.0
+        scaled[np.diag_indices_from(scaled)] += shift
+        shift *= 10.0
     else:
         raise linalg.LinAlgError("no shift within reason makes the system positive definite")
 
     def solve(right: Array) -> Array:
-        rows = scale if right.ndim == 1 else scale[:, np.newaxis]
-        return np.asarray(rows * linalg.cho_solve(factor, rows * right, check_finite=False))
+        columns = right.reshape(right.shape[0], -1) * scale[:, np.newaxis]
+        solved, _ = lapack.dpotrs(factor, columns, lower=1)
+        return np.asarray((solved * scale[:, np.newaxis]).reshape(right.shape))
 
     return solve

@@ -74,6 +74,49 @@ def test_a_new_registered_file_changes_it(root):
     assert TRIAL.digest() != before
 
 
+@pytest.fixture
+def on_demand(root):
+    """A package that loads a room only when a public name of it is asked for."""
+    (root / "solvers/room").mkdir()
+    (root / "solvers/room/__init__.py").write_text("")
+    (root / "solvers/room/inner.py").write_text("Inner = 1\n")
+    (root / "solvers/roomy.py").write_text("ROOMY = 1\n")
+    text = FILES["solvers/__init__.py"]
+    literals = '_ON_DEMAND = ("room",)\n_LAZY = {"Inner": "room.inner"}\n'
+    (root / "solvers/__init__.py").write_text(text + literals)
+    return root / "experiments/trial.py"
+
+
+def test_a_room_that_is_loaded_on_demand_counts_only_for_those_who_use_it(on_demand):
+    modules = modules_of(["experiments.trial"])
+    assert "solvers.roomy" in modules
+    assert not any(name.startswith("solvers.room.") for name in modules)
+    assert "solvers.room" not in modules
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from solvers import Inner\n",
+        "import solvers\n\ndef run():\n    return solvers.Inner\n",
+        "from solvers.room.inner import Inner\n",
+    ],
+)
+def test_a_lazy_name_stands_for_its_module(on_demand, text):
+    on_demand.write_text(text)
+    assert "solvers.room.inner" in modules_of(["experiments.trial"])
+
+
+def test_measured_results_do_not_depend_on_the_estimator():
+    from experiments.compare.study import MEASURED
+
+    apart = ("solvers.estimator", "solvers.learned", "solvers.selection")
+    modules = modules_of(MEASURED)
+    assert not any(name.startswith(apart) for name in modules)
+    assert "solvers.generic.solver" in modules
+    assert "solvers.estimator" in modules_of(["experiments.studies.validate.methods"])
+
+
 def test_libraries_extensions_and_data_are_part_of_it(root, monkeypatch):
     table, plugin = root / "table.csv", root / "plugin.py"
     table.write_text("1")

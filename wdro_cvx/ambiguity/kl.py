@@ -8,10 +8,10 @@ Waegenaere, Melenberg and Rennen, Management Science 2013).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import xlogy
 
 from wdro_cvx.ambiguity.base import register_ambiguity
@@ -21,6 +21,8 @@ from wdro_cvx.validation import Array
 # Distinct losses in [0, 1] differ by at least a rounding unit. At this sharpness only the largest
 # keep weight.
 _SHARPEST = 1e20
+_MAX_STEPS = 100  # Newton takes about six
+_LAST_STEP = 1e-9  # Newton squares the error, so the next one would be at rounding level
 _LARGEST_SCORE = 300.0  # the square of its exponential does not overflow
 
 
@@ -57,20 +59,31 @@ class KLBall(ReweightingBall):
         if self.radius >= self.divergence(hard):
             return hard, 0.0
 
-        def excess(log_sharpness: float) -> float:
-            return self.divergence(_tilted(deficits, np.exp(log_sharpness))) - self.radius
-
         # The variance of numbers in [0, 1] is at most 1/4, so this is a lower bound.
-        low = 0.5 * np.log(8.0 * self.radius)
-        stride = 1.0
-        while excess(low + stride) < 0.0:
-            if low + stride > np.log(_SHARPEST):
+        low, high = 0.5 * math.log(8.0 * self.radius), math.log(_SHARPEST)
+        place, settled = low, False
+        for _ in range(_MAX_STEPS):
+            sharpness = math.exp(place)
+            ratios = _tilted(deficits, sharpness)
+            spent = self.divergence(ratios)
+            low, high = (place, high) if spent < self.radius else (low, place)
+            if settled or not low < high:
+                break
+            # Newton on the logarithm of the divergence. In that of the sharpness it is nearly
+            # linear at first and bends down later, so that steps from the left hardly overshoot.
+            weighted = ratios * deficits
+            slope = float(weighted @ deficits) - float(weighted.sum()) ** 2 / losses.size
+            slope *= sharpness**2 / losses.size
+            step = math.inf
+            if spent > 0.0 and slope > 0.0:
+                step = spent / slope * math.log(self.radius / spent)
+            inside = low < place + step < high
+            settled = inside and abs(step) <= _LAST_STEP
+            place = place + step if inside else (low + high) / 2
+        else:
+            if high == math.log(_SHARPEST):
                 return hard, 0.0
-            stride *= 2.0
-        high = low + stride
-        root = low if excess(low) >= 0.0 else brentq(excess, low, high, xtol=1e-15, rtol=1e-14)
-        sharpness = float(np.exp(root))
-        return _tilted(deficits, sharpness), spread / sharpness
+        return ratios, spread / sharpness
 
     def ceiling(self, losses: Array, ratios: Array, multiplier: float) -> float:
         """Return ``εt + t log mean exp(l/t)``, which is at least the risk for every t."""

@@ -14,7 +14,6 @@ from functools import lru_cache
 
 import numpy as np
 from scipy import linalg
-from scipy.optimize import nnls
 
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.validation import Array
@@ -93,6 +92,8 @@ def density_ratios(nominal: Nominal, second_moment: Array, link: Link) -> Iterat
     # If some samples have weight zero, rounding may leave no solution. The nearest nonnegative
     # ratios identify these samples.
     with suppress(RuntimeError):  # an iteration limit
+        from scipy.optimize import nnls  # slow to import, and seldom needed
+
         yield frame.polished(moment, nnls(frame.basis.T, seen)[0])
 
 

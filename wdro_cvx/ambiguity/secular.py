@@ -9,12 +9,14 @@ to λmax. If the top eigenspace carries no mass, the equation may have no root. 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from wdro_cvx.validation import Array
 
+_EPS = float(np.finfo(float).eps)
 _MAX_STEPS = 100  # Newton is monotone and takes about five.
 
 
@@ -57,12 +59,13 @@ def solve_secular(eigenvalues: Array, masses: Array, radius: float) -> SecularRo
         shift = 0.0
     for _ in range(_MAX_STEPS):
         ratios = amplitudes / (shift + gaps)
-        norm = float(np.linalg.norm(ratios))
-        slope = float(np.sum(ratios**2 / (shift + gaps)))
+        squares = ratios * ratios
+        square = float(squares.sum())
+        slope = float((squares / (shift + gaps)).sum())
         if slope == 0.0:  # the squares underflow
             break
-        step = (norm / radius - 1.0) * norm**2 / slope
-        if not step > 2 * np.finfo(float).eps * shift:
+        step = (math.sqrt(square) / radius - 1.0) * square / slope
+        if not step > 2 * _EPS * shift:
             break
         shift += step
     return SecularRoot(top + shift, shift, 0.0)

@@ -12,7 +12,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq, minimize
 
 from wdro_cvx.validation import Array
 
@@ -34,6 +33,8 @@ def split_moment(matrix: Array, mean: Array, mean_radius: float, rest_radius: fl
 
     Every split gives an upper bound of the distance; the best split found is returned.
     """
+    from scipy.optimize import brentq, minimize  # slow to import, and only needed here
+
     gap = matrix - np.outer(mean, mean)
     size = float(np.linalg.norm(gap))
     found = MomentSplit(mean, None)

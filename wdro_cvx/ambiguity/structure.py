@@ -15,7 +15,6 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
-from scipy.optimize import minimize_scalar
 
 from wdro_cvx.moments.points import ReweighedMoment
 from wdro_cvx.validation import Array
@@ -92,6 +91,8 @@ class Transport:
 
     def risk(self, laplacian: Array) -> float:
         """Return ``R(L)`` by a search over γ, independent of the sets' own worst cases."""
+        from scipy.optimize import minimize_scalar  # slow to import, and only needed here
+
         centre = self.reach * float(np.linalg.norm(laplacian))
         if self.rest is not None:
             centre += float(np.vdot(self.rest, laplacian))

@@ -96,22 +96,22 @@ def worst_transport(rows: Array, laplacian: Array, radius: float) -> WorstTransp
     d = laplacian.shape[0]
     if radius == 0.0:
         return WorstTransport(0.0, np.inf, rows, None, np.eye(d), np.ones(d))
-    values, vectors = linalg.eigh(laplacian, driver="evd", check_finite=False)
+    values, vectors = np.linalg.eigh(laplacian)
     if values[-1] <= 0.0:
         return WorstTransport(0.0, np.inf, rows, None, vectors, np.ones(d))
     spectral = rows @ vectors
-    masses = np.einsum("ij,ij->j", spectral, spectral)
+    masses = np.square(spectral).sum(axis=0)
     root = solve_secular(values, masses, radius)
     # A direction without mass does not move; stretch 1 avoids 0/0 there.
     distances = root.shift + (values[-1] - values)
-    live = masses * values**2 > 0.0
-    stretch = np.where(live, root.multiplier / np.where(live, distances, 1.0), 1.0)
-    premium = root.multiplier * radius**2 + float(
-        np.sum(masses[live] * values[live] ** 2 / distances[live])
-    )
+    pushes = masses * values**2
+    live = pushes > 0.0
+    safe = np.where(live, distances, 1.0)
+    stretch = np.where(live, root.multiplier / safe, 1.0)
+    premium = root.multiplier * radius**2 + float((pushes / safe).sum())
     moved = (spectral * stretch) @ vectors.T
     spread = np.sqrt(root.leftover) * vectors[:, -1] if root.leftover > 0.0 else None
-    pull = np.where(live, values / np.where(live, distances, 1.0), 0.0)
+    pull = np.where(live, values / safe, 0.0)
     return WorstTransport(premium, root.multiplier, moved, spread, vectors, stretch, radius, pull)
 
 

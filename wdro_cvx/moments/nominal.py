@@ -216,7 +216,7 @@ class Nominal:
         factor.flags.writeable = False
         return factor
 
-    @property
+    @cached_property
     def accumulation(self) -> float:
         """A bound of the relative rounding error of sums over vertices and samples.
 

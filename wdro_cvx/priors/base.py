@@ -91,12 +91,16 @@ class DegreePrior:
 
     def conjugate(self, nu: Array) -> float:
         """Return ``Σ φ*(ν_i)``, with ``φ*(ν) = max νu - φ(u)``."""
+        if self.alpha == 0.0:
+            return float(nu @ nu) / (4 * self.kappa)
         degrees = self.degrees(nu)
         total = float(nu @ degrees) - self.kappa * float(degrees @ degrees)
-        return total if self.alpha == 0.0 else total + self.alpha * float(np.log(degrees).sum())
+        return total + self.alpha * float(np.log(degrees).sum())
 
     def spring(self, nu: Array) -> Array:
         """Return the derivative of :meth:`degrees`, ``1/φ''``."""
+        if self.alpha == 0.0:
+            return np.full(nu.shape, 0.5 / self.kappa)
         return 1.0 / self.bend(self.degrees(nu))
 
     def step_limit(self, nu: Array, step: Array) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 
 @dataclass(frozen=True)
@@ -17,17 +18,17 @@ class TraceRule:
     target: float
     stiffness: float
 
-    @property
+    @cached_property
     def fixed(self) -> bool:
         """Whether the trace is a constraint."""
         return math.isinf(self.stiffness)
 
-    @property
+    @cached_property
     def free(self) -> bool:
         """Whether the trace is neither fixed nor penalised."""
         return self.stiffness == 0.0
 
-    @property
+    @cached_property
     def curvature(self) -> float:
         """``1/16β`` for a penalty β; 0 for a fixed or free trace."""
         return 0.0 if self.fixed or self.free else 1.0 / (16.0 * self.stiffness)

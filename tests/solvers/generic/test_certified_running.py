@@ -46,9 +46,9 @@ def test_the_callback_sees_the_gap_close(problem):
     assert all(row.bound <= solution.value for row in seen)
     last = seen[-1]
     assert last.iteration == solution.iterations
-    # The solution's figures are the judge's, rounded outwards.
+    # The solution's figures are the judge's, rounded outwards; its τ may be better.
     assert last.value == pytest.approx(solution.value, rel=1e-11)
-    assert last.bound == pytest.approx(solution.bound, rel=1e-11)
+    assert last.bound * (1 - 1e-11) <= solution.bound
     assert [row["value"] for row in solution.history] == [row.value for row in seen]
 
 

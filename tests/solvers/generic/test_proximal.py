@@ -17,9 +17,17 @@ class Watched(Incumbent):
         self.__dict__.setdefault("seen", {})[id(worst)] = worst, value
         return worst, value
 
-    def bound_by(self, source, start):
-        self.__dict__.setdefault("taken", []).append(self.seen[id(source)][1])
-        return super().bound_by(source, start)
+    def bound_by(self, source, start, tol):
+        self.note(source)
+        return super().bound_by(source, start, tol)
+
+    def bound_at(self, worst, multipliers):
+        self.note(worst)
+        super().bound_at(worst, multipliers)
+
+    def note(self, worst):
+        taken = self.__dict__.setdefault("taken", {})
+        taken[id(worst)] = self.seen[id(worst)][1]
 
 
 def test_a_step_that_gains_nothing_is_not_taken():
@@ -36,7 +44,7 @@ def test_a_step_that_gains_nothing_is_not_taken():
         watched = Watched(GraphProblem(nominal, ball, eta))
         watched.tol = 1e-9
         proximal_descent(watched, watched.problem.prior.start(d), 60)
-        values = watched.taken
+        values = list(watched.taken.values())
         assert len(values) >= 2
         for step in range(1, len(values)):
             assert values[step] < max(values[max(0, step - MEMORY) : step])
