@@ -124,7 +124,7 @@ export function figure({ points, marks, measure }, methods, width, target, ink) 
   const isGap = measure === "gap";
   const inView = drawn.map(({ y }) => y);
   const plot = Plot.plot({
-    className: "plot", width, height: Math.max(needed, Math.min(460, Math.max(300, width * 0.55))), marginLeft: set.left, marginRight: set.margin, insetLeft: 14, insetRight: marks.length ? 3.5 * set.font : 14, grid: true,
+    className: "plot", width, height: Math.max(needed, Math.min(460, Math.max(300, width * 0.55))), marginLeft: set.left, marginRight: set.margin, insetLeft: 14, insetRight: marks.length ? 3.5 * set.font : 14, insetTop: marks.length ? 2 * set.font : 0, grid: true,
     ariaLabel: `${label} against the number of vertices`,
     x: { type: "log", label: "vertices d", labelAnchor: "center", ticks: sizes.length ? spaced(sizes, width - set.left - set.margin - 4.5 * set.font) : [], tickFormat: (d) => String(d), domain: sizes.length > 1 ? d3.extent(sizes) : sizes.length ? [sizes[0] / 2, sizes[0] * 2] : [1, 10] },
     y: { type: "log", label, tickFormat: (value) => figures(value, 1), ...heights(isGap ? [...inView, target] : inView) },
