@@ -5,8 +5,9 @@ from instances import random_nominal
 
 from solvers.bracket.incumbent import Incumbent
 from solvers.control.spectral import MEMORY
-from solvers.generic.proximal import proximal_descent
-from wdro_cvx import GraphProblem, MomentBall
+from solvers.generic.proximal import _shifted, proximal_descent
+from solvers.qp import solve_laplacian_qp
+from wdro_cvx import GraphProblem, LogDegree, MomentBall
 
 
 class Watched(Incumbent):
@@ -48,3 +49,16 @@ def test_a_step_that_gains_nothing_is_not_taken():
         assert len(values) >= 2
         for step in range(1, len(values)):
             assert values[step] < max(values[max(0, step - MEMORY) : step])
+
+
+def test_a_step_from_the_optimum_of_its_moment_starts_at_its_solution():
+    """The proximal term moves the multipliers by ρ times the degrees, and nothing else."""
+    nominal = random_nominal(np.random.default_rng(0), 8, 20)
+    for options in ({"eta": 0.3}, {"prior": LogDegree(1.0, 0.3)}):
+        incumbent = Incumbent(GraphProblem(nominal, MomentBall(0.5), **options))
+        answer = incumbent.bound_by(nominal.second_moment, None)
+        step = incumbent.quadratic(nominal.second_moment, 2.0, answer.laplacian)
+        start = _shifted((answer.nu, answer.tau), 2.0, answer.laplacian)
+        found = solve_laplacian_qp(step, start, 1e-9)
+        assert found.steps == 0
+        np.testing.assert_allclose(found.laplacian, answer.laplacian, atol=1e-6)
