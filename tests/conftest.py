@@ -8,11 +8,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 import pytest
+from effort import PROFILES
 from hypothesis import HealthCheck, settings
 from products import covering, values_of
 
-# How many examples a property is tried with: "quick" by `make test`, "full" by `make test-all`.
-for profile, examples in {"quick": 20, "full": 50}.items():
+for profile, examples in PROFILES.items():
     settings.register_profile(
         profile,
         max_examples=int(os.environ.get("FUZZ_EXAMPLES", examples)),  # `make fuzz` sets it

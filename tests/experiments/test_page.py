@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -85,7 +86,7 @@ def test_bundles_hold_every_module_once_after_what_it_imports(entry):
 # --- The document --------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=30))
 def test_no_name_can_begin_markup_and_every_name_comes_back(name):
     hostile = f"{name}</script><!--<script>{name}\u2028&"

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from instances import dimensions, paper_problem, seeds
 from moments import EXPONENTS, KINDS, bounded_problem, check_solved, etas, penalties, radii
@@ -27,7 +28,7 @@ def test_the_value_with_bounds_is_the_conic_one(p, kind, penalty):
     assert solution.value == pytest.approx(reference.value, rel=1e-6)  # as without bounds
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     seeds, dimensions, st.sampled_from([*EXPONENTS, 1.01, 100.0]), radii, etas, penalties,
     st.sampled_from(KINDS), st.sampled_from([0.3, 1.0, 7.0]), st.sampled_from([1, 10]),

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.studies.validate.trials import contains
@@ -129,7 +130,7 @@ def test_rows_that_are_all_alike_leave_nothing_to_distrust():
     assert bootstrap_radius(Signals(np.outer([1, -1, 1, 1, -1], row)), WassersteinBall(0.0)) < 1e-6
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(
     st.integers(0, 10**6),
     st.sampled_from(
