@@ -40,7 +40,10 @@ def test_random_problems_with_bounds_are_solved(seed, d, p, radius, eta, penalty
 
 
 @pytest.mark.parametrize("unit", [1e-3, 1e3])
-@pytest.mark.parametrize(("p", "penalty"), [(1.01, None), (1.05, 1e4), (4 / 3, 100.0)])
+@pytest.mark.parametrize(
+    ("p", "penalty"),
+    [pytest.param(1.01, None, marks=pytest.mark.slow), (1.05, 1e4), (4 / 3, 100.0)],
+)
 def test_prices_that_bend_next_to_nothing(p, penalty, unit):
     """Nearly all weights at a bound: without proximal stages this takes hundreds of steps."""
     problem = bounded_problem(0, 30, "mixed", MomentBall(20.0, p=p), 5e-4, penalty).scaled(unit)
