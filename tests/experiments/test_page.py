@@ -191,7 +191,8 @@ def test_evidence_that_is_too_large_is_left_out_and_missed(monkeypatch):
     assert all(point["moment"] is None for point in lacking)
 
 
-def test_undecided_edges_are_those_of_the_brackets():
+def test_undecided_edges_are_those_of_the_brackets(monkeypatch):
+    monkeypatch.setattr(path, "_GRIDS", ((500, 3, 1),))
     stated = problem(d=12, n=6)
     rough = solve(stated, 1e-2)
     point = path._judged(0, 0, stated, rough)
@@ -230,6 +231,7 @@ def test_a_graph_without_edges_has_a_layout(d):
 @pytest.mark.parametrize("tol", [pytest.param(1e-2, marks=pytest.mark.slow), 1e-8])
 def test_large_graphs_keep_their_verdict_and_the_brackets_of_listed_pairs(monkeypatch, tol):
     monkeypatch.setattr(path, "SPARSE_FROM", 10)
+    monkeypatch.setattr(path, "_GRIDS", ((500, 3, 1),))
     stated = problem(d=30, n=10)
     answer = solve(stated, tol)
     answer = replace(answer, laplacian=sparse.csr_array(answer.laplacian))
