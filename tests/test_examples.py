@@ -27,13 +27,9 @@ PROMISES = {
 }
 #: The documentation site runs every example; these take seconds, and run here by make test-all.
 SLOW = {
-    "choose_radius",
-    "edge_confidence",
-    "large_graph",
-    "learned_map",
-    "new_variant",
-    "radius_path",
-}
+    "certified_edges", "choose_radius", "communities", "edge_confidence", "large_graph",
+    "learned_map", "new_variant", "radius_path",
+}  # fmt: skip
 SHELL = "certificate"
 CASES = [
     pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem in SLOW else [])

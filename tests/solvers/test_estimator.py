@@ -29,11 +29,17 @@ from wdro_cvx import (
 ETA = 0.05  # not the default
 
 
-# None is expected to fail; one skips itself unless SCIPY_ARRAY_API is set. Their tables are noise,
-# which may well have its best radius at the end of the candidates.
+# None is expected to fail; one skips itself unless SCIPY_ARRAY_API is set.
+@parametrize_with_checks([RobustGraph(0.1, ambiguity="moment")])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+# Their tables are noise, which may well have its best radius at the end of the candidates.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::solvers.selection.radius.ChoiceWarning")
-@parametrize_with_checks([RobustGraph(), RobustGraph(0.1, ambiguity="moment")])
-def test_scikit_learn_checks(estimator, check, cheap_choice):
+@parametrize_with_checks([RobustGraph()])
+def test_scikit_learn_checks_with_the_default_radius(estimator, check, cheap_choice):
     check(estimator)
 
 
