@@ -186,6 +186,14 @@ def test_no_pair_that_pays_is_missed(seed, d, size):
     assert {(int(i), int(j)) for i, j in paying} <= found
 
 
+def test_a_pair_that_pays_after_rounding_is_found():
+    """Its cost is 1; if both rows were moved by 0.01 it may be 0.98², which is below τ."""
+    columns, nu = np.array([[0.0, 0.0], [1.0, 0.0]]), np.zeros(2)
+    assert pairs_below(columns, nu, 0.97, 10)[0].size == 0
+    heads, tails = pairs_below(columns, nu, 0.97, 10, np.full(2, 0.01))
+    assert (heads.tolist(), tails.tolist()) == ([0], [1])
+
+
 def test_pairs_of_different_blocks_are_found(monkeypatch):
     columns = np.random.default_rng(0).standard_normal((23, 4))
     whole = pairs_below(columns, np.zeros(23), 3.0, 1000)
