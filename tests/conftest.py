@@ -1,3 +1,4 @@
+import gc
 import os
 from collections import defaultdict
 
@@ -8,11 +9,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 import pytest
+from effort import PROFILES
 from hypothesis import HealthCheck, settings
 from products import covering, values_of
 
-# How many examples a property is tried with: "quick" by `make test`, "full" by `make test-all`.
-for profile, examples in {"quick": 20, "full": 50}.items():
+for profile, examples in PROFILES.items():
     settings.register_profile(
         profile,
         max_examples=int(os.environ.get("FUZZ_EXAMPLES", examples)),  # `make fuzz` sets it
@@ -21,6 +22,17 @@ for profile, examples in {"quick": 20, "full": 50}.items():
         suppress_health_check=[HealthCheck.too_slow],
     )
 settings.load_profile("quick")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Do not look for garbage among modules and tests, which stay to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -54,6 +66,18 @@ def own_registries():
     yield
     for registry, before in zip(registries, known, strict=True):
         registry._known = before
+
+
+@pytest.fixture
+def few_halves(monkeypatch):
+    """The bootstrap compares a table with few of its halves: its radius is less exact."""
+    monkeypatch.setattr("solvers.selection.bootstrap._COLUMNS", 20)
+
+
+@pytest.fixture
+def cheap_choice(monkeypatch, few_halves):
+    """A radius is chosen from few candidates, for tests that look at something else."""
+    monkeypatch.setattr("solvers.selection.radius.PREDICTION_RADII", (0.01, 0.1, 0.5))
 
 
 @pytest.hookimpl(optionalhook=True)

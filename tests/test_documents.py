@@ -16,7 +16,7 @@ WITH_CODE = [path for path in DOCUMENTS if "```python" in path.read_text()]
 
 
 @pytest.mark.parametrize("path", WITH_CODE, ids=lambda path: path.name)
-def test_code_blocks_run(path, capsys, own_registries, tmp_path, monkeypatch):
+def test_code_blocks_run(path, capsys, own_registries, tmp_path, monkeypatch, few_halves):
     monkeypatch.chdir(tmp_path)  # some of them write files, and some read our results
     (tmp_path / "results").symlink_to(ROOT / "results")
     blocks = re.findall(r"```python\n(.*?)```", path.read_text(), flags=re.DOTALL)

@@ -488,20 +488,21 @@ def test_what_looks_odd_and_is_right_is_proved():
     assert verify.prove(long).value == verify.prove(document).value
 
 
-def test_absurd_exponents_end_soon():
+@pytest.mark.parametrize("turn", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2))])
+def test_absurd_exponents_end_soon(turn):
+    """Each place has one of three values, by turns."""
     for document in documents():
-        for path in places(document):
+        for number, path in enumerate(places(document), turn):
             if isinstance(holder(document, path)[path[-1]], float) and path[0] != "edges":
-                for value in (1e308, 1e-308, 5e-324):
-                    changed = deepcopy(document)
-                    holder(changed, path)[path[-1]] = value
-                    start = time.process_time()
-                    try:
-                        result = verify.establish(changed)
-                        assert result.bound <= result.value
-                    except verify.RefusedError:
-                        pass
-                    assert time.process_time() - start < 5.0
+                changed = deepcopy(document)
+                holder(changed, path)[path[-1]] = (1e308, 1e-308, 5e-324)[number % 3]
+                start = time.process_time()
+                try:
+                    result = verify.establish(changed)
+                    assert result.bound <= result.value
+                except verify.RefusedError:
+                    pass
+                assert time.process_time() - start < 5.0
 
 
 @pytest.mark.parametrize("name", ["missing.json", ".", "missing/proof.json"])

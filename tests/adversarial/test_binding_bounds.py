@@ -10,7 +10,8 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given, settings
+from effort import examples
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from instances import random_nominal, seeds
 from scipy import sparse
@@ -77,7 +78,7 @@ def assert_sums_to(weights, lower, upper, total):
 
 
 @given(seeds, st.integers(1, 12), st.floats(-5, 20), st.booleans())
-@settings(max_examples=300)
+@examples(300)
 def test_projections_have_exactly_the_sum(seed, m, log_size, inside):
     rng = np.random.default_rng(seed)
     lower, upper = random_box(rng, m)
@@ -125,7 +126,7 @@ def test_the_crumb_goes_where_the_point_says():
 
 
 @given(seeds, st.integers(3, 5), st.booleans())
-@settings(max_examples=200)
+@examples(200)
 def test_a_set_is_refused_where_it_is_exactly_empty(seed, d, listed):
     rng = np.random.default_rng(seed)
     lower, upper = random_box(rng, d * (d - 1) // 2)
@@ -207,7 +208,7 @@ def exact_dual(prior, costs, nu, tau, lower, upper, pairs):
 
 
 @given(seeds, st.integers(3, 5), st.sampled_from([None, None, 1e-3, 1e6]))
-@settings(max_examples=300)
+@examples(300)
 def test_the_dual_is_never_above_the_exact_one_and_next_to_it(seed, d, penalty):
     rng = np.random.default_rng(seed)
     m = d * (d - 1) // 2
@@ -232,7 +233,7 @@ def test_the_dual_is_never_above_the_exact_one_and_next_to_it(seed, d, penalty):
 
 
 @given(seeds, st.integers(3, 5))
-@settings(max_examples=100)
+@examples(100)
 def test_the_dual_of_a_list_is_never_above_the_exact_one_and_next_to_it(seed, d):
     rng = np.random.default_rng(seed)
     row = np.round(10.0 ** rng.uniform(0, 8, d))
@@ -302,7 +303,7 @@ def _kinks(prior, costs, nu, bounds, found):
 
 
 @given(seeds)
-@settings(max_examples=200)
+@examples(200)
 def test_brackets_hold_what_an_excess_allows_and_little_more(seed):
     """An edge that misses its minimum of ``2βw² - pw`` by no more than the excess, and no other."""
     rng = np.random.default_rng(seed)
@@ -396,7 +397,7 @@ def exact_graph(costs, eta, lower, upper, total):
     st.booleans(),
 )
 @example(0, [0.0, 1.0, 1e8, 3.0, 1e4], 1e-3, False)
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_verdicts_of_three_vertices_hold_exactly(seed, values, eta, listed):
     """Bounds, values and brackets, for graphs that a solver found and for graphs that are poor."""
     rng = np.random.default_rng(seed)

@@ -1,6 +1,6 @@
 """Structured attacks on the judge: tables in which something large cancels.
 
-Clusters of columns far apart, weights over ten orders of magnitude, nearly equal columns, a million
+Clusters of columns far apart, weights over ten orders of magnitude, nearly equal columns, many
 equal rows: the truth is computed in exact arithmetic from the raw table.
 """
 
@@ -230,10 +230,10 @@ def test_weights_are_kept_as_they_were_given():
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(("a", "seed"), [(0.0, 0), (1e3, 0), (1e5, 1)])
 @pytest.mark.parametrize("ambiguity", [Singleton(), WassersteinBall(0.1)])
-def test_a_million_equal_rows(ambiguity, a, seed, weighted):
+def test_many_equal_rows(ambiguity, a, seed, weighted):
     """Sums of many terms go wrong in one direction where the terms are equal."""
     row = table_of("clusters", np.random.default_rng(seed), a, n=1)
-    table = np.repeat(row, 1_000_000, axis=0)
+    table = np.repeat(row, 300_000, axis=0)
     weights = np.full(len(table), 0.1) if weighted else None
     if weighted:
         weights[0] = 0.3

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from conformance import SETS, named_set
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from instances import random_nominal, seeds
 
@@ -19,7 +20,7 @@ KINDS = {"smooth": (0.1, 5 * D), "hard": (3.0, 3)}
 
 
 @pytest.mark.parametrize("name", [name for name in SETS if name != "Singleton"])
-@settings(max_examples=15)
+@examples(15)
 @given(
     seeds, st.integers(2, 9), st.sampled_from([1, 3, 20]), st.sampled_from([1e-3, 0.1, 1.0, 10.0])
 )

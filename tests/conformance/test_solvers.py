@@ -39,7 +39,14 @@ class Confirmed:
         return answer
 
 
-@pytest.mark.parametrize("name", SOLVERS)
+#: These take long at any size, and have tests of their own in tests/solvers/paper and .../large.
+SLOW = {"PrintedDescent", "PrintedGradient", "SparseSolver"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in SOLVERS],
+)
 def test_it_solves_what_it_claims(name):
     solver = registered()[name](**SETTINGS.get(name, {}))
     if isinstance(solver, PrintedGradient | PrintedDescent):

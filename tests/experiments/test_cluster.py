@@ -73,7 +73,7 @@ def test_a_killed_worker_loses_nothing(cluster, tmp_path, unpainted):
     pd.testing.assert_frame_equal(serial, parallel)
 
 
-@pytest.mark.parametrize("lost", ["workers", "scheduler"])
+@pytest.mark.parametrize("lost", ["workers", pytest.param("scheduler", marks=pytest.mark.slow)])
 def test_the_loss_of_a_cluster_is_told_with_what_was_saved(lost, cluster, tmp_path, monkeypatch):
     monkeypatch.setattr(running, "_PATIENCE_S", 1.0)
     victims = cluster.workers if lost == "workers" else [cluster.scheduler]
@@ -150,7 +150,9 @@ def same_bits(one, other):
     return one.value == other.value and one.bound == other.bound
 
 
-@pytest.mark.parametrize("lost", ["one worker", "all workers", "scheduler"])
+@pytest.mark.parametrize(
+    "lost", ["one worker", pytest.param("all workers", marks=pytest.mark.slow), "scheduler"]
+)
 def test_pricing_survives_what_a_cluster_loses(lost, cluster, monkeypatch):
     """The answer has the same bits whoever computed, and whoever was killed meanwhile."""
     workers = cluster.workers

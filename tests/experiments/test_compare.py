@@ -85,7 +85,7 @@ def test_a_liar_makes_the_command_fail_and_is_named(method, tmp_path, capsys, un
     [
         pytest.param("Sleeper", ["--time-limit", "0.2"], marks=pytest.mark.slow),
         ("Crasher", []),
-        ("Leaver", []),
+        pytest.param("Leaver", [], marks=pytest.mark.slow),
     ],
 )
 def test_a_run_without_any_answer_still_reports(method, limits, tmp_path, capsys, request):

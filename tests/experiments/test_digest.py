@@ -205,12 +205,22 @@ def copied(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module")
+def fresh(copied, tmp_path_factory):
+    """Fresh results of every study."""
+    folder = tmp_path_factory.mktemp("fresh")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(digest, "ROOT", copied)
+        for command in STUDIES:
+            written(Source(command.study(None).source.trials), folder / command.name)
+    return folder
+
+
 @pytest.fixture
-def tree(copied, tmp_path, monkeypatch):
+def tree(copied, fresh, tmp_path, monkeypatch):
     """The copy, with fresh results of every study; edits are undone."""
     monkeypatch.setattr(digest, "ROOT", copied)
-    for command in STUDIES:
-        written(Source(command.study(None).source.trials), tmp_path / command.name)
+    shutil.copytree(fresh, tmp_path, dirs_exist_ok=True)
     edited = {}
 
     def edit(name, change):

@@ -174,7 +174,7 @@ def test_preparations(signals):
 
 @pytest.mark.parametrize("factor", [1e-3, 1e3])
 @pytest.mark.parametrize("ambiguity", ["gaussian", "moment", "singleton"])
-def test_the_graph_does_not_depend_on_the_unit(signals, factor, ambiguity):
+def test_the_graph_does_not_depend_on_the_unit(signals, factor, ambiguity, cheap_choice):
     options = LearnOptions(ambiguity)
     first = learn_graph(SignalTable(pd.DataFrame(signals, columns=NAMES)), options)
     second = learn_graph(SignalTable(pd.DataFrame(factor * signals, columns=NAMES)), options)
@@ -186,7 +186,7 @@ def test_the_graph_does_not_depend_on_the_unit(signals, factor, ambiguity):
 
 @pytest.mark.filterwarnings("ignore::solvers.selection.radius.ChoiceWarning")
 @pytest.mark.parametrize("factor", [1.0, 1e4])
-def test_command_and_estimator_give_one_answer(signals, factor):
+def test_command_and_estimator_give_one_answer(signals, factor, cheap_choice):
     graph = learn_graph(SignalTable(pd.DataFrame(factor * signals, columns=NAMES)), LearnOptions())
     alone = RobustGraph().fit(factor * signals)
     np.testing.assert_array_equal(graph.laplacian, alone.laplacian_)
@@ -257,7 +257,8 @@ def test_signals_that_tell_nothing(signals):
 # --- The command ---------------------------------------------------------------------------------
 
 
-def test_command_writes_everything(table, tmp_path, capsys, small_page):
+def test_command_writes_everything(table, tmp_path, capsys, monkeypatch, small_page, cheap_choice):
+    monkeypatch.setattr("experiments.drawing.style._DPI", 20)
     places = "name,lat,lon\n" + "".join(f"{n},{60 + i},{10 + i}\n" for i, n in enumerate(NAMES))
     coordinates = written(tmp_path / "places.csv", places)
     output = tmp_path / "out"
@@ -322,7 +323,7 @@ def test_outlines_cross_the_box():
 
 
 @pytest.mark.parametrize("prior", ["frobenius", "log-degree"])
-def test_about_so_many_neighbours(tmp_path, prior, unpainted, small_page):
+def test_about_so_many_neighbours(tmp_path, prior, unpainted, small_page, cheap_choice):
     table = tmp_path / "signals.csv"
     rng = np.random.default_rng(0)
     signals = smooth_signals(rbf_graph(12, rng), 50, rng, noise=0.1)

@@ -164,7 +164,7 @@ def test_dressed_numbers_bring_the_hint(tmp_path, cell):
 
 @pytest.mark.filterwarnings("ignore::solvers.selection.radius.ChoiceWarning")
 @pytest.mark.parametrize("share", [0.0, 0.1])
-def test_one_file_has_one_answer(frame, tmp_path, share, unpainted):
+def test_one_file_has_one_answer(frame, tmp_path, share, unpainted, cheap_choice):
     """From the shell, and with pandas and RobustGraph."""
     path, output = tmp_path / "t.csv", tmp_path / "out"
     frame.mask(np.random.default_rng(0).random(frame.shape) < share).to_csv(path)

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -85,7 +86,7 @@ def test_bundles_hold_every_module_once_after_what_it_imports(entry):
 # --- The document --------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=30))
 def test_no_name_can_begin_markup_and_every_name_comes_back(name):
     hostile = f"{name}</script><!--<script>{name}\u2028&"
@@ -190,7 +191,8 @@ def test_evidence_that_is_too_large_is_left_out_and_missed(monkeypatch):
     assert all(point["moment"] is None for point in lacking)
 
 
-def test_undecided_edges_are_those_of_the_brackets():
+def test_undecided_edges_are_those_of_the_brackets(monkeypatch):
+    monkeypatch.setattr(path, "_GRIDS", ((500, 3, 1),))
     stated = problem(d=12, n=6)
     rough = solve(stated, 1e-2)
     point = path._judged(0, 0, stated, rough)
@@ -229,6 +231,7 @@ def test_a_graph_without_edges_has_a_layout(d):
 @pytest.mark.parametrize("tol", [pytest.param(1e-2, marks=pytest.mark.slow), 1e-8])
 def test_large_graphs_keep_their_verdict_and_the_brackets_of_listed_pairs(monkeypatch, tol):
     monkeypatch.setattr(path, "SPARSE_FROM", 10)
+    monkeypatch.setattr(path, "_GRIDS", ((500, 3, 1),))
     stated = problem(d=30, n=10)
     answer = solve(stated, tol)
     answer = replace(answer, laplacian=sparse.csr_array(answer.laplacian))

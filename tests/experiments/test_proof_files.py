@@ -11,7 +11,7 @@ from experiments.learn import run
 
 
 @pytest.fixture
-def learned(tmp_path):
+def learned(tmp_path, unpainted, small_page):
     rng = np.random.default_rng(0)
     table = tmp_path / "table.csv"
     pd.DataFrame(rng.standard_normal((20, 5)), columns=list("abcde")).to_csv(table, index=False)

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from instances import paper_problem
 from scipy.spatial.distance import pdist, squareform
@@ -55,7 +56,7 @@ def test_our_value_is_clarabel_s(d, shape):
     assert ours.value == pytest.approx(theirs.value, abs=1e-8 * d)  # relative to αd
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(st.integers(0, 100), st.floats(0.1, 30.0), st.floats(0.01, 1.0))
 def test_gspbox_s_parameters_are_ours_times_the_number_of_signals(seed, a, b):
     """Its code minimises ``zᵀw - a Σ log deg + b‖w‖²`` over sums of squared differences z."""

@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments import cli
@@ -46,7 +47,7 @@ def graphs(seed=0):
 # --- The shifts ----------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=20)
+@examples(20)
 @given(st.integers(0, 2**32 - 1), st.floats(0.0, 3.0))
 def test_white_noise_costs_every_graph_the_same(seed, sigma):
     """It adds σ²·Tr L to the risk, and all graphs have the trace d: no graph is robust to it."""

@@ -6,6 +6,7 @@ import os
 import signal
 from dataclasses import dataclass
 
+from effort import examples
 from hypothesis import HealthCheck, settings
 
 from experiments.cli import main
@@ -16,7 +17,7 @@ LONG = _EXAMPLES is not None
 
 #: A short deterministic run with the other tests, or a long random one that looks for new bugs.
 FUZZ = settings(
-    max_examples=int(_EXAMPLES or 12),
+    max_examples=int(_EXAMPLES or examples(15).max_examples),
     derandomize=not LONG,
     deadline=None,
     database=None,

@@ -1,8 +1,9 @@
 """Plant one known fault at a time, and see whether the tests of ``make test`` notice.
 
 Run ``python tests/mutants/plant.py``, or with words that must be in the fault's file or text:
-``python tests/mutants/plant.py judge.py gap``. The tree is copied, so that the real one stays as it
-is. Exits with 1 if a fault is not noticed, or if the table no longer fits the code.
+``python tests/mutants/plant.py judge.py gap``. A number comes first to go on from that fault:
+``python tests/mutants/plant.py 40``. The tree is copied, so that the real one stays as it is. Exits
+with 1 if a fault is not noticed, or if the table no longer fits the code.
 """
 
 from __future__ import annotations
@@ -40,19 +41,24 @@ def main(words: list[str]) -> int:
         for file, (tests, texts) in FAULTS.items()
         for text, faulty in texts
     ]
-    chosen = [one for one in every if all(word in f"{one.file} {one.text}" for word in words)]
+    first = int(words.pop(0)) if words and words[0].isdigit() else 1
+    chosen = [
+        (number, one)
+        for number, one in enumerate(every, 1)
+        if number >= first and all(word in f"{one.file} {one.text}" for word in words)
+    ]
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "tree"
         shutil.copytree(ROOT, copy, ignore=_LEFT_OUT)
         (copy / "results").symlink_to(ROOT / "results")
-        outcomes = [tried(copy, fault) for fault in chosen]
+        outcomes = [tried(copy, number, fault) for number, fault in chosen]
     caught, survived = outcomes.count("caught"), outcomes.count("SURVIVED")
     stale = len(chosen) - caught - survived
     print(f"{len(chosen)} faults: {caught} caught, {survived} survived, {stale} not in the code")
     return int(caught < len(chosen))
 
 
-def tried(copy: Path, fault: Fault) -> str:
+def tried(copy: Path, number: int, fault: Fault) -> str:
     """Plant a fault, run its tests, take it out again, and print what happened."""
     path = copy / fault.file
     sound = path.read_text() if path.is_file() else ""
@@ -62,7 +68,8 @@ def tried(copy: Path, fault: Fault) -> str:
         path.write_text(sound.replace(fault.text, fault.faulty))
         outcome, seconds, by = noticed(copy, fault.tests)
         path.write_text(sound)
-    print(f"{outcome:8} {seconds:5.0f} s  {fault.file}: {fault.faulty.strip()!r}  {by}", flush=True)
+    what = f"{fault.file}: {fault.faulty.strip()!r}"
+    print(f"{number:3} {outcome:8} {seconds:5.0f} s  {what}  {by}", flush=True)
     return outcome
 
 

@@ -29,13 +29,17 @@ from wdro_cvx import (
 ETA = 0.05  # not the default
 
 
-# None is expected to fail; one skips itself unless SCIPY_ARRAY_API is set. Their tables are noise,
-# which may well have its best radius at the end of the candidates.
+# None is expected to fail; one skips itself unless SCIPY_ARRAY_API is set.
+@parametrize_with_checks([RobustGraph(0.1, ambiguity="moment")])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+# Their tables are noise, which may well have its best radius at the end of the candidates.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::solvers.selection.radius.ChoiceWarning")
-@parametrize_with_checks([RobustGraph(), RobustGraph(0.1, ambiguity="moment")])
-def test_scikit_learn_checks(estimator, check, monkeypatch):
-    # Fewer radii to choose from: what is chosen is not what they look at.
-    monkeypatch.setattr("solvers.selection.radius.PREDICTION_RADII", (0.01, 0.1, 0.5))
+@parametrize_with_checks([RobustGraph()])
+def test_scikit_learn_checks_with_the_default_radius(estimator, check, cheap_choice):
     check(estimator)
 
 
@@ -93,7 +97,7 @@ def test_an_unfinished_answer_is_announced(monkeypatch):
     assert graph.status_ is Status.TIME_LIMIT
 
 
-def test_a_bootstrap_that_cannot_keep_its_promise_says_so():
+def test_a_bootstrap_that_cannot_keep_its_promise_says_so(cheap_choice):
     few = signals()[:4]
     assert len(few) < few.shape[1]
     with pytest.warns(ChoiceWarning, match=r"4 signals of .* fewer signals than vertices"):
@@ -105,7 +109,7 @@ def test_a_bootstrap_that_cannot_keep_its_promise_says_so():
         RobustGraph("bootstrap").fit(signals())
 
 
-def test_clone_and_pickle():
+def test_clone_and_pickle(cheap_choice):
     graph = RobustGraph("bootstrap", 0.2, MomentBall(0.0, p=1.0), 1e-5).fit(signals())
     assert clone(graph).get_params() == graph.get_params()
     assert not hasattr(clone(graph), "laplacian_")

@@ -9,6 +9,8 @@ from solvers.selection.radius import ChoiceWarning
 from wdro_cvx import EdgeBounds, GraphProblem, LogDegree, ProblemError, Status, judge
 from wdro_cvx.generators import rbf_graph, smooth_signals
 
+pytestmark = pytest.mark.usefixtures("cheap_choice")
+
 
 @pytest.fixture(scope="module")
 def signals():

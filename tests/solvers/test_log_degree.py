@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from instances import paper_problem, random_nominal, seeds
 
@@ -25,7 +26,7 @@ def problem_with(ambiguity, d=8, n=12, shape=0.1, seed=0, bounds=None):
     return GraphProblem(nominal, ambiguity, prior=LogDegree(1.0, shape, bounds))
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(seeds, st.integers(2, 12), st.sampled_from([1e-4, 0.01, 0.1, 1.0, 100.0]), st.booleans())
 def test_the_qp_is_exact(seed, d, shape, bounded):
     rng = np.random.default_rng(seed)

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from instances import random_laplacian, random_nominal
 from scipy.optimize import minimize_scalar
@@ -52,7 +53,7 @@ def premium(laplacian, theta, metric, radius):
 
 @pytest.mark.parametrize("kind", [GaussianBall, WassersteinBall])
 @given(seed=SEEDS, radius=st.floats(0.05, 5.0))
-@settings(max_examples=15)
+@examples(15)
 def test_transport(kind, seed, radius):
     _, nominal, laplacian = drawn(seed)
     theta, eye = nominal.second_moment, np.eye(nominal.d)
@@ -73,7 +74,7 @@ def test_transport(kind, seed, radius):
 
 
 @given(seed=SEEDS, radius=st.floats(0.05, 5.0))
-@settings(max_examples=15)
+@examples(15)
 def test_transport_with_scales(seed, radius):
     rng, nominal, laplacian = drawn(seed)
     scales = rng.uniform(0.3, 3.0, nominal.d)
@@ -89,7 +90,7 @@ def test_transport_with_scales(seed, radius):
 
 
 @given(seed=SEEDS, radius=st.floats(0.05, 5.0), p=st.sampled_from([1.5, 2.0, 3.0]))
-@settings(max_examples=15)
+@examples(15)
 def test_norm_of_the_moment(seed, radius, p):
     _, nominal, laplacian = drawn(seed)
     q = p / (p - 1)
@@ -117,7 +118,7 @@ def test_a_radius_for_every_pair(seed, radius):
 
 
 @given(seed=SEEDS, radius=st.floats(0.1, 3.0))
-@settings(max_examples=15)
+@examples(15)
 def test_mean_and_covariance(seed, radius):
     rng, nominal, laplacian = drawn(seed)
     first, second = rng.uniform(0.1, 2.0, 2)
@@ -140,7 +141,7 @@ CONJUGATES = {
 
 @pytest.mark.parametrize("kind", list(CONJUGATES))
 @given(seed=SEEDS, radius=st.floats(0.05, 1.5))
-@settings(max_examples=10)
+@examples(10)
 def test_divergences(kind, seed, radius):
     _, nominal, laplacian = drawn(seed)
     losses = np.einsum("ij,jk,ik->i", nominal.samples, laplacian, nominal.samples)

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from wdro_cvx import (
@@ -40,7 +41,7 @@ def squares_by_hand(found, weights):
     return result, count
 
 
-@settings(deadline=None, max_examples=50)
+@examples(50)
 @given(st.integers(0, 10**6), st.floats(-1e3, 1e3))
 def test_pairs_are_compared_where_both_are_present(seed, level):
     found = table(seed)
@@ -53,7 +54,7 @@ def test_pairs_are_compared_where_both_are_present(seed, level):
     assert pairs.squares.min() >= 0.0
 
 
-@settings(deadline=None, max_examples=50)
+@examples(50)
 @given(st.integers(0, 10**6))
 def test_the_moment_has_the_squares_for_its_costs(seed):
     squares = pair_squares(table(seed, n=40)).squares
@@ -85,7 +86,7 @@ def test_a_moment_that_is_none_is_moved_to_the_nearest():
     assert nearest_moment(np.zeros((3, 3)))[1] == 0.0
 
 
-@settings(deadline=None, max_examples=50)
+@examples(50)
 @given(st.integers(0, 10**6))
 def test_the_covariance_of_a_table_with_holes_is_one(seed):
     found = table(seed, n=30, share=0.4)
@@ -115,7 +116,7 @@ def test_sets_that_reweigh_samples_say_that_there_are_none():
 # --- Weights of samples, bounds by name ----------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=50)
+@examples(50)
 @given(st.integers(0, 10**6))
 def test_weights_are_repetitions(seed):
     rng = np.random.default_rng(seed)

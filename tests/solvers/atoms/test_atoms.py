@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from instances import random_nominal, seeds
 from reweighing import balls, first_incumbent, random_problem
@@ -66,7 +67,7 @@ def test_optimum_is_the_conic_one(kind, form, radius, n, bounded, penalty):
     assert verdict.solved(1e-6)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     seed=seeds,
     kind=balls,

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from instances import frobenius_qp, random_nominal, seeds, some_bounds
 
@@ -114,7 +115,7 @@ def test_bounds_and_penalties(make, kind, penalty):
     assert solution.value == pytest.approx(conic_value(problem), rel=2e-6)
 
 
-@settings(max_examples=8)
+@examples(8)
 @given(seeds, st.sampled_from([NuclearBall, CornerBall]), st.sampled_from([1e-3, 1.0, 1e3]))
 def test_random_problems_are_solved_in_any_unit(seed, make, unit):
     rng = np.random.default_rng(seed)
@@ -179,7 +180,7 @@ def test_graphs_without_a_choice():
 # The master.
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(seeds, st.integers(1, 12), st.sampled_from(["none", "mask", "pins", "caps", "mixed"]),
        st.sampled_from([None, 0.1, 10.0]), st.sampled_from([1e-3, 0.3, 10.0]))  # fmt: skip
 def test_the_master_has_no_gap(seed, count, kind, penalty, eta):

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from certified import CONIC, SETS, assert_brackets, assert_honest, conic_value
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from instances import dimensions, paper_problem, random_nominal, seeds
 
@@ -35,7 +36,7 @@ def test_one_sample_suffices(ambiguity):
     assert solution.value == pytest.approx(conic_value(problem), rel=1e-6 + CONIC)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     seeds,
     dimensions,

@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from instances import random_laplacian, random_nominal, seeds
 from scipy import sparse
@@ -46,7 +47,7 @@ def everyone(d):
 
 
 @given(seeds, st.integers(2, 15), st.floats(-3.0, 2.0))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_the_sparse_qp_over_all_pairs_is_the_dense_one(seed, d, size):
     rng = np.random.default_rng(seed)
     moment, eta, trace = random_nominal(rng, d, 9).second_moment, 10.0**size, float(d)
@@ -78,7 +79,7 @@ def test_the_sparse_qp_uses_its_candidates_only():
 
 
 @given(seeds, st.integers(3, 12), st.sampled_from([0.01, 0.1, 0.5]))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_the_worst_transport_is_that_of_the_eigenvectors(seed, d, radius):
     rng = np.random.default_rng(seed)
     nominal, laplacian = random_nominal(rng, d, 40), random_laplacian(rng, d)
@@ -98,7 +99,7 @@ def test_the_worst_transport_is_that_of_the_eigenvectors(seed, d, radius):
 
 
 @given(seeds, st.integers(2, 40), st.floats(-3.0, 3.0), st.sampled_from([0.0, 0.3]))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_pricing_finds_exactly_the_pairs_that_pay(seed, d, size, margin):
     rng = np.random.default_rng(seed)
     points = 10.0**size * rng.standard_normal((d, 5)) + rng.standard_normal(5)

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from instances import random_nominal, seeds
 from scipy import sparse
@@ -49,7 +50,7 @@ def priors(rng, d, bounds=None):
 
 
 @given(seeds, st.integers(2, 14), st.integers(0, 3), st.booleans())
-@settings(max_examples=120, deadline=None)
+@examples(120)
 def test_the_sparse_qp_over_all_pairs_is_the_dense_one(seed, d, kind, bounded):
     rng = np.random.default_rng(seed)
     bounds = box = None

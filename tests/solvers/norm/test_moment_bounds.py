@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from instances import dimensions, paper_problem, seeds
 from moments import EXPONENTS, KINDS, bounded_problem, check_solved, etas, penalties, radii
@@ -27,7 +28,7 @@ def test_the_value_with_bounds_is_the_conic_one(p, kind, penalty):
     assert solution.value == pytest.approx(reference.value, rel=1e-6)  # as without bounds
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     seeds, dimensions, st.sampled_from([*EXPONENTS, 1.01, 100.0]), radii, etas, penalties,
     st.sampled_from(KINDS), st.sampled_from([0.3, 1.0, 7.0]), st.sampled_from([1, 10]),
@@ -39,7 +40,10 @@ def test_random_problems_with_bounds_are_solved(seed, d, p, radius, eta, penalty
 
 
 @pytest.mark.parametrize("unit", [1e-3, 1e3])
-@pytest.mark.parametrize(("p", "penalty"), [(1.01, None), (1.05, 1e4), (4 / 3, 100.0)])
+@pytest.mark.parametrize(
+    ("p", "penalty"),
+    [pytest.param(1.01, None, marks=pytest.mark.slow), (1.05, 1e4), (4 / 3, 100.0)],
+)
 def test_prices_that_bend_next_to_nothing(p, penalty, unit):
     """Nearly all weights at a bound: without proximal stages this takes hundreds of steps."""
     problem = bounded_problem(0, 30, "mixed", MomentBall(20.0, p=p), 5e-4, penalty).scaled(unit)

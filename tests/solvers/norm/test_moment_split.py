@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from instances import seeds
 
@@ -26,7 +27,7 @@ def random_in_ball(rng, n, copies, p, radius):
     return point * (radius * rng.random() ** 0.1 / size)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(seeds, st.integers(2, 40), conjugates, st.floats(0.5, 30), powers)
 def test_the_split_solves_its_equation(seed, n, q, spread, radius):
     rng = np.random.default_rng(seed)
@@ -119,7 +120,7 @@ def random_box(rng, n, d, unit):
     return Box(lower, upper)
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(seeds, st.integers(2, 12), st.sampled_from([*CONJUGATES, np.inf]), powers, powers)
 def test_the_split_in_a_box_is_optimal(seed, n, q, radius, eta):
     """Its conditions entry by entry: what is left of a price points out of the interval."""

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from effort import examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from instances import random_nominal, seeds
 
@@ -38,7 +39,7 @@ def improved(problem, tol=1e-7):
     return incumbent
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(seeds, st.integers(3, 12), orders, st.sampled_from(["none", "caps", "pins"]))
 def test_it_agrees_with_newton_under_the_paper_s_prior(seed, d, p, kind):
     rng = np.random.default_rng(seed)
@@ -70,7 +71,7 @@ def test_it_agrees_with_clarabel_under_logarithms(p, kind):
     assert found.value * problem.unit**2 == pytest.approx(conic.value, abs=1e-5)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(seeds, st.integers(3, 8), st.sampled_from([1.05, 4 / 3, 2.0, 4.0, 20.0]), st.booleans())
 def test_its_conditions_are_the_gradient_of_the_objective(seed, d, p, logarithms):
     rng = np.random.default_rng(seed)

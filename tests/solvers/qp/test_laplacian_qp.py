@@ -1,7 +1,8 @@
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from instances import dimensions, frobenius_qp, paper_problem, random_laplacian, seeds
 
@@ -83,7 +84,7 @@ def test_value_is_the_conic_one(d, kind, eta, penalty):
     np.testing.assert_array_equal(qp.moment, given_moment)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(seeds, dimensions, etas, scales, penalties, kinds)
 def test_the_gap_closes_and_the_answer_is_feasible(seed, d, eta, scale, penalty, kind):
     qp = random_qp(np.random.default_rng(seed), d, eta, scale, penalty, kind)

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.studies.validate.trials import contains
@@ -124,12 +125,12 @@ def test_the_gauge_does_not_depend_on_the_length_of_the_yardstick(monkeypatch):
     assert bootstrap_radius(table, ball) == pytest.approx(2.0 * radius, rel=1e-12)
 
 
-def test_rows_that_are_all_alike_leave_nothing_to_distrust():
+def test_rows_that_are_all_alike_leave_nothing_to_distrust(cheap_choice):
     row = np.array([1.0, -2.0, 0.5, 0.5])
     assert bootstrap_radius(Signals(np.outer([1, -1, 1, 1, -1], row)), WassersteinBall(0.0)) < 1e-6
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(
     st.integers(0, 10**6),
     st.sampled_from(
@@ -164,7 +165,7 @@ def test_few_rows_of_many_vertices(ball, monkeypatch):
 
 @pytest.mark.parametrize("ball", EVERY[:3])
 @pytest.mark.parametrize("factor", [1e-3, 1e4])
-def test_it_has_the_unit_of_the_data(ball, factor):
+def test_it_has_the_unit_of_the_data(ball, factor, cheap_choice):
     table = signals()
     radius = bootstrap_radius(Signals(table), ball)
     scaled = bootstrap_radius(Signals(factor * table + 7.0), ball)
@@ -216,7 +217,7 @@ def test_a_resampled_mean_varies_as_much_as_a_mean_does():
     assert np.var(weights @ values / 4) == pytest.approx(values.var(ddof=1) / 4, rel=1e-12)
 
 
-def test_runs_see_what_signals_remember():
+def test_runs_see_what_signals_remember(cheap_choice):
     """A slow series tells less than its length; drawn row by row it seems to tell more."""
     rng = np.random.default_rng(3)
     steps = rng.standard_normal((400, 5))

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from instances import paper_problem
 
@@ -58,7 +59,7 @@ def test_every_set_has_about_so_many_neighbours(name, prior):
         assert np.trace(fit.solution.laplacian) == pytest.approx(16.0, rel=1e-2)
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(st.integers(0, 1000), st.floats(-6, 6), st.sampled_from(["eta", "log-degree"]))
 def test_the_unit_of_the_data_does_not_matter(seed, exponent, prior):
     problem = problem_with(Singleton(), prior, d=9, seed=seed)

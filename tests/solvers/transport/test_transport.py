@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from instances import dimensions, random_laplacian, random_nominal, seeds
 from transports import CONIC, FORMS, form_of, make, started, transport_set
@@ -27,7 +28,7 @@ from wdro_cvx import (
 from wdro_cvx.generators import rbf_graph, smooth_signals
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(seeds, dimensions, st.sampled_from(list(FORMS)), st.sampled_from([1e-3, 0.5, 30.0]))
 def test_a_coupling_is_in_the_set(seed, d, kind, radius):
     """Whatever moves and spread: scaled to the budget they are worth exactly the radius."""
@@ -49,7 +50,7 @@ def test_a_coupling_is_in_the_set(seed, d, kind, radius):
     assert distance == pytest.approx(problem.ambiguity.radius, rel=1e-9)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     seeds,
     st.sampled_from(list(FORMS)),

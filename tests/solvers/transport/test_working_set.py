@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from instances import dimensions, random_nominal, seeds
 from scipy import linalg
@@ -126,7 +127,7 @@ def test_an_edge_joins_where_its_reduced_cost_is_negative():
     assert chosen.joined(system, level, np.inf) == (chosen, system)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(seeds, st.sampled_from([{"eta": 1e-3}, {"eta": 1.0}, {"prior": LogDegree(1.0, 0.01)}]))
 def test_a_bad_first_choice_costs_steps_but_not_the_answer(seed, prior):
     """From a star, which is hardly ever optimal, the same optimum as from all edges."""

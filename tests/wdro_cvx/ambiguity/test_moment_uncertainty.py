@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from instances import dimensions, random_laplacian, random_nominal, seeds
 from scipy.optimize import minimize
@@ -15,7 +16,7 @@ shapes = st.sampled_from([(0.3, 1.0), (1.0, 0.1), (0.01, 1.0)])
 means = st.sampled_from([0.0, 1.0, 30.0])
 
 
-@settings(max_examples=25)  # every distance is a sequence of descents
+@examples(25)  # every distance is a sequence of descents
 @given(seeds, dimensions, radii, shapes, means, st.sampled_from([1, 3]))
 def test_distance_accepts_mixtures_of_worst_cases(seed, d, radius, shape, mean, atoms):
     rng = np.random.default_rng(seed)
@@ -30,7 +31,7 @@ def test_distance_accepts_mixtures_of_worst_cases(seed, d, radius, shape, mean, 
         assert distance >= radius * (1 - 1e-6)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(seeds, st.integers(2, 5), shapes)
 def test_distance_never_understates(seed, d, shape):
     """By weak duality: whatever the moment says of any matrix, the set of this radius allows."""
@@ -59,7 +60,7 @@ def test_distance_of_a_shifted_covariance_and_of_a_shifted_mean():
     assert ball.distance(nominal, up) <= 1.0 + 1e-9
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(seeds, st.integers(2, 4), st.sampled_from([0.1, 1.0]))
 def test_risk_by_direct_search(seed, d, radius):
     """The worst mean by ascent from many starts, the worst covariance by its definition."""

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from instances import paper_problem, random_laplacian, seeds
 
@@ -26,7 +27,7 @@ def test_two_vertices_with_a_trace_have_one_graph():
 SETS = [Singleton(), GaussianBall(0.5), MomentBall(0.5, p=1.0), MomentBall(1.0, p=4.0)]
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(seeds, st.sampled_from(SETS), st.floats(0.0, 1.0), st.booleans(), st.booleans())
 def test_brackets_and_distance_contain_the_optimal_graph(seed, ambiguity, mix, penalty, bounded):
     """Whatever graph is judged: the optimum is solved for to 1e-10 and must be in the brackets."""

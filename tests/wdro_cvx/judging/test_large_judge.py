@@ -5,7 +5,8 @@ from dataclasses import astuple, replace
 import numpy as np
 import pytest
 from attacks import exact_objective, forge
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from instances import dimensions, random_laplacian, random_nominal, seeds
 from scipy import sparse
@@ -43,7 +44,7 @@ def transports(radius, d):
 
 
 @given(seeds, dimensions, st.sampled_from([0.0, 1e-3, 0.1, 0.5, 3.0]), st.integers(0, 4))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_it_brackets_what_the_dense_judge_finds(seed, d, radius, kind):
     """Any Laplacian, with and without a certificate: the true value lies in either bracket."""
     rng = np.random.default_rng(seed)
@@ -130,7 +131,7 @@ def test_the_forgers_would_succeed_if_membership_were_not_asked_for(monkeypatch)
 
 
 @given(seeds, dimensions)
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_no_eigenvalue_exceeds_its_bound(seed, d):
     laplacian = random_laplacian(np.random.default_rng(seed), d, density=0.4)
     top = float(np.linalg.eigvalsh(laplacian)[-1])
@@ -146,7 +147,7 @@ def test_the_eigenvalue_bound_is_sharp_for_bipartite_graphs():
 
 
 @given(seeds, dimensions, st.floats(0.01, 5.0), st.booleans())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_the_premium_is_never_understated_whatever_the_start(seed, d, radius, wild):
     rng = np.random.default_rng(seed)
     nominal = random_nominal(rng, d, int(rng.integers(1, 10)))
@@ -169,7 +170,7 @@ def test_the_premium_is_exact_where_the_worst_case_is_unique():
 
 
 @given(seeds, st.integers(2, 40), st.floats(-1.0, 8.0))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_no_pair_that_pays_is_missed(seed, d, size):
     """Prices around zero, with columns that are far from each other and from the origin."""
     rng = np.random.default_rng(seed)
@@ -183,6 +184,14 @@ def test_no_pair_that_pays_is_missed(seed, d, size):
     found = set(zip(heads.tolist(), tails.tolist(), strict=True))
     paying = np.argwhere(np.triu(costs < tau, 1))
     assert {(int(i), int(j)) for i, j in paying} <= found
+
+
+def test_a_pair_that_pays_after_rounding_is_found():
+    """Its cost is 1; if both rows were moved by 0.01 it may be 0.98², which is below τ."""
+    columns, nu = np.array([[0.0, 0.0], [1.0, 0.0]]), np.zeros(2)
+    assert pairs_below(columns, nu, 0.97, 10)[0].size == 0
+    heads, tails = pairs_below(columns, nu, 0.97, 10, np.full(2, 0.01))
+    assert (heads.tolist(), tails.tolist()) == ([0], [1])
 
 
 def test_pairs_of_different_blocks_are_found(monkeypatch):

@@ -5,7 +5,8 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 from attacks import forge
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from instances import dimensions, random_laplacian, random_nominal, seeds
 from scipy import sparse
@@ -51,7 +52,7 @@ def drawn(rng, d, kind, bounded):
 
 
 @given(seeds, dimensions, st.integers(0, 2), st.booleans())
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_it_brackets_what_the_dense_judge_finds(seed, d, kind, bounded):
     """Any Laplacian, feasible or not, with and without a certificate."""
     rng = np.random.default_rng(seed)

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from effort import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from instances import random_laplacian, seeds
 from scipy import sparse
@@ -16,7 +17,7 @@ from wdro_cvx.judging.sparse.top import eigenvalue_bound
 
 
 @given(seeds, st.integers(4, 30), st.floats(0.1, 1.0), st.floats(-8.0, 8.0))
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_it_is_an_upper_bound_and_sharp(seed, d, density, size):
     rng = np.random.default_rng(seed)
     laplacian = 10.0**size * random_laplacian(rng, d, density=density)

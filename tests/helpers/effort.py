@@ -1,0 +1,15 @@
+"""How many random examples a property is tried with, by the profile of hypothesis."""
+
+from __future__ import annotations
+
+from hypothesis import settings
+
+#: Examples per property by profile: `make test` has "quick", `make test-all` has "full".
+PROFILES = {"quick": 12, "full": 50}
+_LEAST = 5
+
+
+def examples(number: int) -> settings:
+    """Return settings with this many examples in the full profile, and a share of them else."""
+    share = min(settings.default.max_examples / PROFILES["full"], 1.0)
+    return settings(max_examples=max(_LEAST, round(share * number)))
