@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from experiments.cli import main
-from experiments.compare.grid import Grid
+from experiments.compare.grid import Grid, Preset
 from experiments.measuring.outcome import Limits
 from experiments.stress.grid import corners
 
@@ -98,7 +98,8 @@ def test_a_stopped_run_goes_on_where_it_was(name, how, tmp_path, capsys, unpaint
     assert "from an earlier run" in err
     rows = pd.read_csv(tmp_path / "runs.csv")
     plans = {
-        "compare": Grid(SIZES, Limits(1, 1), METHODS).plan(), "stress": corners([2], 5)
+        "compare": Grid(Preset(SIZES, Limits(1, 1), 3, 1.0, 5), METHODS).plan(),
+        "stress": corners([2], 5),
     }  # fmt: skip
     assert len(rows) == len(plans[name])
     assert f"{len(rows)} " in out

@@ -32,7 +32,7 @@ def variant(tmp_path, own_registries):
 def test_the_printed_variant_is_compared(variant, tmp_path):
     output = tmp_path / "out"
     code = cli.main(
-        ["compare", "--with", str(variant), "--dimensions", "5,6", "--repeats", "1", "--output",
+        ["compare", "--with", str(variant), "--dimensions", "5,6", "--seeds", "1", "--repeats", "1", "--output",
          str(output)]
     )  # fmt: skip
     assert code == 0
@@ -130,7 +130,8 @@ class Shy(GaussianBall):
 def test_a_plug_in_that_fails_while_it_is_asked_is_named(tmp_path, own_registries, capsys):
     path = tmp_path / "silly.py"
     path.write_text(SILLY)
-    shared = ["compare", "--with", str(path), "--dimensions", "5", "--output", str(tmp_path)]
+    shared = ["compare", "--with", str(path), "--dimensions", "5", "--seeds", "1",
+              "--output", str(tmp_path)]  # fmt: skip
     assert cli.main([*shared, "--sets", "Shy"]) == 2
     assert "Shy.example(0.5, 4) raises KeyError: 'none'" in capsys.readouterr().err
     assert cli.main([*shared, "--sets", "KLBall", "--methods", "PIQP"]) == 2
@@ -151,7 +152,7 @@ def test_unknown_sets_are_named(capsys):
 
 @pytest.mark.parametrize("name", ["KLBall", "MahalanobisBall"])  # the latter depends on d
 def test_shipped_sets_are_compared(name, tmp_path):
-    arguments = ["compare", "--sets", name, "--dimensions", "6", "--repeats", "1"]
+    arguments = ["compare", "--sets", name, "--dimensions", "6", "--seeds", "1", "--repeats", "1"]
     assert cli.main([*arguments, "--output", str(tmp_path)]) == 0
     rows = pd.read_csv(tmp_path / "runs.csv").set_index("method")
     assert len(rows) == 3
