@@ -12,8 +12,8 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     some = whole(1, 1000)
     parser.add_argument(
         "--preset", choices=("quick", "paper"), default="quick",
-        help="quick: d up to 40, three data sets, 3 minutes in all; paper: d up to 120, five data "
-        "sets, a minute for each run, some hours in all (default: quick)",
+        help="quick: d up to 30, three data sets, 3 minutes in all; paper: d up to 120, five data "
+        "sets, all opponents, an hour in all (default: quick)",
     )  # fmt: skip
     parser.add_argument(
         "--dimensions", type=sizes, metavar="D,D,…", help="numbers of vertices, e.g. 10,20,40"
@@ -46,7 +46,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--figure7-limit", type=number(0.0, above=True), metavar="S",
-        help="a longer time limit for the paper's own curves of Figure 7 (a)",
+        help="a longer time limit for interior point in Figure 7",
     )  # fmt: skip
     add_limits(parser, None, None)
 

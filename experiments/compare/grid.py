@@ -119,7 +119,9 @@ class Preset:
     ----------
     dimensions : tuple of int
     limits : Limits
-        For each run.
+        For each run of a contest or a variation.
+    scenario_s : float
+        CPU seconds for each run of a scenario.
     seeds : int
         Data sets per size.
     once_s : float
@@ -132,6 +134,7 @@ class Preset:
 
     dimensions: tuple[int, ...]
     limits: Limits
+    scenario_s: float
     seeds: int
     once_s: float
     varied_d: int
@@ -139,9 +142,11 @@ class Preset:
 
 
 PRESETS = {
-    "quick": Preset((10, 20, 40), Limits(4.0, 4096.0), 3, 0.5, 20),
-    "paper": Preset((10, 20, 40, 60, 80, 100, 120), Limits(60.0, 16384.0), 5, 15.0, 40, OPPONENTS),
-}
+    "quick": Preset((10, 15, 30), Limits(2.0, 4096.0), 2.0, 3, 0.2, 10),
+    "paper": Preset(
+        (10, 20, 40, 60, 80, 120), Limits(10.0, 16384.0), 90.0, 5, 5.0, 20, OPPONENTS
+    ),
+}  # fmt: skip
 
 
 def variation_title(scenario: Scenario, setting: str, value: float) -> str:
@@ -194,7 +199,7 @@ class Grid:
 
     ``methods`` replaces the opponents of the contests and leaves out the paper's scenarios, if they
     are not among them. ``sets`` names ambiguity sets that replace the paper's problems. ``long_s``
-    is another time limit for interior point and the printed algorithms at β = 10 (Figure 7a).
+    is another time limit for interior point in Figure 7.
     """
 
     preset: Preset
@@ -272,7 +277,9 @@ class Grid:
 
     def _limits(self, panel: Panel, method: str) -> Limits:
         limits = self.preset.limits
-        long = panel.title in {scenario.title(FIGURE_BETA) for scenario in SCENARIOS}
-        if self.long_s is None or not long or "@" not in method:
-            return limits
-        return Limits(max(self.long_s, limits.limit_s), limits.limit_mb)
+        for scenario in SCENARIOS:
+            if panel.title == scenario.title(FIGURE_BETA) and method == scenario.interior:
+                return replace(limits, limit_s=self.long_s or self.preset.scenario_s)
+            if panel.title in map(scenario.title, BETAS):
+                return replace(limits, limit_s=self.preset.scenario_s)
+        return limits

@@ -27,8 +27,8 @@ from wdro_cvx.validation import Array
 #: The value that a method reports may be off by this many times the target gap.
 VALUE_SLACK = 10.0
 
-_REPEAT_S = 3.0  # for all repeats together; longer runs are not repeated
-_WARM_S = 0.15  # at most so much CPU time before the repeats that count
+_REPEAT_S = 0.5  # for all repeats together; longer runs are not repeated
+_WARM_S = 0.05  # at most so much CPU time before the repeats that count
 _STEADY = 0.05  # two runs in a row that differ by less end the warm-up
 
 

@@ -98,7 +98,7 @@ def test_a_stopped_run_goes_on_where_it_was(name, how, tmp_path, capsys, unpaint
     assert "from an earlier run" in err
     rows = pd.read_csv(tmp_path / "runs.csv")
     plans = {
-        "compare": Grid(Preset(SIZES, Limits(1, 1), 3, 1.0, 5), METHODS).plan(),
+        "compare": Grid(Preset(SIZES, Limits(1, 1), 1.0, 3, 1.0, 5), METHODS).plan(),
         "stress": corners([2], 5),
     }  # fmt: skip
     assert len(rows) == len(plans[name])

@@ -35,19 +35,19 @@ def test_a_tolerance_that_is_no_positive_number_is_refused(name):
 
 
 def test_repeats_begin_when_times_are_steady():
-    times = iter([0.05, 0.03, 0.02, 0.02, 0.02, 0.02, 0.02])
+    times = iter([0.015, 0.01, 0.02, 0.02, 0.02, 0.02, 0.02])
     ran = []
 
     def timed(run):
         ran.append(next(times))
         return Timed(None, ran[-1], ran[-1])
 
-    first = Timed(None, 0.09, 0.09)
+    first = Timed(None, 0.03, 0.03)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(measurement, "_timed", timed)
         assert [run.cpu_s for run in measurement._steady(lambda: None, first, 2)] == [0.02, 0.02]
         assert measurement._steady(lambda: None, first, 0) == [first]
-    assert ran[:2] == [0.05, 0.03]  # 0.09 + 0.05 + 0.03 exceed the time for warming up
+    assert ran[:2] == [0.015, 0.01]  # with the first 0.03 s, enough of warming up
 
 
 def test_a_long_size_is_measured_on_one_data_set(tmp_path):

@@ -32,7 +32,8 @@ def variant(tmp_path, own_registries):
 def test_the_printed_variant_is_compared(variant, tmp_path):
     output = tmp_path / "out"
     code = cli.main(
-        ["compare", "--with", str(variant), "--dimensions", "5,6", "--seeds", "1", "--repeats", "1", "--output",
+        ["compare", "--with", str(variant), "--dimensions", "5,6", "--seeds", "1", "--repeats", "1",
+         "--output",
          str(output)]
     )  # fmt: skip
     assert code == 0
