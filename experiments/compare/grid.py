@@ -126,8 +126,10 @@ class Preset:
         Data sets per size.
     once_s : float
         Sizes that take longer are measured on one data set.
-    varied_d : int
-        The size at which settings are varied.
+    betas : tuple of float
+        The weights of the trace penalty.
+    varied_d : int or None
+        The size at which settings are varied, or None to vary none.
     methods : tuple of str
         The opponents in the contests.
     """
@@ -137,14 +139,16 @@ class Preset:
     scenario_s: float
     seeds: int
     once_s: float
-    varied_d: int
+    betas: tuple[float, ...] = BETAS
+    varied_d: int | None = None
     methods: tuple[str, ...] = METHODS
 
 
 PRESETS = {
-    "quick": Preset((10, 15, 30), Limits(2.0, 4096.0), 2.0, 3, 0.2, 10),
+    "quick": Preset((10, 15, 30), Limits(2.0, 4096.0), 2.0, 3, 0.2, BETAS[1:]),
     "paper": Preset(
-        (10, 20, 40, 60, 80, 120), Limits(10.0, 16384.0), 90.0, 5, 5.0, 20, OPPONENTS
+        (10, 20, 40, 60, 80, 120), Limits(10.0, 16384.0), 90.0, 5, 5.0, BETAS, 20,
+        OPPONENTS,
     ),
 }  # fmt: skip
 
@@ -229,12 +233,13 @@ class Grid:
             found += [
                 Panel(scenario.title(beta), scenario.instance(beta), SCENARIO_TARGET,
                       chosen or scenario.methods, sizes, each)
-                for beta in BETAS
+                for beta in self.preset.betas
             ]  # fmt: skip
         return found
 
     def _variations(self, each: float) -> list[Panel]:
-        if self.methods is not None:
+        size = self.preset.varied_d
+        if self.methods is not None or size is None:
             return []
         found = []
         for scenario in SCENARIOS:
@@ -244,7 +249,7 @@ class Grid:
                     changed: dict[str, Any] = {} if setting == "n" else {setting: value}
                     found.append(
                         Panel(variation_title(scenario, setting, value), replace(base, **changed),
-                              SCENARIO_TARGET, scenario.methods, (self.preset.varied_d,),
+                              SCENARIO_TARGET, scenario.methods, (size,),
                               value if setting == "n" else each)
                     )  # fmt: skip
         return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 
 from experiments.compare.crosscheck import cross_check, outliers
@@ -58,8 +59,13 @@ def _preset(options: argparse.Namespace) -> Preset:
             options.time_limit or limits.limit_s, options.memory_limit or limits.limit_mb
         ),
         seeds=options.seeds or preset.seeds,
-        varied_d=max((d for d in sizes if d <= preset.varied_d), default=min(sizes)),
+        varied_d=None if preset.varied_d is None else _nearest(sizes, preset.varied_d),
     )
+
+
+def _nearest(sizes: Sequence[int], wanted: int) -> int:
+    """Return the largest size that is at most the wanted one, or the smallest of all."""
+    return max((d for d in sizes if d <= wanted), default=min(sizes))
 
 
 def _answer(run: Run, grid: Grid, plan: list[Planned], extensions: tuple[str, ...]) -> Report:

@@ -36,7 +36,7 @@ from experiments.measuring.text import busy_warning
 DOUBLES = str(Path(__file__).parents[1] / "helpers" / "doubles.py")
 SMALL = ["--dimensions", "5", "--seeds", "1", "--methods", "RobustPremium:CLARABEL,BlockDescent"]
 LIMITS = Limits(60.0, 4096.0)
-TINY = Preset((5,), LIMITS, 90.0, 1, 60.0, 5)
+TINY = Preset((5,), LIMITS, 90.0, 1, 60.0, varied_d=5)
 SCENARIO_TITLES = {scenario.title(beta) for scenario in SCENARIOS for beta in BETAS}
 
 

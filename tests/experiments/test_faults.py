@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -13,8 +14,7 @@ import psutil
 import pytest
 
 from experiments.cli import main
-from experiments.compare.grid import Grid, Preset
-from experiments.measuring.outcome import Limits
+from experiments.compare.grid import PRESETS, Grid
 from experiments.stress.grid import corners
 
 DOUBLES = str(Path(__file__).parents[1] / "helpers" / "doubles.py")
@@ -98,7 +98,7 @@ def test_a_stopped_run_goes_on_where_it_was(name, how, tmp_path, capsys, unpaint
     assert "from an earlier run" in err
     rows = pd.read_csv(tmp_path / "runs.csv")
     plans = {
-        "compare": Grid(Preset(SIZES, Limits(1, 1), 1.0, 3, 1.0, 5), METHODS).plan(),
+        "compare": Grid(replace(PRESETS["quick"], dimensions=SIZES), METHODS).plan(),
         "stress": corners([2], 5),
     }  # fmt: skip
     assert len(rows) == len(plans[name])
