@@ -25,7 +25,7 @@ from experiments.compare.grid import (
     Scenario,
 )
 from experiments.compare.statements import ACCURATE, curve
-from experiments.drawing.style import BLUE, PAGE, VERMILION, label_line
+from experiments.drawing.style import BLUE, PAGE, VERMILION, label_line, spread_labels
 from experiments.measuring.outcome import Outcome
 
 COLOURS = {"general": BLUE, "Gaussian": VERMILION}
@@ -58,11 +58,14 @@ def draw_figure7(rows: pd.DataFrame) -> Figure:
     right.set_title(f"(b) until the judged gap is {_power(SCENARIO_TARGET)}", loc="left")
     sizes = sorted(float(d) for d in rows["d"].unique())
     for axes in (left, right):
-        axes.set(yscale="log", xlabel="number of vertices d", xlim=(0, 1.3 * sizes[-1]))
-        axes.set_xticks(sizes)
+        axes.set(yscale="log", xlabel="number of vertices d", xlim=(0, 1.35 * sizes[-1]))
+        axes.set_xticks(sizes, [f"{d:g}" for d in sizes])
         axes.grid(True, which="major", linewidth=0.4, alpha=0.5)
     left.set_ylabel("CPU time (s), one thread")
     figure.legend(handles=_legend(), loc="outside lower center", ncols=3, handlelength=3.2)
+    figure.canvas.draw()  # the layout is known only now
+    for axes in (left, right):
+        spread_labels(axes)
     return figure
 
 

@@ -23,6 +23,7 @@ _APART = 1.13  # factor of d between marks at the same size and limit
 _MARKS = {Outcome.TIME_OUT: "x", Outcome.OUT_OF_MEMORY: "+"}
 _COLUMNS = 3
 _LETTERS = 32  # in one line of a panel's title
+_LEGEND_LETTERS = 26  # of the longest name, if the legend has three columns
 _FEW_DECADES = 50.0
 _ROOM = 1.35  # least factor between ticks of sizes
 
@@ -123,7 +124,7 @@ def limit_marks(rows: pd.DataFrame) -> list[Line2D]:
 
 def draw_panels(panels: Mapping[str, pd.DataFrame]) -> Figure:
     """Draw one panel per title, with one legend because a method looks the same in all."""
-    columns = min(len(panels), _COLUMNS)
+    columns = 2 if len(panels) == 4 else min(len(panels), _COLUMNS)
     lines = -(-len(panels) // columns)
     figure, axes = plt.subplots(
         lines, columns, figsize=(PAGE, 2.1 * lines + 1.1), layout="constrained", squeeze=False
@@ -143,5 +144,9 @@ def draw_panels(panels: Mapping[str, pd.DataFrame]) -> Figure:
     words = map(method_words, map(str, every["method"].unique()))
     names = [name for name in words if name in known]
     handles = [*(known[name] for name in names), *limit_marks(every)]
-    figure.legend(handles=handles, loc="outside lower center", ncols=_COLUMNS, handlelength=3)
+    longest = max((len(str(handle.get_label())) for handle in handles), default=0)
+    figure.legend(
+        handles=handles, loc="outside lower center", handlelength=3,
+        ncols=_COLUMNS if longest <= _LEGEND_LETTERS else _COLUMNS - 1,
+    )  # fmt: skip
     return figure

@@ -15,6 +15,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.text import Annotation
 
 from experiments.measuring.files import write_atomically
 
@@ -67,6 +68,7 @@ _LINES: dict[str, Line] = {
     "PIQP": (0, (1, 2, 4, 2)), "HIGHS": (0, (1, 3)), "PROXQP": (0, (6, 1, 2, 1)),
 }  # fmt: skip
 _OTHER_LINE = "-."
+_END = "end of a curve"
 
 
 @dataclass(frozen=True)
@@ -98,8 +100,31 @@ def label_line(axes: Axes, x: float, y: float, text: str, colour: str) -> None:
     """Write a curve's name beside its last point, in its colour."""
     axes.annotate(
         text, (x, y), xytext=(6, 0), textcoords="offset points", color=colour, va="center",
-        annotation_clip=False,
+        annotation_clip=False, gid=_END,
     )  # fmt: skip
+
+
+def spread_labels(axes: Axes, apart: float = 9.0) -> None:
+    """Move the labels of curves up or down until no two at about the same x cover each other.
+
+    Call it when limits and scales of the axes are final.
+
+    Parameters
+    ----------
+    axes : Axes
+    apart : float
+        The least distance of two labels, in points.
+    """
+    found = [text for text in axes.texts if text.get_gid() == _END and isinstance(text, Annotation)]
+    points = 72.0 / axes.get_figure(root=True).dpi  # type: ignore[union-attr]
+    low, high = axes.get_xlim()
+    placed: list[tuple[float, float]] = []
+    for text in sorted(found, key=lambda text: text.xy[1]):
+        height = float(axes.transData.transform(text.xy)[1]) * points
+        near = [y for x, y in placed if abs(x - text.xy[0]) < (high - low) / 3]
+        target = max([height, *(y + apart for y in near)])
+        text.xyann = (6, target - height)
+        placed.append((text.xy[0], target))
 
 
 def plain_ticks(axes: Axes, ticks: Sequence[float]) -> None:
