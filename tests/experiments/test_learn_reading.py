@@ -162,7 +162,7 @@ def test_dressed_numbers_bring_the_hint(tmp_path, cell):
         load_signals(path)
 
 
-@pytest.mark.filterwarnings("ignore::solvers.selection.radius.ChoiceWarning")
+@pytest.mark.filterwarnings("ignore::solvers.selection.tables.TableWarning")
 @pytest.mark.parametrize("share", [0.0, 0.1])
 def test_one_file_has_one_answer(frame, tmp_path, share, unpainted):
     """From the shell, and with pandas and RobustGraph."""
@@ -174,7 +174,8 @@ def test_one_file_has_one_answer(frame, tmp_path, share, unpainted):
     assert list(written_edges["source"]) == list(edges["source"])
     assert list(written_edges["target"]) == list(edges["target"])
     np.testing.assert_allclose(written_edges["weight"], edges["weight"], rtol=1e-9)
-    assert list(written_edges["certain"]) == list(edges["certain"])
+    assert list(written_edges["in_optimum"]) == list(edges["in_optimum"])
+    np.testing.assert_allclose(written_edges["z_score"], edges["z_score"], rtol=1e-9)
 
 
 def test_places_in_a_plane(tmp_path):
@@ -233,7 +234,9 @@ def test_stability_is_a_column_of_the_edges(signals):
     graph = learn_graph(
         SignalTable(pd.DataFrame(signals, columns=NAMES)), LearnOptions(radius=0.3, stability=4)
     )
-    assert set(graph.edges.columns) == {"source", "target", "weight", "certain", "stability"}
+    assert set(graph.edges.columns) == {
+        "source", "target", "weight", "z_score", "q_value", "stability", "in_optimum",
+    }  # fmt: skip
     assert set(graph.edges["stability"]) <= {0.0, 0.25, 0.5, 0.75, 1.0}
     with pytest.raises(ProblemError, match="stability"):
         LearnOptions(stability=-1)
@@ -243,13 +246,14 @@ def test_stability_is_a_column_of_the_edges(signals):
 
 
 def test_a_choice_at_the_end_of_its_candidates_is_in_the_summary(
-    frame, tmp_path, capsys, unpainted
+    frame, tmp_path, capsys, unpainted, monkeypatch
 ):
     path = tmp_path / "t.csv"
     frame.to_csv(path, index=False)
-    arguments = ["learn", str(path), "--radius", "reliability", "--ambiguity", "moment"]
-    assert cli.main([*arguments, "--parameter", "p=1", "--output", str(tmp_path / "out")]) == 0
-    assert "is the largest of 15 candidates" in capsys.readouterr().out
+    monkeypatch.setattr("solvers.selection.radius.PREDICTION_RADII", (0.0, 0.001))
+    arguments = ["learn", str(path), "--radius", "prediction", "--prior", "frobenius"]
+    assert cli.main([*arguments, "--output", str(tmp_path / "out")]) == 0
+    assert "is the largest of 2 candidates" in capsys.readouterr().out
 
 
 @pytest.mark.slow
