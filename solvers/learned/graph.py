@@ -55,7 +55,8 @@ class LearnedGraph:
     --------
     >>> import numpy as np
     >>> from solvers import RobustGraph
-    >>> graph = RobustGraph(0.3).fit(np.random.default_rng(0).standard_normal((20, 4))).graph_
+    >>> X = np.random.default_rng(0).standard_normal((20, 4))
+    >>> graph = RobustGraph(0.3, edges="all").fit(X).graph_
     >>> graph.solved
     True
     """

@@ -143,6 +143,8 @@ def build_problem(
     eta: float,
 ) -> GraphProblem:
     """Return the problem with a given set, named prior, radius and eta."""
+    if not (bounds is None or isinstance(bounds, EdgeBounds)):
+        raise ProblemError(f"bounds must be made by EdgeBounds.from_edges; it is {bounds!r}.")
     ball = replace(kind, radius=radius)
     if prior == "log-degree":
         return GraphProblem(nominal, ball, prior=LogDegree(eta, eta, bounds))

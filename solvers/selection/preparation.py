@@ -18,6 +18,7 @@ from wdro_cvx.validation import Array
 MOMENTS = ("auto", "clipped", "sample")
 #: Columns whose deviations differ by more than this factor are in different units.
 UNLIKE = 10.0
+_ENOUGH = 10  # rows; the deviations of fewer differ by chance
 _HEAVY = 1.1  # kurtosis of row lengths, relative to Gaussian signals, above which rows are clipped
 _FAR = 3.0 * 1.4826  # three deviations of a Gaussian column, in median absolute deviations
 _ROUNDING = 1e-12
@@ -158,10 +159,10 @@ def column_spread(signals: Signals) -> tuple[Array, Array]:
     return mean, np.where(spread > _ROUNDING * size, spread, 0.0)
 
 
-def in_unlike_units(spread: Array) -> bool:
-    """Return whether the deviations of columns differ so much that their units must."""
+def in_unlike_units(spread: Array, n: int) -> bool:
+    """Return whether the deviations of columns of n rows differ so much that their units must."""
     moving = spread[spread > 0.0]
-    return bool(moving.size > 1 and moving.max() > UNLIKE * moving.min())
+    return bool(n >= _ENOUGH and moving.size > 1 and moving.max() > UNLIKE * moving.min())
 
 
 def _change(signals: Signals, standardise: bool | str, absolute: bool) -> Preparation:
@@ -170,7 +171,7 @@ def _change(signals: Signals, standardise: bool | str, absolute: bool) -> Prepar
     centre, scale = np.zeros(d), np.ones(d)
     if standardise is not False and len(signals) > 1:
         centre, spread = column_spread(signals)
-        if standardise != "auto" or in_unlike_units(spread):
+        if standardise != "auto" or in_unlike_units(spread, len(signals)):
             scale = 1.0 / np.where(spread > 0.0, spread, 1.0)
     if absolute:
         table = (signals.table - centre) * scale

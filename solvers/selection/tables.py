@@ -21,9 +21,9 @@ _LOOKED_AT = 20  # cells that decide whether text is a date
 _COUNTED = 10  # rows from which a rising sequence of integers is a row number
 #: Columns up to which all correlations are computed.
 MOST_COMPARED = 1000
-# A pair is opposite if its correlation, also given all others, is at most minus this. The ridge
-# steadies the inverse if there are few rows.
-_OPPOSITE, _RIDGE = 0.4, 0.1
+# A pair is opposite if its correlation is at most minus the first and, given all others, at most
+# minus the second. The ridge steadies the inverse if there are few rows.
+_OPPOSITE, _DIRECTLY, _RIDGE = 0.6, 0.4, 0.1
 _NAMED = 5  # names that a sentence lists
 
 
@@ -123,7 +123,7 @@ def describe_table(signals: Signals, spread: Array, standardise: bool | str) -> 
     still = [names[place] for place in np.flatnonzero(spread == 0.0)]
     if still:
         said.append(f"{_listed(still)} never changes, so it gets no edge; drop it.")
-    if in_unlike_units(spread) and standardise is not True:
+    if in_unlike_units(spread, len(signals)) and standardise is not True:
         moving = np.where(spread > 0.0, spread, np.nan)
         low, high = names[int(np.nanargmin(moving))], names[int(np.nanargmax(moving))]
         done = (
@@ -176,7 +176,7 @@ def describe_opposites(signals: Signals) -> list[str]:
     shift = float(np.median(inverse[pairs])) if d > 3 else 0.0
     size = np.sqrt(np.diag(inverse))
     given = (shift - inverse) / np.outer(size, size)
-    opposed = (alike[pairs] < -max(_OPPOSITE, 4.0 / np.sqrt(n))) & (given[pairs] < -_OPPOSITE)
+    opposed = (alike[pairs] < -max(_OPPOSITE, 4.0 / np.sqrt(n))) & (given[pairs] < -_DIRECTLY)
     if not opposed.any():
         return []
     places = np.flatnonzero(opposed)
