@@ -7,10 +7,9 @@ are selected is estimated (:mod:`solvers.selection.support`).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,9 +19,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from solvers.learned.edge_table import labelled
-from solvers.learned.exports import to_igraph, to_pyg, to_pygsp
 from solvers.learned.graph import LearnedGraph
 from solvers.learned.imputation import impute
+from solvers.learned.views import GraphViews
 from solvers.selection.bootstrap import generator
 from solvers.selection.fitting import (
     build_problem,
@@ -46,17 +45,12 @@ from solvers.selection.tables import (
     describe_table,
 )
 from wdro_cvx import AmbiguitySet, DataError, EdgeBounds, Status
-from wdro_cvx.judging.edges import EdgeBrackets
 from wdro_cvx.validation import Array, finite_array
 
-if TYPE_CHECKING:
-    import networkx as nx
-    import pandas as pd
 
-    from solvers.learned.drawing import Axes
-
-
-class RobustGraph(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class RobustGraph(  # type: ignore[misc]  # scikit-learn is untyped
+    GraphViews, OneToOneFeatureMixin, TransformerMixin, BaseEstimator
+):
     """The graph with the least worst-case risk over an ambiguity set around the data.
 
     Parameters
@@ -238,6 +232,8 @@ class RobustGraph(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
             signals, kind, self.radius, default_eta(self.prior) if self.eta is None else self.eta,
             build, block=self.block, seed=self.random_state, progress=self.progress,
         )  # fmt: skip
+        for name in ("cv_results_", "stability_"):  # those of an earlier fit
+            self.__dict__.pop(name, None)
         if chosen.tried:
             self.cv_results_ = cv_results(chosen.tried)
         if self.radius == "bootstrap":
@@ -320,54 +316,6 @@ class RobustGraph(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         filled = self.change_.undo(impute(self.change_.apply(signals.table), self.laplacian_))
         return np.where(signals.present, signals.table, filled)
 
-    @property
-    def brackets_(self) -> EdgeBrackets:
-        """The judge's lower and upper bounds on every edge weight of the optimal graph."""
-        return self._graph().verdict.edges
-
-    @property
-    def edges_(self) -> pd.DataFrame:
-        """The selected edges by weight, with what data and certificate say about them."""
-        return self._graph().edges
-
-    def to_networkx(self) -> nx.Graph:
-        """Return a networkx graph of the selected edges, with column names and weights."""
-        return self._graph().to_networkx()
-
-    def to_igraph(self) -> Any:
-        """Return an igraph graph of the selected edges, with column names and weights."""
-        return to_igraph(self._graph().selected, self._graph().names)
-
-    def to_pyg(self) -> Any:
-        """Return a PyTorch Geometric graph of the selected edges, in both directions."""
-        return to_pyg(self._graph().selected)
-
-    def to_pygsp(self) -> Any:
-        """Return a PyGSP graph of the selected edges."""
-        return to_pygsp(self._graph().selected)
-
-    def plot(self, axes: Axes | None = None, places: ArrayLike | None = None) -> Axes:
-        """Draw the selected edges; width shows weight, and dashed ones may lack in the optimum.
-
-        Parameters
-        ----------
-        axes : matplotlib axes, optional
-        places : array (d, 2), optional
-            The x and y coordinates of the vertices; by default a force-directed layout.
-        """
-        return self._graph().plot(axes, places)
-
-    def plot_path(self, radii: Sequence[float] | None = None, axes: Axes | None = None) -> Axes:
-        """Draw the edge weights as functions of the radius, and mark the learned radius.
-
-        Parameters
-        ----------
-        radii : sequence of float, optional
-            Ascending; by default from a tenth of the learned radius to ten times it.
-        axes : matplotlib axes, optional
-        """
-        return self._graph().plot_path(radii, axes)
-
     def stability(
         self, X: ArrayLike, resamples: int = 50, sample_weight: ArrayLike | None = None
     ) -> Array:
@@ -395,10 +343,6 @@ class RobustGraph(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         self.graph_ = replace(graph, stability=shares)
         self.stability_ = shares if sparse.issparse(shares) else labelled(shares, graph.names)
         return shares
-
-    def _graph(self) -> LearnedGraph:
-        check_is_fitted(self)
-        return self.graph_
 
     def __sklearn_tags__(self) -> Any:
         """Return tags that allow missing values."""

@@ -37,7 +37,7 @@ def check_frame(table: Any) -> None:
     Parameters
     ----------
     table : object
-        Anything without ``dtypes`` and ``columns`` is left to later checks.
+        Anything but a pandas data frame is left to later checks.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def check_frame(table: Any) -> None:
     ...
     wdro_cvx.errors.DataError: X has text in column 'city', such as 'Oslo'; a graph is learned ...
     """
-    if not (hasattr(table, "dtypes") and hasattr(table, "columns")):
+    if not (hasattr(table, "iloc") and hasattr(table, "columns")):
         return
     kinds = {name: _kind(table.iloc[:, place]) for place, name in enumerate(table.columns)}
     texts = [name for name, kind in kinds.items() if kind == "text"]

@@ -344,3 +344,34 @@ def test_a_wide_table_takes_little_more_memory_than_its_numbers(tmp_path):
     np.testing.assert_array_equal(table.signals, values)
     # The numbers twice, as rows and as an array, and a few rows of text; the whole text is 3.4 MB.
     assert peak < 2 * values.nbytes + 40 * 60 * d
+
+
+def test_noise_is_called_noise_on_the_terminal_and_on_the_page(tmp_path, capsys, unpainted):
+    path, output = tmp_path / "t.csv", tmp_path / "out"
+    noise = np.random.default_rng(1).standard_normal((60, 8))
+    pd.DataFrame(noise, columns=[f"v{i}" for i in range(8)]).to_csv(path, index=False)
+    assert cli.main(["learn", str(path), "--output", str(output)]) == 0
+    text = capsys.readouterr().out
+    assert "**No structure found" in text
+    assert "since the table shows no structure" in text
+    assert "No structure found" in (output / "graph.html").read_text()
+    assert len(pd.read_csv(output / "edges.csv")) <= 1
+
+
+def test_american_spellings_are_understood(frame, tmp_path, unpainted):
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    for name, words in {
+        "british": ["--signals", "standardised", "--neighbours", "2"],
+        "american": ["--signals", "standardized", "--neighbors", "2"],
+    }.items():
+        assert cli.main(["learn", str(path), *words, "--output", str(tmp_path / name)]) == 0
+    assert (tmp_path / "british/edges.csv").read_bytes() == (
+        tmp_path / "american/edges.csv"
+    ).read_bytes()
+
+
+def test_long_format_brings_the_hint(tmp_path):
+    path = written(tmp_path / "t.csv", "date,place,value\n2026-01-01,Oslo,1\n2026-01-02,Oslo,2\n")
+    with pytest.raises(DataError, match=r"looks like long format, .* in 'place'.*one column per"):
+        load_signals(path)
