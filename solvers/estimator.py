@@ -48,8 +48,11 @@ from wdro_cvx import AmbiguitySet, DataError, EdgeBounds, Status
 from wdro_cvx.validation import Array, finite_array
 
 
-class RobustGraph(  # type: ignore[misc]  # scikit-learn is untyped
-    GraphViews, OneToOneFeatureMixin, TransformerMixin, BaseEstimator
+class RobustGraph(
+    GraphViews,
+    OneToOneFeatureMixin,  # type: ignore[misc]  # scikit-learn is untyped
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
 ):
     """The graph with the least worst-case risk over an ambiguity set around the data.
 
