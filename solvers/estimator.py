@@ -220,7 +220,7 @@ class RobustGraph(
         standardise = either_spelling("standardise", self.standardise, self.standardize, "auto")
         kind = check_options(self.radius, self.eta, self.ambiguity, self.prior, neighbours)
         check_selection(self.edges, self.fdr, neighbours)
-        check_preparation(standardise, self.moment)
+        check_preparation(standardise, self.moment, self.absolute)
         given = self._signals(X, sample_weight, reset=True)
         prepared = prepare(given, standardise, self.moment, self.absolute)
         notes = describe_table(given, prepared.spread, standardise)

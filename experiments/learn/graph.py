@@ -91,7 +91,7 @@ class LearnOptions:
     def __post_init__(self) -> None:
         check_options(self.radius, self.eta, self._kind(), self.prior, self.neighbours)
         check_selection(self.edges, self.fdr, self.neighbours)
-        check_preparation("auto", self.moment)
+        check_preparation("auto", self.moment, self.absolute)
         if self.signals not in PREPARATIONS:
             raise ProblemError(
                 f"signals must be one of {', '.join(PREPARATIONS)}; it is {self.signals!r}."

@@ -115,8 +115,8 @@ class LearnedGraph:
         if self.selection is None:
             return self.adjacency > 0.0
         chosen = self.selection.support
-        if isinstance(chosen, np.ndarray):
-            return chosen & (self.adjacency > 0.0)
+        if isinstance(self.adjacency, np.ndarray):
+            return np.asarray(chosen.toarray() & (self.adjacency > 0.0))
         return sparse.csr_array(chosen.multiply(self.adjacency > 0.0)).astype(bool)
 
     @cached_property

@@ -70,7 +70,7 @@ class Prepared:
     spread: Array
 
 
-def check_preparation(standardise: bool | str, moment: str) -> None:
+def check_preparation(standardise: bool | str, moment: str, absolute: bool = False) -> None:
     """Check the options of :func:`prepare`.
 
     Raises
@@ -82,6 +82,8 @@ def check_preparation(standardise: bool | str, moment: str) -> None:
         raise ProblemError(f"standardise must be 'auto', True or False; it is {standardise!r}.")
     if not (isinstance(moment, str) and moment in MOMENTS):
         raise ProblemError(f"moment must be one of {', '.join(MOMENTS)}; it is {moment!r}.")
+    if not isinstance(absolute, (bool, np.bool_)):
+        raise ProblemError(f"absolute must be True or False; it is {absolute!r}.")
 
 
 def prepare(

@@ -20,7 +20,6 @@ from wdro_cvx import GraphProblem, ProblemError, Solution
 from wdro_cvx.graphs.laplacian import edge_index
 from wdro_cvx.graphs.listed_bounds import ListedBounds
 from wdro_cvx.judging.edges import EDGE_THRESHOLD
-from wdro_cvx.solution import SPARSE_FROM
 from wdro_cvx.validation import Array, real_number
 
 EDGES = ("auto", "all")
@@ -58,11 +57,10 @@ class Selection:
     found: bool
 
     @property
-    def support(self) -> NDArray[np.bool_] | sparse.csr_array:
-        """The selected pairs as a symmetric boolean array, sparse for many vertices."""
+    def support(self) -> sparse.csr_array:
+        """The selected pairs as a symmetric boolean array."""
         ends = np.concatenate([self.heads, self.tails]), np.concatenate([self.tails, self.heads])
-        pairs = sparse.csr_array((np.ones(2 * len(self.heads), bool), ends), (self.d, self.d))
-        return pairs if self.d > SPARSE_FROM else pairs.toarray()
+        return sparse.csr_array((np.ones(2 * len(self.heads), bool), ends), (self.d, self.d))
 
 
 def check_selection(edges: str, fdr: float | None, neighbours: float | None = None) -> None:
@@ -154,8 +152,9 @@ def describe_selection(selection: Selection, samples: int) -> list[str]:
     kept = len(selection.heads)
     many = "no edge is" if kept == 0 else "1 edge is" if kept == 1 else f"{kept} edges are"
     return [
-        f"No structure found: in {samples} signals, neighbours predict no better than the mean, so "
-        f"{many} selected. More signals may help; edges='all' draws the optimal graph all the same."
+        f"No structure found: in {samples} {'signal' if samples == 1 else 'signals'}, neighbours "
+        f"predict no better than the mean, so {many} selected. More signals may help; edges='all' "
+        "draws the optimal graph all the same."
     ]
 
 

@@ -157,6 +157,7 @@ def test_clone_and_pickle():
         ({"fdr": 0.1, "edges": "all"}, ProblemError, "edges='all' selects every edge, and fdr"),
         ({"moment": "best"}, ProblemError, "moment must be one of auto, clipped, sample"),
         ({"standardise": "yes"}, ProblemError, "standardise must be 'auto', True or False"),
+        ({"absolute": "yes"}, ProblemError, "absolute must be True or False; it is 'yes'"),
         ({"neighbours": 3, "eta": 0.5}, ProblemError, "neighbours=3 chooses eta.*eta=0.5"),
         ({"neighbours": 3, "neighbors": 2}, ProblemError, "given in both spellings"),
         ({"standardise": True, "standardize": True}, ProblemError, "given in both spellings"),
