@@ -19,7 +19,8 @@ months = load_states().table.signals
 before, after = months[:30], months[30:]
 
 rules = {"prediction": BLUE, "bootstrap": VERMILION}
-chosen = {rule: RobustGraph(radius=rule, eta=0.03).fit(before).radius_ for rule in rules}
+paper = {"prior": "frobenius", "standardise": False, "moment": "sample", "edges": "all"}
+chosen = {rule: RobustGraph(rule, 0.03, **paper).fit(before).radius_ for rule in rules}
 print({rule: round(radius, 3) for rule, radius in chosen.items()})
 
 # %%
@@ -28,7 +29,7 @@ print({rule: round(radius, 3) for rule, radius in chosen.items()})
 # no other state, gets its first edge.
 
 radii = np.geomspace(0.01, 3.0, 18)
-graphs = [RobustGraph(radius=float(radius), eta=0.03).fit(before) for radius in radii]
+graphs = [RobustGraph(float(radius), 0.03, **paper).fit(before) for radius in radii]
 curves = {
     "prediction of later months": [graph.score(after) for graph in graphs],
     "number of edges": [np.count_nonzero(graph.adjacency_) // 2 for graph in graphs],

@@ -19,7 +19,7 @@ from wdro_cvx.generators import rbf_graph, smooth_signals
 rng = np.random.default_rng(2)
 truth = rbf_graph(18, rng, threshold=0.8)
 signals = smooth_signals(truth, n=40, rng=rng, noise=0.2)
-graph = RobustGraph(radius=0.3, eta=0.1).fit(signals)
+graph = RobustGraph(0.3, 0.1, prior="frobenius", edges="all").fit(signals)
 shares = graph.stability(signals, resamples=60)
 
 # %%

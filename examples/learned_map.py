@@ -21,7 +21,9 @@ from solvers.learned.labels import place_labels
 
 states = load_states()
 table = pd.DataFrame(states.table.signals, columns=list(states.table.names))
-graph = RobustGraph(radius="bootstrap", eta=0.03).fit(table)
+graph = RobustGraph(
+    "bootstrap", 0.03, prior="frobenius", standardise=False, moment="sample", edges="all"
+).fit(table)
 print(f"radius {graph.radius_:.3f}, {len(graph.edges_)} edges, certified gap {graph.gap_:.0e}")
 print(graph.edges_.head(5).round(3).to_string(index=False))
 

@@ -221,6 +221,15 @@ STUDIES = (
         lambda options: _load("studies.validate.study"),
     ),
     Command(
+        "edges",
+        "compare defaults of RobustGraph by the edges that they select",
+        "Learn tables of five families of graphs, clean, with heavy tails, with outliers, and "
+        "tables of noise, by several settings of RobustGraph; score the selected edges and decide "
+        "which setting should be the default.",
+        lambda parser: None,
+        lambda options: _load("studies.edges.study"),
+    ),
+    Command(
         "temperature",
         "learn graphs of weather stations and test what the paper reads from its maps",
         "Learn graphs of the 48 contiguous US states from monthly temperatures, and of 144 US and "

@@ -56,22 +56,21 @@ def add(commands: Commands) -> None:
         "--radius", type=_number_or_word, default=DEFAULT_RADIUS, metavar="R",
         help="how far the truth may be from the data: a number; bootstrap: the distance that 95 %% "
         "of tables like this one stay within; prediction: where neighbours predict held-out "
-        "signals best; reliability: the smallest whose worst case covers 95 %% of them; "
-        "cv: the smallest risk on held-out signals, which tends to choose a small radius; "
-        f"auto: prediction, or bootstrap with --neighbours (default: {DEFAULT_RADIUS})",
+        "signals best; auto: a quick bootstrap, but at most a twentieth of the length of a signal "
+        f"(default: {DEFAULT_RADIUS})",
     )  # fmt: skip
     parser.add_argument(
-        "--eta", type=_number_or_word, default=0.3, metavar="E",
-        help="larger values give more, and more even, edges; auto: where neighbours predict "
-        "held-out signals best (default: 0.3)",
+        "--eta", type=_number_or_word, metavar="E",
+        help="larger values give more, and more even, weights; auto: where neighbours predict "
+        "held-out signals best (default: 0.6, or 0.3 with --prior frobenius)",
     )  # fmt: skip
     parser.add_argument(
-        "--prior", choices=("frobenius", "log-degree"), default="frobenius",
+        "--prior", choices=("frobenius", "log-degree"), default="log-degree",
         help="frobenius: the paper's; log-degree: Kalofolias', under which every vertex keeps an "
-        "edge, and eta is the root of alpha times beta (default: frobenius)",
+        "edge of the optimal graph, and eta is the root of alpha times beta (default: log-degree)",
     )  # fmt: skip
     parser.add_argument(
-        "--neighbours", type=number(0.0, above=True), metavar="K",
+        "--neighbours", "--neighbors", type=number(0.0, above=True), metavar="K",
         help="choose eta for about this many neighbours of a vertex on average",
     )  # fmt: skip
     parser.add_argument(
@@ -84,11 +83,14 @@ def add(commands: Commands) -> None:
         help="refit to resampled signals this many times, and add to every edge the share of "
         "refits that have it",
     )  # fmt: skip
+    _add_edges(parser)
     parser.add_argument(
-        "--signals", choices=("raw", "centred", "standardised"), default="raw",
-        help="raw: edges join vertices of similar level (raw temperatures are dominated by each "
-        "place's mean); centred: subtract each vertex's mean, and edges join vertices that vary "
-        "together; standardised: also divide by its deviation (default: raw)",
+        "--signals", choices=("auto", "raw", "centred", "standardised"), default="auto",
+        type=_british, metavar="HOW",
+        help="auto: centred, and standardised if the columns are in different units; raw: edges "
+        "join vertices of similar level (raw temperatures are dominated by each place's mean); "
+        "centred: subtract each vertex's mean, and edges join vertices that vary together; "
+        "standardised: also divide by its deviation (default: auto)",
     )  # fmt: skip
     parser.add_argument(
         "--threshold", type=number(), default=1e-4, metavar="W",
@@ -104,6 +106,33 @@ def add(commands: Commands) -> None:
         "tcp://host:port of its scheduler, or local",
     )  # fmt: skip
     parser.add_argument("--force", action="store_true", help="replace earlier results")
+
+
+def _add_edges(parser: argparse.ArgumentParser) -> None:
+    """Add the options that select edges."""
+    parser.add_argument(
+        "--edges", choices=("auto", "all"), default="auto",
+        help="auto: those of the optimal graph for which the evidence is largest; all of it "
+        "(default: auto)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--fdr", type=number(0.0, above=True), metavar="SHARE",
+        help="select edges such that about this share of them is false, such as 0.1",
+    )  # fmt: skip
+    parser.add_argument(
+        "--moment", choices=("auto", "clipped", "sample"), default="auto",
+        help="clipped: outlying cells and rows are clipped; sample: they are not; auto: if the "
+        "rows vary in length more than Gaussian ones (default: auto)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--absolute", action="store_true",
+        help="join opposites too: columns are reversed such that as many as possible vary alike",
+    )  # fmt: skip
+
+
+def _british(text: str) -> str:
+    """Return the British spelling of a word that may be given in the American one."""
+    return {"centered": "centred", "standardized": "standardised"}.get(text, text)
 
 
 def _add_layout(parser: argparse.ArgumentParser) -> None:
@@ -140,7 +169,7 @@ def run(options: argparse.Namespace) -> int:
     how = LearnOptions(
         options.ambiguity, tuple(map(_parameter, options.parameter)), options.radius, options.eta,
         options.signals, options.threshold, options.block, options.stability, options.prior,
-        options.neighbours,
+        options.neighbours, options.edges, options.fdr, options.moment, options.absolute,
     )  # fmt: skip
     layout = Layout(
         tuple(options.ignore), options.missing, options.vertices, options.decimal, tuple(options.na)

@@ -14,8 +14,11 @@ from experiments.learn.loading import SignalTable
 from solvers import RobustGraph
 from solvers.learned.graph import LearnedGraph
 from solvers.selection.fitting import check_options
+from solvers.selection.preparation import check_preparation
 from solvers.selection.radius import ChoiceWarning
 from solvers.selection.signals import ROUNDING
+from solvers.selection.support import check_selection
+from solvers.selection.tables import TableWarning
 from wdro_cvx import AmbiguitySet, DataError, ProblemError, Status
 from wdro_cvx.ambiguity import named_ambiguity
 from wdro_cvx.judging.edges import EDGE_THRESHOLD
@@ -24,7 +27,10 @@ from wdro_cvx.validation import Array, real_number, whole_number
 TOLERANCE = 1e-6
 #: Radius and eta are relative to the signals; values outside are mistakes or break arithmetic.
 _RANGE = 1e-6, 1e6
-PREPARATIONS = ("raw", "centred", "standardised")
+#: What ``signals`` asks of the estimator's ``standardise``.
+PREPARATIONS: dict[str, bool | str] = {
+    "auto": "auto", "raw": False, "centred": False, "standardised": True,
+}  # fmt: skip
 _DEFAULT = RobustGraph()
 
 
@@ -40,12 +46,13 @@ class LearnOptions:
         Names and values of the set's parameters other than the radius.
     radius : float or str
         A number, relative to the root mean square of the signals, or a rule.
-    eta : float or str
+    eta : float or str, optional
         A number, likewise relative, or ``auto``. Larger values give more, and more even, edges.
     signals : str
-        ``raw``: edges join vertices of similar level. ``centred``: each vertex's mean is
-        subtracted, and edges join vertices that vary together. ``standardised``: each vertex is
-        also divided by its standard deviation.
+        ``auto``: each vertex's mean is subtracted, and it is divided by its standard deviation if
+        the vertices are in different units. ``raw``: edges join vertices of similar level.
+        ``centred``: each vertex's mean is subtracted, and edges join vertices that vary together.
+        ``standardised``: each vertex is also divided by its standard deviation.
     threshold : float
         Edges with less weight are omitted; the weights of a graph add up to d/2.
     block : int
@@ -53,24 +60,38 @@ class LearnOptions:
     stability : int
         The number of refits to resampled signals, which give the frequency of every edge.
     prior : str
-        ``frobenius`` or ``log-degree``.
+        ``log-degree`` or ``frobenius``.
     neighbours : float, optional
         The desired average number of neighbours of a vertex, which determines eta.
+    edges : str
+        ``auto`` selects edges where the evidence for them is largest; ``all`` selects all.
+    fdr : float, optional
+        The false-discovery rate of the selected edges.
+    moment : str
+        ``auto``, ``clipped`` or ``sample``: whether outliers are clipped.
+    absolute : bool
+        Whether opposites are joined too.
     """
 
     ambiguity: str = str(_DEFAULT.ambiguity)
     parameters: tuple[tuple[str, object], ...] = ()
     radius: float | str = _DEFAULT.radius
-    eta: float | str = _DEFAULT.eta
-    signals: str = "raw"
+    eta: float | str | None = _DEFAULT.eta
+    signals: str = "auto"
     threshold: float = EDGE_THRESHOLD
     block: int = 1
     stability: int = 0
     prior: str = str(_DEFAULT.prior)
     neighbours: float | None = None
+    edges: str = str(_DEFAULT.edges)
+    fdr: float | None = None
+    moment: str = str(_DEFAULT.moment)
+    absolute: bool = False
 
     def __post_init__(self) -> None:
         check_options(self.radius, self.eta, self._kind(), self.prior, self.neighbours)
+        check_selection(self.edges, self.fdr, self.neighbours)
+        check_preparation("auto", self.moment, self.absolute)
         if self.signals not in PREPARATIONS:
             raise ProblemError(
                 f"signals must be one of {', '.join(PREPARATIONS)}; it is {self.signals!r}."
@@ -84,7 +105,7 @@ class LearnOptions:
                 f"{self.radius:g}. Less is as good as 0, and beyond 1 the worst case has little to "
                 "do with the data."
             )
-        if not isinstance(self.eta, str) and not low <= self.eta <= high:
+        if not (self.eta is None or isinstance(self.eta, str) or low <= self.eta <= high):
             raise ProblemError(
                 f"eta must be between {low:g} and {high:g}, relative to the signals; "
                 f"it is {self.eta:g}."
@@ -101,13 +122,15 @@ class LearnOptions:
         return RobustGraph(
             self.radius, self.eta, self._kind(), TOLERANCE, prior=self.prior,
             neighbours=self.neighbours, block=self.block, progress=sys.stderr.isatty(),
+            edges=self.edges, fdr=self.fdr, moment=self.moment, absolute=self.absolute,
+            standardise=PREPARATIONS[self.signals],
         )  # fmt: skip
 
 
 def learn_graph(table: SignalTable, options: LearnOptions) -> LearnedGraph:
     """Learn a graph from a table.
 
-    Warnings about the choice of radius and eta become notes of the graph.
+    Warnings about the table and about the choice of radius and eta become notes of the graph.
 
     Parameters
     ----------
@@ -129,6 +152,7 @@ def learn_graph(table: SignalTable, options: LearnOptions) -> LearnedGraph:
     estimator = options.estimator()
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", ChoiceWarning)
+        warnings.simplefilter("always", TableWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)  # the summary reports it
         estimator.fit(frame)
     if estimator.status_ is Status.INTERRUPTED:  # do not return an unfinished graph
@@ -157,20 +181,11 @@ def _prepared(frame: pd.DataFrame, how: str) -> pd.DataFrame:
     if how == "raw":
         return frame
     signals -= np.nanmean(signals, axis=0)
-    if how == "standardised":
-        spread = np.nanstd(signals, axis=0)
-        still = frame.columns[spread <= ROUNDING]
-        if len(still):
-            raise DataError(
-                f"{still[0]!r} never changes, so it cannot be standardised. Leave it out with "
-                "--ignore, or use --signals centred."
-            )
-        signals /= spread
-    elif _alike(signals):
+    if _alike(signals):
         raise DataError("All vertices vary alike; nothing tells them apart.")
-    else:
-        signals *= peak
-    return pd.DataFrame(signals, columns=frame.columns, copy=False)
+    if how != "centred":
+        return frame  # the estimator does the rest
+    return pd.DataFrame(signals * peak, columns=frame.columns, copy=False)
 
 
 def _alike(signals: Array) -> bool:

@@ -16,6 +16,7 @@ from wdro_cvx.validation import Array
 MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "-", "?"))
 DECIMALS = (".", ",")
 _SHOWN = 3  # cells that an error lists
+_LONG = 3  # columns of a table in long format, besides dates
 _DRESSED = re.compile(r"[^\w\s]?\s?[+-]?\d{1,3}([.,' ]?\d{3})*([.,]\d+)?\s?[^\w\s]?")
 # A row with only these characters is converted as a whole.
 _PLAIN = re.compile(r"[0-9eE+\-. \x1f]*", re.ASCII)
@@ -111,6 +112,11 @@ def _unreadable(
         hint = "Decimal commas must be points, or told by --decimal ,"
     elif all(_DRESSED.fullmatch(cell) for cell in cells):
         hint = "Write numbers plainly: without marks between thousands, currency or percent."
+    elif len(names) <= _LONG and len({p for _, _, p in bad}) == 1 and len(set(cells)) < len(cells):
+        hint = (
+            f"This looks like long format, with the name of a vertex in {names[bad[0][2]]!r}. Give "
+            "it one column per vertex, as the pivot of a spreadsheet or of pandas does."
+        )
     elif len(bad) > 1 and all(place == 0 for _, _, place in bad):
         hint = (
             "If every row is a vertex and this column has their names, use --vertices rows; "

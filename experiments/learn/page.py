@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
 from experiments.drawing.style import COLOURS
 from experiments.learn.graph import LearnOptions
@@ -59,6 +61,8 @@ class GraphPage:
     facts : mapping of str to str
         Shown unchanged.
     notes : sequence of str
+    support : array or sparse array (d, d) of bool, optional
+        The selected edges of the chosen graph; by default all are shown.
     """
 
     title: str
@@ -73,6 +77,7 @@ class GraphPage:
     columns: Mapping[str, Array] = field(default_factory=dict)
     facts: Mapping[str, str] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    support: NDArray[np.bool_] | sparse.csr_array | None = None
 
 
 def learned_page(
@@ -108,7 +113,11 @@ def learned_page(
         title, graph.names or (), points, places is not None and places.degrees, labels,
         compute_path(graph.problem, graph.solution, graph.verdict), graph.threshold,
         nominal.samples, outlines, columns, _facts(graph, options),
-        [f"Radius and eta are relative to the signals, which were divided by {graph.unit:.4g}."],
+        [
+            *graph.notes,
+            f"Radius and eta are relative to the signals, which were divided by {graph.unit:.4g}.",
+        ],
+        None if graph.selection is None else graph.support,
     )  # fmt: skip
     return document("graph", title, graph_data(page), judge=True)
 
@@ -142,6 +151,10 @@ def graph_data(page: GraphPage) -> dict[str, Any]:
         moment = moment if size <= room else None
         room -= 0 if moment is None else size
         points.append(_point(point, page.threshold, checked["set"] is not None, moment))
+    if page.support is not None:
+        edges = EdgeList.from_laplacian(page.path.points[page.path.chosen].laplacian)
+        selected = np.asarray(page.support[edges.heads, edges.tails]).ravel()
+        points[page.path.chosen]["selected"] = packed(selected, "u1")
     return {
         "title": page.title,
         "names": list(page.names),

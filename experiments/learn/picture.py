@@ -45,8 +45,8 @@ def draw_picture(
     outlines : sequence of arrays (k, 2)
         Outlines of states or countries on the map.
     """
-    names, adjacency = graph.names, graph.adjacency
-    unsure: NDArray[np.bool_] | None = ~graph.certain
+    names, adjacency = graph.names, graph.selected
+    unsure: NDArray[np.bool_] | None = ~graph.in_optimum
     size = f"{graph.problem.d} vertices"
     if places is None and graph.problem.d > _MOST_DRAWN:
         names, adjacency, labels = _merged(adjacency, labels)

@@ -29,7 +29,6 @@ from experiments.measuring.files import check_writable, table_bytes, write_toget
 from experiments.measuring.text import escape_markdown, markdown_table
 from solvers.learned.drawing import spread_out
 from solvers.learned.graph import LearnedGraph
-from solvers.selection.fitting import radius_rule
 from wdro_cvx import DataError, WdroError
 from wdro_cvx.judging.edges import EDGE_THRESHOLD
 from wdro_cvx.proof import proof_document, proof_text
@@ -37,6 +36,11 @@ from wdro_cvx.validation import Array
 
 FILES = ("edges.csv", "laplacian.npz", "graph.graphml", "graph.png", "graph.pdf", "graph.html",
          "summary.md", "proof.json")  # fmt: skip
+_RULES = {
+    "auto": " (from the data, at most 0.05 signal lengths)",
+    "bootstrap": " (chosen by bootstrap)",
+    "prediction": " (chosen by prediction)",
+}
 _MOST_NAMES = 200  # names of a community that a summary lists
 _LONG, _MOST_PRODUCTS = 4e6, 3e7  # products of integers: about two and ten seconds
 
@@ -84,8 +88,8 @@ def run_learn(
         places = load_places(coordinates, table.names, layout.decimal)
         outlines = nearby_outlines(*places.arrays) if places.degrees else []
     graph = learn_graph(table, options)
-    labels = communities(graph.adjacency)
-    points = spread_out(graph.adjacency) if places is None else places.points
+    labels = communities(graph.selected)
+    points = spread_out(graph.selected) if places is None else places.points
     title = f"{options.ambiguity}, radius {graph.radius:.3g}, eta {graph.eta:.3g}"
     picture = draw_picture(graph, labels, title, points, places, outlines)
     page = learned_page(graph, labels, options, path.name, points, places, outlines)
@@ -95,7 +99,7 @@ def run_learn(
         ignored = ", ".join(escape_markdown(name) for name in table.ignored)
         notes.append(f"Columns that are no vertices: {ignored}.")
     notes += [escape_markdown(note) for note in table.notes]
-    summary = _summary(graph, labels, options, [*notes, *graph.notes, remark])
+    summary = _summary(graph, labels, options, [*notes, remark])
     _write(output, graph, labels, picture, page, proof, summary)
     return graph, summary
 
@@ -172,22 +176,33 @@ def _laplacian_arrays(graph: LearnedGraph) -> dict[str, Any]:
 
 def _chosen(options: LearnOptions) -> tuple[str, str]:
     """Return how radius and eta were chosen, empty for given numbers."""
-    rule = radius_rule(options.radius, options.neighbours)
-    radius = f" (chosen by {rule})" if isinstance(rule, str) else ""
+    radius = _RULES.get(str(options.radius), "")
     if options.neighbours is not None:
         return radius, f" (chosen for about {options.neighbours:g} neighbours)"
     return radius, " (chosen by prediction)" if options.eta == "auto" else ""
 
 
-def _certain(graph: LearnedGraph) -> str:
+def _optimum(graph: LearnedGraph) -> str:
     """Return how many edges of the optimal graph the certificate decides, as text."""
     if graph.threshold == 0.0:
         return "not decided without a threshold"
     counts = graph.verdict.edges.counts(graph.threshold)
     return (
-        f"{counts['present']} edges certainly, {counts['absent']} certainly not, "
-        f"{counts['undecided']} undecided"
+        f"{counts['present']} edges provably in it, {counts['absent']} provably not, "
+        f"{counts['undecided']} undecided; this is about the solve, not about the truth of an edge"
     )
+
+
+def _selected(graph: LearnedGraph, options: LearnOptions) -> str:
+    """Return how many edges are selected and how, as text."""
+    count, selection = len(graph.edges), graph.selection
+    if selection is None:
+        return f"{count}, all of weight ≥ {graph.threshold:g}"
+    if options.fdr is not None:
+        return f"{count}, at a false-discovery rate of {options.fdr:g}"
+    if not selection.found:
+        return f"{count}, since the table shows no structure"
+    return f"{count}, estimated by the cut of the ranking (structure {selection.structure:.1f} sd)"
 
 
 def _listed(names: Sequence[str] | NDArray[np.str_]) -> str:
@@ -213,12 +228,13 @@ def _summary(
         ["eta", f"{graph.eta:.4g}{eta}"],
         ["worst-case value", f"{graph.solution.value:.6g}"],
         ["certified gap", f"{graph.gap:.1e}" + ("" if graph.solved else " — not solved to 1e-6")],
-        ["edges", f"{len(graph.edges)} of weight ≥ {graph.threshold:g}"],
-        ["in the optimal graph", _certain(graph)],
+        ["selected edges", _selected(graph, options)],
+        ["the optimal graph", _optimum(graph)],
         ["isolated vertices", _listed(names[alone]) or "none"],
         ["communities", len(np.unique(labels[~alone]))],
     ]
     members = [[int(label), _listed(names[labels == label])] for label in np.unique(labels)]
-    parts = ["# Learned graph", markdown_table(["", ""], rows), *notes]
+    warned = [f"**{escape_markdown(note)}**" for note in graph.notes]
+    parts = ["# Learned graph", *warned, markdown_table(["", ""], rows), *notes]
     parts += ["## Communities", markdown_table(["", "vertices"], members)]
     return "\n\n".join(parts) + "\n"

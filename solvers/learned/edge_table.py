@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,20 +20,23 @@ if TYPE_CHECKING:
 
 def edge_table(
     adjacency: Array | sparse.csr_array,
-    certain: NDArray[np.bool_],
+    in_optimum: NDArray[np.bool_],
     names: Sequence[str] | None = None,
     stability: Array | sparse.csr_array | None = None,
+    evidence: Mapping[str, Array] | None = None,
 ) -> pd.DataFrame:
-    """Return source, target and weight of every edge, whether it is certain, and its stability.
+    """Return source, target and weight of every edge, and what is known about it.
 
     Parameters
     ----------
     adjacency : array or sparse array (d, d)
-    certain : array (m,) of bool
-        In the order of :func:`edge_arrays`.
+    in_optimum : array (m,) of bool
+        Whether the optimal graph provably has the edge, in the order of :func:`edge_arrays`.
     names : sequence of str, optional
         The names of the vertices; by default their numbers.
     stability : array or sparse array (d, d), optional
+    evidence : mapping of str to array (m,), optional
+        What the data say about the edges, in the same order; these columns come first.
 
     Returns
     -------
@@ -48,11 +51,20 @@ def edge_table(
     labels = np.arange(adjacency.shape[0]) if names is None else np.asarray(names, dtype=object)
     columns = {
         "source": labels[heads], "target": labels[tails], "weight": weights[order],
-        "certain": certain[order],
+        **{name: values[order] for name, values in (evidence or {}).items()},
     }  # fmt: skip
     if stability is not None:
         columns["stability"] = np.asarray(stability[heads, tails]).ravel()
+    columns["in_optimum"] = in_optimum[order]
     return pd.DataFrame(columns)
+
+
+def labelled(matrix: Array, names: Sequence[str] | None) -> pd.DataFrame:
+    """Return a matrix of pairs with the names of the vertices as index and columns."""
+    import pandas as pd
+
+    labels = None if names is None else pd.Index(names)
+    return pd.DataFrame(matrix, index=labels, columns=labels)
 
 
 def edge_arrays(
@@ -64,7 +76,7 @@ def edge_arrays(
     return heads, tails, np.asarray(upper.data)
 
 
-def certain_edges(
+def optimal_edges(
     d: int,
     brackets: EdgeBrackets,
     heads: NDArray[np.integer],

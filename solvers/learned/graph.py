@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from solvers.learned.drawing import CROWDED, draw_graph, draw_path, new_axes, spread_out
-from solvers.learned.edge_table import certain_edges, edge_arrays, edge_table
+from solvers.learned.edge_table import edge_arrays, edge_table, optimal_edges
+from solvers.selection.support import Selection
 from wdro_cvx import DataError, GraphProblem, LogDegree, Solution, Verdict, judge
 from wdro_cvx.judging.edges import EDGE_THRESHOLD
 from wdro_cvx.solution import above, network
@@ -46,13 +47,16 @@ class LearnedGraph:
     stability : array or sparse array (d, d), or None
         For every edge, the share of refits to resampled signals that contain it.
     notes : tuple of str
-        Remarks on how radius and eta were chosen and on missing values.
+        Remarks on the table, on how radius and eta were chosen and on missing values.
+    selection : Selection or None
+        The selected edges; None selects all.
 
     Examples
     --------
     >>> import numpy as np
     >>> from solvers import RobustGraph
-    >>> graph = RobustGraph(0.3).fit(np.random.default_rng(0).standard_normal((20, 4))).graph_
+    >>> X = np.random.default_rng(0).standard_normal((20, 4))
+    >>> graph = RobustGraph(0.3, edges="all").fit(X).graph_
     >>> graph.solved
     True
     """
@@ -65,6 +69,7 @@ class LearnedGraph:
     threshold: float = EDGE_THRESHOLD
     stability: Array | sparse.csr_array | None = None
     notes: tuple[str, ...] = ()
+    selection: Selection | None = None
 
     @property
     def laplacian(self) -> Array | sparse.csr_array:
@@ -104,40 +109,65 @@ class LearnedGraph:
         """The edge weights, without those below the threshold."""
         return above(self.solution.adjacency, self.threshold)
 
+    @cached_property
+    def support(self) -> NDArray[np.bool_] | sparse.csr_array:
+        """Which pairs are selected edges."""
+        if self.selection is None:
+            return self.adjacency > 0.0
+        chosen = self.selection.support
+        if isinstance(self.adjacency, np.ndarray):
+            return np.asarray(chosen.toarray() & (self.adjacency > 0.0))
+        return sparse.csr_array(chosen.multiply(self.adjacency > 0.0)).astype(bool)
+
+    @cached_property
+    def selected(self) -> Array | sparse.csr_array:
+        """The weights of the selected edges."""
+        if isinstance(self.adjacency, np.ndarray):
+            return np.where(self.support, self.adjacency, 0.0)
+        return sparse.csr_array(self.adjacency.multiply(self.support))
+
     @property
-    def certain(self) -> NDArray[np.bool_]:
-        """Whether the optimal graph provably has each edge, in the order of ``edge_arrays``."""
-        heads, tails, _ = edge_arrays(self.adjacency)
+    def in_optimum(self) -> NDArray[np.bool_]:
+        """Whether the optimal graph provably has each selected edge, ordered as `edge_arrays`."""
+        heads, tails, _ = edge_arrays(self.selected)
         threshold = self.threshold or EDGE_THRESHOLD
-        return certain_edges(self.problem.d, self.verdict.edges, heads, tails, threshold)
+        return optimal_edges(self.problem.d, self.verdict.edges, heads, tails, threshold)
 
     @cached_property
     def edges(self) -> pd.DataFrame:
-        """The edges by weight: source, target, weight, certain, and stability if known."""
-        return edge_table(self.adjacency, self.certain, self.names, self.stability)
+        """The selected edges by weight, with what data and certificate say about them."""
+        evidence = None if self.selection is None else self._evidence(self.selection)
+        return edge_table(self.selected, self.in_optimum, self.names, self.stability, evidence)
+
+    def _evidence(self, selection: Selection) -> dict[str, Array]:
+        heads, tails, _ = edge_arrays(self.selected)
+        listed = selection.heads.astype(np.int64) * selection.d + selection.tails
+        order = np.argsort(listed)
+        place = order[np.searchsorted(listed[order], heads.astype(np.int64) * selection.d + tails)]
+        return {"z_score": selection.z_scores[place], "q_value": selection.q_values[place]}
 
     @property
     def isolated(self) -> tuple[Any, ...]:
-        """The vertices without an edge."""
-        degrees = np.asarray(self.adjacency.sum(axis=1)).ravel()
+        """The vertices without a selected edge."""
+        degrees = np.asarray(self.selected.sum(axis=1)).ravel()
         names = range(self.problem.d) if self.names is None else self.names
         return tuple(names[vertex] for vertex in np.flatnonzero(degrees == 0.0))
 
     def to_networkx(self) -> nx.Graph:
-        """Return a networkx graph with vertex names and weights."""
-        return network(self.adjacency, self.names)
+        """Return a networkx graph of the selected edges, with vertex names and weights."""
+        return network(self.selected, self.names)
 
     def plot(self, axes: Axes | None = None, places: ArrayLike | None = None) -> Axes:
         """Draw the graph; see :meth:`RobustGraph.plot`."""
         d = self.problem.d
-        points = spread_out(self.adjacency) if places is None else finite_array("places", places, 2)
+        points = spread_out(self.selected) if places is None else finite_array("places", places, 2)
         if points.shape != (d, 2):
             raise DataError(f"places must have shape {(d, 2)}; it has {points.shape}.")
         if axes is None:
             axes = new_axes((9.0, 8.0) if d > CROWDED else (6.4, 5.6))
-        unsure = ~self.certain
-        draw_graph(axes, self.adjacency, points, self.names, unsure=unsure)
-        note = f", {np.count_nonzero(unsure)} not certain" if unsure.any() else ""
+        unsure = ~self.in_optimum
+        draw_graph(axes, self.selected, points, self.names, unsure=unsure)
+        note = f", {np.count_nonzero(unsure)} perhaps not in the optimum" if unsure.any() else ""
         axes.set_title(f"{d} vertices, {unsure.size} edges{note}")
         axes.set_axis_off()
         return axes

@@ -49,6 +49,9 @@ _LAW_VERTICES = 500  # with more, calibration takes minutes: each distance is a 
 _MANY = 10  # signals per vertex; with more, half-samples need no calibration
 # Half-samples times vertices for one mean distance; with many vertices, distances hardly vary.
 _COLUMNS = 160
+# The quick radius: half-samples times vertices, the factor from mean to quantile, and the largest
+# share of the length of a signal.
+_QUICK, _MARGIN, _SHARE = 400, 1.1, 0.05
 
 
 def bootstrap_radius(
@@ -93,6 +96,39 @@ def bootstrap_radius(
             found = tqdm(way, "radius", RESAMPLES, leave=False, disable=not progress)
             radii.append(float(np.sort(list(found))[PLACE - 1]))
         return max(radii)
+
+
+def quick_radius(
+    signals: Signals, ambiguity: AmbiguitySet, *, block: int = 1, seed: Seed = 0
+) -> float:
+    """Return the bootstrap's radius from a few halves, or a small share of the signals' length.
+
+    The mean distance of half-samples, times 1.1, is within about 13 % of the calibrated quantile.
+    With few signals it is so large that the graph loses its structure; the share limits it.
+
+    Parameters
+    ----------
+    signals : Signals
+    ambiguity : AmbiguitySet
+        The kind of set; its radius does not matter.
+    block : int
+        Rows are drawn in runs of this length.
+    seed : int or generator
+
+    Raises
+    ------
+    DataError
+        If there is only one signal.
+    """
+    if len(signals) < 2:
+        raise DataError("1 sample cannot be resampled; give the radius as a number.")
+    block = checked_block(block, len(signals))
+    length = signals.unit() * float(np.sqrt(signals.d))
+    most = _SHARE * length**ambiguity.radius_degree
+    with right_threads(signals.d):
+        weights = draw_halves(len(signals), block, generator(seed), max(2, _QUICK // signals.d))
+        found = list(_distances(*_centred(signals, ambiguity), ambiguity, weights))
+    return min(_MARGIN * float(np.mean(found)), most)
 
 
 def checked_block(block: int, n: int) -> int:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from typing import Any
 
 from solvers.selection.bootstrap import has_law
-from solvers.selection.radius import ChoiceWarning, check_rules
+from solvers.selection.radius import OLD_RULES, ChoiceWarning, check_rules
 from solvers.selection.signals import Signals
 from solvers.selection.target_degree import (
     of_mean_degree_one,
@@ -31,16 +32,31 @@ from wdro_cvx.validation import real_number
 PRIORS = ("frobenius", "log-degree")
 
 
-def radius_rule(radius: float | str, neighbours: float | None) -> float | str:
-    """Return the rule that ``"auto"`` stands for, or the radius as it was given."""
-    if radius == "auto":
-        return "prediction" if neighbours is None else "bootstrap"
-    return radius
+def default_eta(prior: str) -> float:
+    """Return the eta that is used if none is given; both were chosen by comparison."""
+    return 0.6 if prior == "log-degree" else 0.3
+
+
+def either_spelling(name: str, british: Any, american: Any, default: Any) -> Any:
+    """Return the value of a parameter that may be given in either spelling, but not in both.
+
+    Raises
+    ------
+    ProblemError
+        If both are given.
+    """
+    if american is None:
+        return british
+    if british != default:
+        raise ProblemError(
+            f"{name} is given in both spellings, as {british!r} and {american!r}; give it once."
+        )
+    return american
 
 
 def check_options(
     radius: float | str,
-    eta: float | str,
+    eta: float | str | None,
     ambiguity: str | AmbiguitySet,
     prior: str,
     neighbours: float | None,
@@ -67,24 +83,23 @@ def check_options(
     >>> check_options(0.5, "auto", "moment", "frobenius", None)
     MomentBall(radius=0.0, p=2.0, alpha=1.0)
     """
-    rule = radius_rule(radius, neighbours)
-    for name, value in (("radius", rule), ("eta", eta)):
-        if not isinstance(value, str):
-            real_number(name, value, 0.0, strict=name == "eta")
-    check_rules(rule, eta)
+    if not isinstance(radius, str):
+        real_number("radius", radius, 0.0)
+    if not (eta is None or isinstance(eta, str)):
+        real_number("eta", eta, 0.0, strict=True)
     if not (isinstance(prior, str) and prior in PRIORS):
         raise ProblemError(f"prior must be one of {', '.join(PRIORS)}; it is {prior!r}.")
-    if prior == "log-degree" and rule in ("cv", "reliability"):
+    if isinstance(radius, str) and radius in OLD_RULES:
         raise ProblemError(
-            f"radius={radius!r} compares risks that contain eta·‖L‖², and the log-degree prior has "
-            "no such term; use radius='bootstrap', 'prediction' or a number."
+            f"radius={radius!r} was removed: other rules rank edges better (docs/validation.md). "
+            "Use radius='auto', 'bootstrap', 'prediction' or a number."
         )
-    compares = isinstance(rule, str) and rule != "bootstrap"
-    if neighbours is not None and (compares or isinstance(eta, str)):
-        name, asked = ("radius", radius) if compares else ("eta", eta)
+    check_rules(radius, default_eta(prior) if eta is None else eta)
+    if neighbours is not None and (eta is not None or radius == "prediction"):
+        name, asked = ("eta", eta) if eta is not None else ("radius", radius)
         raise ProblemError(
-            f"neighbours chooses eta, and {name}={asked!r} compares graphs of given etas; use "
-            "radius='bootstrap' or a number, and no eta."
+            f"neighbours={neighbours!r} chooses eta, which contradicts {name}={asked!r}; give one "
+            "of the two."
         )
     return _kind(ambiguity, radius)
 
@@ -128,6 +143,8 @@ def build_problem(
     eta: float,
 ) -> GraphProblem:
     """Return the problem with a given set, named prior, radius and eta."""
+    if not (bounds is None or isinstance(bounds, EdgeBounds)):
+        raise ProblemError(f"bounds must be made by EdgeBounds.from_edges; it is {bounds!r}.")
     ball = replace(kind, radius=radius)
     if prior == "log-degree":
         return GraphProblem(nominal, ball, prior=LogDegree(eta, eta, bounds))
@@ -140,6 +157,7 @@ def solve_stated(
     radius: float | str,
     neighbours: float | None,
     progress: bool,
+    time_limit: float = float("inf"),
 ) -> tuple[GraphProblem, Solution]:
     """Return the problem with its final eta, scale and radius, and its solution."""
     if neighbours is not None:
@@ -148,15 +166,15 @@ def solve_stated(
         before, after = problem.ambiguity.radius, fit.problem.ambiguity.radius
         if after < before:
             warnings.warn(
-                f"radius {before:.3g}, chosen by {radius_rule(radius, neighbours)}, leaves more "
-                f"than {float(neighbours):g} neighbours whatever eta; it was lowered to "
-                f"{after:.3g}.",
+                f"radius {before:.3g}, chosen by the rule {radius!r}, leaves more than "
+                f"{float(neighbours):g} neighbours whatever eta; it was lowered to {after:.3g}.",
                 ChoiceWarning,
                 stacklevel=3,
             )
         return fit.problem, fit.solution
     # Only large graphs take long enough for a progress display.
-    answer = solve(problem, tol, progress=progress and problem.d > SPARSE_FROM)
+    shown = progress and problem.d > SPARSE_FROM
+    answer = solve(problem, tol, progress=shown, time_limit=time_limit)
     finished = answer.status is not Status.INTERRUPTED
     if finished and isinstance(problem.prior, LogDegree) and problem.bounds is None:
         return of_mean_degree_one(problem, answer, tol)

@@ -7,18 +7,21 @@ cannot: it contains eta and prefers the smallest.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from scipy import stats
 
 from solvers.selection.signals import Signals
 from solvers.solve import solve
 from wdro_cvx import DataError, GraphProblem, Nominal, Solution, Status
 from wdro_cvx.judging.edges import EDGE_THRESHOLD
 from wdro_cvx.solution import above
+from wdro_cvx.validation import Array
 
-#: Candidates for the radius relative to the length of a signal; fewer than for a single eta. With
-#: few noisy signals, radii beyond that length predict best.
-PREDICTION_RADII = (0.0, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12)
+#: Candidates for the radius relative to the length of a signal; fewer than for a single eta. Beyond
+#: one length the worst case has little to do with the data.
+PREDICTION_RADII = (0.0, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.0)
 _FOLDS = 5
 # Larger radii are not tried after more than this many in a row were worse than the best.
 _PATIENCE = 2
@@ -30,6 +33,33 @@ _HOPELESS = 0.1
 _EASY = 10
 
 
+@dataclass(frozen=True)
+class Tried:
+    """A candidate and its score in every fold."""
+
+    radius: float
+    eta: float
+    scores: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """The mean score."""
+        return float(np.mean(self.scores))
+
+
+def cv_results(tried: Sequence[Tried]) -> dict[str, Array]:
+    """Return all candidates and scores under the names that scikit-learn's searches use."""
+    scores = np.array([candidate.scores for candidate in tried])
+    found = {
+        "param_radius": np.array([candidate.radius for candidate in tried]),
+        "param_eta": np.array([candidate.eta for candidate in tried]),
+        "mean_test_score": scores.mean(axis=1),
+        "std_test_score": scores.std(axis=1),
+        "rank_test_score": stats.rankdata(-scores.mean(axis=1), method="min").astype(int),
+    }
+    return found | {f"split{fold}_test_score": scores[:, fold] for fold in range(scores.shape[1])}
+
+
 def best_prediction(
     signals: Signals,
     build: Callable[[Nominal, float, float], GraphProblem],
@@ -38,7 +68,27 @@ def best_prediction(
     tol: float,
     progress: bool = False,
 ) -> tuple[float, float]:
-    """Return the radius and the eta whose graphs predict held-out signals best.
+    """Return the radius and the eta whose graphs predict held-out signals best."""
+    best = best_of(try_predictions(signals, build, radii, etas, tol, progress))
+    return best.radius, best.eta
+
+
+def best_of(tried: Sequence[Tried]) -> Tried:
+    """Return the candidate with the best mean score, the first of equals."""
+    return max(tried, key=lambda candidate: candidate.mean)
+
+
+def try_predictions(
+    signals: Signals,
+    build: Callable[[Nominal, float, float], GraphProblem],
+    radii: Sequence[float],
+    etas: Sequence[float],
+    tol: float,
+    progress: bool = False,
+) -> list[Tried]:
+    """Return how well the graphs of candidates predict held-out signals.
+
+    Larger radii are skipped once they are clearly worse.
 
     Parameters
     ----------
@@ -63,7 +113,7 @@ def best_prediction(
     nominals = [signals.take(train).nominal()[0] for train, _ in folds]
     tests = [signals.take(test) for _, test in folds]
     starts: list[Solution | None] = [None] * len(folds)
-    best, score = (radii[0], etas[0]), -np.inf
+    tried: list[Tried] = []
     with tqdm(total=len(etas) * len(radii), desc="radius and eta", disable=not progress,
               leave=False) as bar:  # fmt: skip
         for eta in etas:
@@ -77,13 +127,12 @@ def best_prediction(
                         raise KeyboardInterrupt
                     starts[fold] = answer if answer.iterations <= _EASY else None
                     found.append(test.prediction(above(answer.adjacency, EDGE_THRESHOLD)))
-                mean = float(np.mean(found))
-                if mean > score:
-                    best, score = (radius, eta), mean
+                tried.append(Tried(radius, eta, tuple(found)))
+                mean = tried[-1].mean
                 # Equal scores do not count as worse: small radii often do not change the graph.
                 worse = 0 if mean >= peak else worse + 1
                 peak = max(peak, mean)
                 bar.update()
                 if worse > _PATIENCE or worse * (peak - mean) > _HOPELESS * (1.0 - peak):
                     break
-    return best
+    return tried

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from solvers.selection.bootstrap import CONFIDENCE, Seed, bootstrap_radius
-from solvers.selection.prediction import PREDICTION_RADII, best_prediction
+from solvers.selection.bootstrap import CONFIDENCE, Seed, bootstrap_radius, quick_radius
+from solvers.selection.prediction import PREDICTION_RADII, Tried, best_of, try_predictions
 from solvers.selection.signals import Signals
 from solvers.solve import solve
 from wdro_cvx import (
@@ -28,7 +28,9 @@ from wdro_cvx import (
 from wdro_cvx.metrics import reliability
 from wdro_cvx.validation import Array
 
-RULES = ("bootstrap", "prediction", "reliability", "cv")
+RULES = ("auto", "bootstrap", "prediction")
+#: Rules that lost the comparison in docs/validation.md; :func:`choose` knows them for studies.
+OLD_RULES = ("reliability", "cv")
 _FOLDS = 5
 #: Radii to choose from, relative to the length of a signal.
 _CANDIDATES = tuple(float(radius) for radius in np.geomspace(0.005, 1.0, 15))
@@ -66,10 +68,11 @@ class ChoiceWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Choice:
-    """A radius and an eta, in the unit of the signals that they were chosen for."""
+    """A radius and an eta, in the unit of the signals, and the candidates that were compared."""
 
     radius: float
     eta: float
+    tried: tuple[Tried, ...] = ()
 
 
 def held_out(
@@ -132,9 +135,9 @@ def check_rules(radius: float | str, eta: float | str) -> None:
     ProblemError
         If a rule is unknown, or the two rules cannot be combined.
     """
-    if isinstance(radius, str) and radius not in RULES:
+    if isinstance(radius, str) and radius not in (*RULES, *OLD_RULES):
         raise ProblemError(
-            f"radius must be a number or one of auto, {', '.join(RULES)}; it is {radius!r}."
+            f"radius must be a number or one of {', '.join(RULES)}; it is {radius!r}."
         )
     if not isinstance(eta, str):
         return
@@ -166,12 +169,12 @@ def choose(
     ambiguity : AmbiguitySet
         The kind of set; its radius does not matter.
     radius : float or str
-        A number, or a rule. ``"bootstrap"``: the 95 % quantile of the distance between tables like
+        A number, or a rule. ``"auto"``: the smaller one of a quick bootstrap and a twentieth of the
+        length of a signal. ``"bootstrap"``: the 95 % quantile of the distance between tables like
         this one and their law. ``"prediction"``: how well neighbours predict each other on held-out
-        signals. ``"reliability"``: the smallest radius whose worst-case value covers 95 % of the
-        held-out signals, or the largest if none does. ``"cv"``: the smallest risk
-        ``⟨Θ, L⟩ + η‖L‖²`` on held-out signals. This is the objective for radius 0, so the rule
-        tends to choose small radii.
+        signals. Only for studies, ``"reliability"``: the smallest radius whose worst-case value
+        covers 95 % of the held-out signals, or the largest if none does; and ``"cv"``: the smallest
+        risk ``⟨Θ, L⟩ + η‖L‖²`` on held-out signals, which is the objective for radius 0.
     eta : float or str
         A number, or ``"auto"``: by prediction, jointly with the radius if its rule is prediction.
     build : callable, optional
@@ -188,7 +191,9 @@ def choose(
     check_rules(radius, eta)
     if isinstance(ambiguity, Singleton) and isinstance(radius, str):
         radius = 0.0  # a single point has no radius to choose
-    if radius == "bootstrap":
+    if radius == "auto":
+        radius = quick_radius(signals, ambiguity, block=block, seed=seed)
+    elif radius == "bootstrap":
         radius = bootstrap_radius(signals, ambiguity, block=block, seed=seed, progress=progress)
     if isinstance(eta, str) or radius == "prediction":
         radii = (
@@ -197,10 +202,12 @@ def choose(
             else [radius]
         )
         etas = list(ETAS) if isinstance(eta, str) else [eta]
-        radius, eta = best_prediction(signals, build, radii, etas, _TOLERANCE, progress)
-        _warn_at_ends("radius", radius, radii)
-        _warn_at_ends("eta", eta, etas)
-    elif isinstance(radius, str):
+        tried = try_predictions(signals, build, radii, etas, _TOLERANCE, progress)
+        best = best_of(tried)
+        _warn_at_ends("radius", best.radius, radii)
+        _warn_at_ends("eta", best.eta, etas)
+        return Choice(best.radius, best.eta, tuple(tried))
+    if isinstance(radius, str):
         radius = choose_radius(signals, ambiguity, eta, radius, build=build, progress=progress)
     return Choice(radius, eta)
 

@@ -67,6 +67,11 @@ class Signals:
         present = self.present.astype(float)
         return np.asarray(present.T @ present)
 
+    @property
+    def labels(self) -> tuple[str, ...] | tuple[int, ...]:
+        """The names of the columns, or their numbers."""
+        return tuple(range(self.d)) if self.names is None else self.names
+
     def take(self, rows: NDArray[np.intp]) -> Signals:
         """Return the signals of the given rows."""
         weights = None if self.weights is None else self.weights[rows]
@@ -99,6 +104,15 @@ class Signals:
         counts = np.maximum(self.present.sum(axis=1), 1)
         values -= (values.sum(axis=1) / counts)[:, np.newaxis]
         return np.where(self.present, values, 0.0)
+
+    @property
+    def filled(self) -> Array:
+        """The table with missing values replaced by the mean of their column."""
+        if self.complete:
+            return self.table
+        counts = np.maximum(self.present.sum(axis=0), 1)
+        means = np.where(self.present, self.table, 0.0).sum(axis=0) / counts
+        return np.where(self.present, self.table, means)
 
     @property
     def shares(self) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from dask_processes import forking, started_cluster
+from signal_tables import plain
 from trials import Task, slow
 
 from experiments import cli
@@ -20,7 +21,7 @@ from experiments.measuring import cluster as running
 from experiments.measuring.cluster import connected
 from experiments.measuring.parallel import run_trials
 from experiments.measuring.store import Store
-from solvers import RobustGraph, SparseSolver, price_on
+from solvers import SparseSolver, price_on
 from solvers.large.blocks import ambient_executor
 from wdro_cvx import GraphProblem, Nominal, Status, WassersteinBall, WdroError
 from wdro_cvx.generators import neighbour_graph, smooth_table
@@ -175,11 +176,11 @@ def test_pricing_survives_what_a_cluster_loses(lost, cluster, monkeypatch):
 
 def test_an_estimator_prices_where_it_is_told_to(cluster):
     samples, _ = large_problem()
-    alone = RobustGraph(radius=0.1).fit(samples)
+    alone = plain(radius=0.1).fit(samples)
     with connected(cluster.address) as client:
         watched = Watched(client, 1, lambda: None)
         with price_on(watched):
-            together = RobustGraph(radius=0.1).fit(samples)
+            together = plain(radius=0.1).fit(samples)
         assert watched.blocks > 0
     assert same_bits(together.solution_, alone.solution_)
 

@@ -167,9 +167,10 @@ def test_preparations(signals):
     table = SignalTable(pd.DataFrame(signals + np.arange(6.0), columns=NAMES))
     np.testing.assert_array_equal(_prepared(table.frame, "raw"), table.signals)
     np.testing.assert_allclose(_prepared(table.frame, "centred").mean(axis=0), 0.0, atol=1e-12)
-    even = _prepared(table.frame, "standardised")
-    np.testing.assert_allclose(even.mean(axis=0), 0.0, atol=1e-12)
-    np.testing.assert_allclose(even.std(axis=0, ddof=0), 1.0)
+    even = learn_graph(table, LearnOptions(signals="standardised", moment="sample", edges="all"))
+    scaled = (signals - signals.mean(axis=0)) / signals.std(axis=0)
+    alone = RobustGraph(standardise=False, moment="sample", edges="all").fit(scaled)
+    np.testing.assert_allclose(even.laplacian, alone.laplacian_, atol=1e-9)
 
 
 @pytest.mark.parametrize("factor", [1e-3, 1e3])
@@ -184,19 +185,22 @@ def test_the_graph_does_not_depend_on_the_unit(signals, factor, ambiguity, cheap
     np.testing.assert_allclose(second.laplacian, first.laplacian, atol=5e-3)
 
 
-@pytest.mark.filterwarnings("ignore::solvers.selection.radius.ChoiceWarning")
+@pytest.mark.filterwarnings("ignore::solvers.selection.tables.TableWarning")
 @pytest.mark.parametrize("factor", [1.0, 1e4])
 def test_command_and_estimator_give_one_answer(signals, factor, cheap_choice):
     graph = learn_graph(SignalTable(pd.DataFrame(factor * signals, columns=NAMES)), LearnOptions())
     alone = RobustGraph().fit(factor * signals)
     np.testing.assert_array_equal(graph.laplacian, alone.laplacian_)
     assert (graph.radius, graph.unit, graph.eta) == (alone.radius_, alone.unit_, alone.eta_)
+    np.testing.assert_array_equal(graph.support, alone.support_)
+    assert len(graph.notes) == len(alone.graph_.notes)
     assert alone.radius == DEFAULT_RADIUS
 
 
 def test_the_graph_is_the_certified_optimum(signals):
     graph = learn_graph(
-        SignalTable(pd.DataFrame(signals, columns=NAMES)), LearnOptions(radius=0.4, eta=0.2)
+        SignalTable(pd.DataFrame(signals, columns=NAMES)),
+        LearnOptions(radius=0.4, eta=0.2, signals="raw", prior="frobenius", moment="sample"),
     )
     nominal = Nominal.from_samples(signals / graph.unit)
     problem = GraphProblem(nominal, GaussianBall(0.4), 0.2)
@@ -225,13 +229,15 @@ def test_isolated_vertices_and_communities():
         ({"ambiguity": "magic"}, "one of .*wasserstein.*it is 'magic'"),
         ({"ambiguity": "mahalanobis"}, "needs scales"),
         ({"ambiguity": "kl", "parameters": (("p", 1.0),)}, "no parameter 'p'; it has none"),
-        ({"radius": "best"}, "reliability, cv; it is 'best'"),
+        ({"radius": "best"}, "auto, bootstrap, prediction; it is 'best'"),
         ({"eta": "best"}, "eta must be a number or 'auto'"),
         ({"block": 0}, "block"),
         ({"stability": -1}, "stability"),
         ({"radius": -1.0}, "radius"),
         ({"eta": 0.0}, "eta"),
-        ({"signals": "clean"}, "raw, centred, standardised"),
+        ({"signals": "clean"}, "auto, raw, centred, standardised"),
+        ({"fdr": 0.1, "edges": "all"}, "edges='all' selects every edge"),
+        ({"moment": "best"}, "moment must be one of"),
         ({"threshold": -1.0}, "threshold"),
     ],
 )
@@ -248,10 +254,9 @@ def test_signals_that_tell_nothing(signals):
         with pytest.raises(DataError, match="nothing tells them apart"):
             learn_graph(table, LearnOptions(signals=how))
     signals[:, 2] = 7.0
-    with pytest.raises(DataError, match="'Turku' never changes"):
-        learn_graph(
-            SignalTable(pd.DataFrame(signals, columns=NAMES)), LearnOptions(signals="standardised")
-        )
+    graph = learn_graph(SignalTable(pd.DataFrame(signals, columns=NAMES)), LearnOptions())
+    assert any("'Turku' never changes" in note for note in graph.notes)
+    assert "Turku" in graph.isolated
 
 
 # --- The command ---------------------------------------------------------------------------------
@@ -268,7 +273,8 @@ def test_command_writes_everything(table, tmp_path, capsys, monkeypatch, small_p
     for label in (
         "vertices d | 6",
         "observations N | 20",
-        "chosen by prediction",
+        "from the data, at most 0.05 signal lengths",
+        "selected edges",
         "certified gap",
         "date",
     ):
@@ -281,8 +287,10 @@ def test_command_writes_everything(table, tmp_path, capsys, monkeypatch, small_p
     network = nx.read_graphml(output / "graph.graphml")
     assert set(network) == set(NAMES)
     assert network.number_of_edges() == len(edges)
-    for source, target, weight, certain in edges.itertuples(index=False):
-        assert network[source][target]["certain"] == certain
+    assert len(edges) > 0
+    columns = ["source", "target", "weight", "in_optimum"]
+    for source, target, weight, proved in edges[columns].itertuples(index=False):
+        assert network[source][target]["in_optimum"] == proved
         expected = -laplacian[names.index(source), names.index(target)]
         assert weight == pytest.approx(expected, rel=1e-8)
         assert network[source][target]["weight"] == pytest.approx(expected)

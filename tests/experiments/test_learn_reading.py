@@ -162,7 +162,7 @@ def test_dressed_numbers_bring_the_hint(tmp_path, cell):
         load_signals(path)
 
 
-@pytest.mark.filterwarnings("ignore::solvers.selection.radius.ChoiceWarning")
+@pytest.mark.filterwarnings("ignore::solvers.selection.tables.TableWarning")
 @pytest.mark.parametrize("share", [0.0, 0.1])
 def test_one_file_has_one_answer(frame, tmp_path, share, unpainted, cheap_choice):
     """From the shell, and with pandas and RobustGraph."""
@@ -174,7 +174,8 @@ def test_one_file_has_one_answer(frame, tmp_path, share, unpainted, cheap_choice
     assert list(written_edges["source"]) == list(edges["source"])
     assert list(written_edges["target"]) == list(edges["target"])
     np.testing.assert_allclose(written_edges["weight"], edges["weight"], rtol=1e-9)
-    assert list(written_edges["certain"]) == list(edges["certain"])
+    assert list(written_edges["in_optimum"]) == list(edges["in_optimum"])
+    np.testing.assert_allclose(written_edges["z_score"], edges["z_score"], rtol=1e-9)
 
 
 def test_places_in_a_plane(tmp_path):
@@ -233,7 +234,9 @@ def test_stability_is_a_column_of_the_edges(signals):
     graph = learn_graph(
         SignalTable(pd.DataFrame(signals, columns=NAMES)), LearnOptions(radius=0.3, stability=4)
     )
-    assert set(graph.edges.columns) == {"source", "target", "weight", "certain", "stability"}
+    assert set(graph.edges.columns) == {
+        "source", "target", "weight", "z_score", "q_value", "stability", "in_optimum",
+    }  # fmt: skip
     assert set(graph.edges["stability"]) <= {0.0, 0.25, 0.5, 0.75, 1.0}
     with pytest.raises(ProblemError, match="stability"):
         LearnOptions(stability=-1)
@@ -243,13 +246,14 @@ def test_stability_is_a_column_of_the_edges(signals):
 
 
 def test_a_choice_at_the_end_of_its_candidates_is_in_the_summary(
-    frame, tmp_path, capsys, unpainted
+    frame, tmp_path, capsys, unpainted, monkeypatch
 ):
     path = tmp_path / "t.csv"
     frame.to_csv(path, index=False)
-    arguments = ["learn", str(path), "--radius", "reliability", "--ambiguity", "moment"]
-    assert cli.main([*arguments, "--parameter", "p=1", "--output", str(tmp_path / "out")]) == 0
-    assert "is the largest of 15 candidates" in capsys.readouterr().out
+    monkeypatch.setattr("solvers.selection.radius.PREDICTION_RADII", (0.0, 0.001))
+    arguments = ["learn", str(path), "--radius", "prediction", "--prior", "frobenius"]
+    assert cli.main([*arguments, "--output", str(tmp_path / "out")]) == 0
+    assert "is the largest of 2 candidates" in capsys.readouterr().out
 
 
 @pytest.mark.slow
@@ -340,3 +344,34 @@ def test_a_wide_table_takes_little_more_memory_than_its_numbers(tmp_path):
     np.testing.assert_array_equal(table.signals, values)
     # The numbers twice, as rows and as an array, and a few rows of text; the whole text is 3.4 MB.
     assert peak < 2 * values.nbytes + 40 * 60 * d
+
+
+def test_noise_is_called_noise_on_the_terminal_and_on_the_page(tmp_path, capsys, unpainted):
+    path, output = tmp_path / "t.csv", tmp_path / "out"
+    noise = np.random.default_rng(1).standard_normal((60, 8))
+    pd.DataFrame(noise, columns=[f"v{i}" for i in range(8)]).to_csv(path, index=False)
+    assert cli.main(["learn", str(path), "--output", str(output)]) == 0
+    text = capsys.readouterr().out
+    assert "**No structure found" in text
+    assert "since the table shows no structure" in text
+    assert "No structure found" in (output / "graph.html").read_text()
+    assert len(pd.read_csv(output / "edges.csv")) <= 1
+
+
+def test_american_spellings_are_understood(frame, tmp_path, unpainted):
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    for name, words in {
+        "british": ["--signals", "standardised", "--neighbours", "2"],
+        "american": ["--signals", "standardized", "--neighbors", "2"],
+    }.items():
+        assert cli.main(["learn", str(path), *words, "--output", str(tmp_path / name)]) == 0
+    assert (tmp_path / "british/edges.csv").read_bytes() == (
+        tmp_path / "american/edges.csv"
+    ).read_bytes()
+
+
+def test_long_format_brings_the_hint(tmp_path):
+    path = written(tmp_path / "t.csv", "date,place,value\n2026-01-01,Oslo,1\n2026-01-02,Oslo,2\n")
+    with pytest.raises(DataError, match=r"looks like long format, .* in 'place'.*one column per"):
+        load_signals(path)

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from signal_tables import plain
 
 from experiments import cli
 from experiments.studies.validate import methods, sources, study
@@ -32,7 +33,6 @@ from experiments.studies.validate.trials import (
     learn_by_rule,
     rule_tasks,
 )
-from solvers import RobustGraph
 from solvers.selection.bootstrap import bootstrap_radius
 from solvers.selection.signals import Signals
 from wdro_cvx import DataError, MomentBall, Nominal
@@ -113,7 +113,7 @@ def test_tests_of_correlations_find_what_is_there():
 
 def test_ours_is_the_estimator():
     source = load_source("rbf-50")
-    graph = RobustGraph(0.2, 0.3).fit(source.table)
+    graph = plain(0.2, 0.3).fit(source.table)
     np.testing.assert_array_equal(robust(0.2, 0.3, "wasserstein")(source).scores, graph.adjacency_)
 
 

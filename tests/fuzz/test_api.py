@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from solvers import RobustGraph, solve, solve_path
 from solvers.selection.radius import ChoiceWarning
+from solvers.selection.tables import TableWarning
 from wdro_cvx import (
     EdgeBounds,
     GaussianBall,
@@ -76,6 +77,7 @@ def fitted(X, settings):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ChoiceWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", TableWarning)
         return RobustGraph(**settings).fit(X)
 
 

@@ -119,7 +119,7 @@ OPTIONS = st.fixed_dictionaries(
         ),
         "--stability": numbers(0, 2),
         "--block": numbers(1, 2),
-        "--signals": st.sampled_from(["raw", "centred", "standardised"]),
+        "--signals": st.sampled_from(["auto", "raw", "centred", "standardised"]),
         "--missing": st.sampled_from(["pairs", "error", "drop", "interpolate"]),
         "--vertices": st.sampled_from(["columns", "rows"]),
         "--decimal": st.sampled_from([".", ","]),

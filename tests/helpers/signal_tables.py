@@ -13,3 +13,11 @@ def signals(n=20, d=6, seed=0):
 def with_holes(samples, share=0.1, seed=1):
     rng = np.random.default_rng(seed)
     return np.where(rng.random(samples.shape) < share, np.nan, samples)
+
+
+def plain(*arguments, **options):
+    """Return the estimator of the paper's problem on the signals as they are, with all edges."""
+    from solvers import RobustGraph
+
+    settings = {"prior": "frobenius", "standardise": False, "moment": "sample", "edges": "all"}
+    return RobustGraph(*arguments, **settings | options)

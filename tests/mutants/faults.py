@@ -253,6 +253,42 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("return radius**2 - float(", "return radius - float("),
         ],
     ),
+    "solvers/selection/edges.py": (
+        "tests/solvers/selection/test_edges.py",
+        [
+            ("2.0 * pilot + mean", "2.0 * pilot - mean"),
+            ("np.sqrt(np.cumsum(precision))", "np.cumsum(precision)"),
+            ("return cut(own, pilot, many), pilot", "return cut(own, pilot), pilot"),
+        ],
+    ),
+    "solvers/selection/refit.py": (
+        "tests/solvers/selection/test_refit.py",
+        [
+            ("if excess <= tol:", "if excess <= 100 * tol:"),
+            ("point.weights + length * step, 0.0", "point.weights + length * step, 0.01"),
+        ],
+    ),
+    "solvers/selection/structure.py": (
+        "tests/solvers/selection/test_edges.py tests/solvers/test_awkward_tables.py",
+        [
+            ("_EVIDENT = 2.0", "_EVIDENT = -2.0"),
+            ("pairs / np.arange(1", "len(levels) / np.arange(1"),
+        ],
+    ),
+    "solvers/selection/preparation.py": (
+        "tests/solvers/test_views.py tests/solvers/test_awkward_tables.py",
+        [
+            ("UNLIKE = 10.0", "UNLIKE = 1e9"),
+            ("_HEAVY = 1.1", "_HEAVY = 1e9"),
+            ("table / self.scale + self.centre", "table * self.scale + self.centre"),
+        ],
+    ),
+    "solvers/learned/imputation.py": (
+        "tests/solvers/test_views.py",
+        [
+            ("right = -(matrix", "right = (matrix"),
+        ],
+    ),
     "solvers/selection/bootstrap.py": (
         "tests/solvers/selection",
         [

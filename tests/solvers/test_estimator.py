@@ -6,13 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from signal_tables import signals
+from signal_tables import plain, signals
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from solvers import CertifiedSolver, RobustGraph, solve
-from solvers.selection.radius import ChoiceWarning, choose_radius
+from solvers.selection.bootstrap import quick_radius
+from solvers.selection.radius import ChoiceWarning
+from solvers.selection.signals import Signals
 from wdro_cvx import (
     DataError,
     GaussianBall,
@@ -30,7 +32,9 @@ ETA = 0.05  # not the default
 
 
 # None is expected to fail; one skips itself unless SCIPY_ARRAY_API is set.
-@parametrize_with_checks([RobustGraph(0.1, ambiguity="moment")])
+@pytest.mark.filterwarnings("ignore::solvers.selection.radius.ChoiceWarning")
+@pytest.mark.filterwarnings("ignore::solvers.selection.tables.TableWarning")
+@parametrize_with_checks([RobustGraph(), plain(0.1, ambiguity="moment")])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -38,8 +42,9 @@ def test_scikit_learn_checks(estimator, check):
 # Their tables are noise, which may well have its best radius at the end of the candidates.
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::solvers.selection.radius.ChoiceWarning")
-@parametrize_with_checks([RobustGraph()])
-def test_scikit_learn_checks_with_the_default_radius(estimator, check, cheap_choice):
+@pytest.mark.filterwarnings("ignore::solvers.selection.tables.TableWarning")
+@parametrize_with_checks([plain("prediction")])
+def test_scikit_learn_checks_of_prediction(estimator, check, cheap_choice):
     check(estimator)
 
 
@@ -57,7 +62,7 @@ def test_fit_is_solve_and_the_judge_agrees(ambiguity, ball):
     samples = signals()
     problem = GraphProblem(Nominal.from_samples(samples), ball, ETA)
     answer = solve(problem, tol=1e-7)
-    graph = RobustGraph(0.4, eta=ETA, ambiguity=ambiguity, tol=1e-7, unit=1.0).fit(samples)
+    graph = plain(0.4, eta=ETA, ambiguity=ambiguity, tol=1e-7, unit=1.0).fit(samples)
     # The same computation twice, so equal to the last digit.
     np.testing.assert_array_equal(graph.laplacian_, answer.laplacian)
     assert (graph.value_, graph.bound_, graph.gap_) == (answer.value, answer.bound, answer.gap)
@@ -71,20 +76,39 @@ def test_fit_is_solve_and_the_judge_agrees(ambiguity, ball):
 
 def test_radius_zero_is_the_sample_average():
     samples = signals()
-    graph = RobustGraph(0, eta=ETA, ambiguity=Singleton()).fit(samples)
+    graph = plain(0, eta=ETA, ambiguity=Singleton()).fit(samples)
     average = GraphProblem(Nominal.from_samples(samples / graph.unit_), Singleton(), ETA)
     assert judge(average, graph.laplacian_).solved(1e-6)
 
 
-@pytest.mark.filterwarnings("ignore::solvers.selection.radius.ChoiceWarning")
-@pytest.mark.parametrize("rule", ["cv", "reliability"])
 @pytest.mark.parametrize("kind", [WassersteinBall(0.0), MomentBall(0.0, p=1.0)])
-def test_rules_choose_the_radius(rule, kind):
-    samples = signals()
-    graph = RobustGraph(rule, eta=ETA, ambiguity=kind).fit(samples)
-    assert graph.radius_ == choose_radius(samples / graph.unit_, kind, ETA, rule)
+def test_the_default_radius_is_the_quick_one(kind):
+    samples = signals(200)
+    graph = plain(ambiguity=kind).fit(samples)
+    assert graph.radius_ == quick_radius(Signals(samples / graph.unit_), kind)
     assert graph.radius_ == graph.ambiguity_.radius > 0.0
-    assert graph.radius == rule
+    assert graph.radius == "auto"
+
+
+@pytest.mark.parametrize("rule", ["cv", "reliability"])
+def test_rules_that_lost_are_refused_with_a_remedy(rule):
+    with pytest.raises(ProblemError, match=f"radius='{rule}' was removed.*Use radius='auto'"):
+        RobustGraph(rule).fit(signals())
+
+
+@pytest.mark.filterwarnings("ignore::solvers.selection.radius.ChoiceWarning")
+def test_the_rule_prediction_shows_what_it_compared():
+    graph = plain("prediction", eta=ETA).fit(signals())
+    table = graph.cv_results_
+    best = int(np.argmax(table["mean_test_score"]))
+    assert table["rank_test_score"][best] == 1
+    assert table["param_radius"][best] == graph.radius_
+    assert (table["param_eta"] == ETA).all()
+    folds = [table[f"split{fold}_test_score"] for fold in range(5)]
+    np.testing.assert_allclose(np.mean(folds, axis=0), table["mean_test_score"])
+    # No candidate exceeds one length of a signal, which is the root of d in the data's unit.
+    assert table["param_radius"].max() <= np.sqrt(6) * (1 + 1e-12)
+    assert not hasattr(plain(0.1).fit(signals()), "cv_results_")
 
 
 def test_an_unfinished_answer_is_announced(monkeypatch):
@@ -93,7 +117,7 @@ def test_an_unfinished_answer_is_announced(monkeypatch):
 
     monkeypatch.setattr("solvers.selection.fitting.solve", interrupted)
     with pytest.warns(ConvergenceWarning, match=r"relative gap of .* \(time limit\); tol is 1e-06"):
-        graph = RobustGraph(0.1, ambiguity="moment").fit(signals())
+        graph = plain(0.1, ambiguity="moment").fit(signals())
     assert graph.status_ is Status.TIME_LIMIT
 
 
@@ -101,16 +125,16 @@ def test_a_bootstrap_that_cannot_keep_its_promise_says_so(cheap_choice):
     few = signals()[:4]
     assert len(few) < few.shape[1]
     with pytest.warns(ChoiceWarning, match=r"4 signals of .* fewer signals than vertices"):
-        RobustGraph("bootstrap", block=2).fit(few)
+        plain("bootstrap", block=2).fit(few)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        RobustGraph("bootstrap").fit(few)
-        RobustGraph("bootstrap", ambiguity="moment").fit(few)
-        RobustGraph("bootstrap").fit(signals())
+        plain("bootstrap").fit(few)
+        plain("bootstrap", ambiguity="moment").fit(few)
+        plain("bootstrap").fit(signals())
 
 
 def test_clone_and_pickle(cheap_choice):
-    graph = RobustGraph("bootstrap", 0.2, MomentBall(0.0, p=1.0), 1e-5).fit(signals())
+    graph = plain("bootstrap", 0.2, MomentBall(0.0, p=1.0), 1e-5).fit(signals())
     assert clone(graph).get_params() == graph.get_params()
     assert not hasattr(clone(graph), "laplacian_")
     again = pickle.loads(pickle.dumps(graph))
@@ -123,7 +147,7 @@ def test_clone_and_pickle(cheap_choice):
     [
         ({"radius": -0.1}, ProblemError, "radius must be finite and ≥ 0; it is -0.1"),
         ({"radius": None}, ProblemError, "radius must be a number; it is None"),
-        ({"radius": "best"}, ProblemError, "bootstrap, prediction, reliability, cv; it is 'best'"),
+        ({"radius": "best"}, ProblemError, "auto, bootstrap, prediction; it is 'best'"),
         ({"eta": -1.0}, ProblemError, "eta must be finite and > 0; it is -1"),
         ({"eta": 0.0, "radius": 0.1}, ProblemError, "eta must be finite and > 0; it is 0"),
         ({"tol": 0.0, "radius": 0.1}, ProblemError, "tol must be finite and > 0"),
@@ -134,7 +158,15 @@ def test_clone_and_pickle(cheap_choice):
         ({"ambiguity": Singleton(), "radius": 0.1}, ProblemError, "radius must be 0 for Singleton"),
         ({"ambiguity": "mahalanobis"}, ProblemError, "needs scales; .*MahalanobisBall.0.0, scales"),
         ({"eta": "best"}, ProblemError, "eta must be a number or 'auto'; it is 'best'"),
-        ({"eta": "auto", "radius": "cv"}, ProblemError, "use radius='prediction'"),
+        ({"edges": "some"}, ProblemError, "edges must be one of auto, all; it is 'some'"),
+        ({"fdr": 1.0, "edges": "auto"}, ProblemError, "fdr .* must be below 1; it is 1"),
+        ({"fdr": 0.1, "edges": "all"}, ProblemError, "edges='all' selects every edge, and fdr"),
+        ({"moment": "best"}, ProblemError, "moment must be one of auto, clipped, sample"),
+        ({"standardise": "yes"}, ProblemError, "standardise must be 'auto', True or False"),
+        ({"absolute": "yes"}, ProblemError, "absolute must be True or False; it is 'yes'"),
+        ({"neighbours": 3, "eta": 0.5}, ProblemError, "neighbours=3 chooses eta.*eta=0.5"),
+        ({"neighbours": 3, "neighbors": 2}, ProblemError, "given in both spellings"),
+        ({"standardise": True, "standardize": True}, ProblemError, "given in both spellings"),
         ({"unit": "metre"}, ProblemError, "unit must be 'auto' or a number; it is 'metre'"),
         ({"unit": 0.0}, ProblemError, "unit must be finite and > 0"),
         (
@@ -146,7 +178,7 @@ def test_clone_and_pickle(cheap_choice):
 )
 def test_bad_settings_are_named(settings, error, message):
     with pytest.raises(error, match=message):
-        RobustGraph(**settings).fit(signals())
+        plain(**settings).fit(signals())
 
 
 @pytest.mark.parametrize(
@@ -161,18 +193,18 @@ def test_bad_settings_are_named(settings, error, message):
 )
 def test_bad_signals_are_named(samples, message):
     with pytest.raises(DataError, match=message):
-        RobustGraph().fit(samples)
+        plain().fit(samples)
 
 
 def test_one_signal_is_enough_for_a_given_radius():
-    assert RobustGraph(0.5).fit(signals(1)).status_ is Status.SOLVED
+    assert plain(0.5).fit(signals(1)).status_ is Status.SOLVED
 
 
 def test_nothing_is_known_before_fit():
     with pytest.raises(NotFittedError):
-        RobustGraph().score(signals())
+        plain().score(signals())
     with pytest.raises(NotFittedError):
-        RobustGraph().to_networkx()
+        plain().to_networkx()
 
 
 def blas_threads():
@@ -193,19 +225,17 @@ def test_small_problems_are_solved_on_one_thread_and_threads_are_given_back(monk
     monkeypatch.setattr(CertifiedSolver, "try_solve", looked)
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()  # a library that was told to use one keeps to it
-        RobustGraph(0.1).fit(signals())
+        plain(0.1).fit(signals())
         assert seen.pop() == [1] * len(before)
         assert blas_threads() == before
         monkeypatch.setattr("solvers.bracket.threads.ONE_THREAD_UP_TO", 5)
-        RobustGraph(0.1).fit(signals())
+        plain(0.1).fit(signals())
         assert seen.pop() == before
 
 
-@pytest.mark.slow
-def test_the_default_rule_is_prediction_or_the_bootstrap_with_neighbours():
+def test_american_spellings_mean_the_same():
     samples = signals(40)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ChoiceWarning)
-        assert RobustGraph().fit(samples).radius_ == RobustGraph("prediction").fit(samples).radius_
-    few = RobustGraph(neighbours=3).fit(samples)
-    assert few.radius_ == RobustGraph("bootstrap", neighbours=3).fit(samples).radius_
+    british = RobustGraph(neighbours=3, standardise=True).fit(samples)
+    american = RobustGraph(neighbors=3, standardize=True).fit(samples)
+    np.testing.assert_array_equal(american.laplacian_, british.laplacian_)
+    assert not np.array_equal(RobustGraph(neighbours=3).fit(samples).laplacian_, british.laplacian_)

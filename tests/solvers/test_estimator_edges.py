@@ -1,4 +1,4 @@
-"""What is told of the edges: names, certainty, stability, pictures."""
+"""What is told of the edges: names, the optimum, stability, pictures."""
 
 from dataclasses import replace
 
@@ -6,9 +6,8 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from signal_tables import signals
+from signal_tables import plain, signals
 
-from solvers import RobustGraph
 from wdro_cvx import (
     DataError,
 )
@@ -17,26 +16,26 @@ from wdro_cvx.metrics import EDGE_THRESHOLD
 ETA = 0.05  # not the default
 
 
-def test_certain_edges_are_edges_of_a_sharper_answer():
+def test_edges_in_the_optimum_are_edges_of_a_sharper_answer():
     table = pd.DataFrame(signals(30), columns=list("abcdef"))
-    rough = RobustGraph(0.5, tol=1e-3).fit(table)
-    sharp = RobustGraph(0.5, tol=1e-9).fit(table).to_networkx()
+    rough = plain(0.5, tol=1e-3).fit(table)
+    sharp = plain(0.5, tol=1e-9).fit(table).to_networkx()
     edges = rough.edges_
-    assert list(edges.columns) == ["source", "target", "weight", "certain"]
+    assert list(edges.columns) == ["source", "target", "weight", "in_optimum"]
     assert edges["weight"].is_monotonic_decreasing
     assert len(edges) == rough.to_networkx().number_of_edges()
-    assert edges["certain"].any()
-    for source, target, _, certain in edges.itertuples(index=False):
-        assert sharp.has_edge(source, target) or not certain
-    assert int(edges["certain"].sum()) == rough.brackets_.counts()["present"]
-    assert not RobustGraph(0.5, tol=0.5).fit(table).edges_["certain"].all()
+    assert edges["in_optimum"].any()
+    for source, target, _, proved in edges.itertuples(index=False):
+        assert sharp.has_edge(source, target) or not proved
+    assert int(edges["in_optimum"].sum()) == rough.brackets_.counts()["present"]
+    assert not plain(0.5, tol=0.5).fit(table).edges_["in_optimum"].all()
 
 
 def test_stability_is_one_where_signals_repeat_and_less_where_they_do_not():
     same = np.repeat(signals(1), 20, axis=0) + 1e-9 * signals(20)
-    assert set(np.unique(RobustGraph(0.1).fit(same).stability(same, 5))) == {0.0, 1.0}
+    assert set(np.unique(plain(0.1).fit(same).stability(same, 5))) == {0.0, 1.0}
     samples = signals(8)
-    shares = RobustGraph(0.05).fit(samples).stability(samples, 20)
+    shares = plain(0.05).fit(samples).stability(samples, 20)
     np.testing.assert_array_equal(shares, shares.T)
     assert ((shares > 0.0) & (shares < 1.0)).any()
 
@@ -46,7 +45,7 @@ def test_pictures():
     from matplotlib.collections import LineCollection
 
     table = pd.DataFrame(signals(30), columns=list("abcdef"))
-    graph = RobustGraph(0.3, tol=1e-2).fit(table)
+    graph = plain(0.3, tol=1e-2).fit(table)
     axes = graph.plot()
     assert {text.get_text() for text in axes.texts} == set("abcdef")
     assert f"{len(graph.edges_)} edges" in axes.get_title()
@@ -67,7 +66,7 @@ def test_pictures():
 
 
 def test_adjacency_leaves_faint_edges_out():
-    graph = RobustGraph(0.1, eta=ETA).fit(signals())
+    graph = plain(0.1, eta=ETA).fit(signals())
     weights = -graph.laplacian_ * (1 - np.eye(6))
     np.testing.assert_array_equal(graph.adjacency_, weights)  # here no edge is that faint
     assert weights[weights > 0.0].min() > EDGE_THRESHOLD
@@ -79,7 +78,7 @@ def test_adjacency_leaves_faint_edges_out():
 
 def test_names_of_a_data_frame_name_the_vertices():
     table = pd.DataFrame(signals(), columns=list("abcdef"))
-    graph = RobustGraph(0.1, eta=0.03).fit(table)
+    graph = plain(0.1, eta=0.03).fit(table)
     assert list(graph.feature_names_in_) == list("abcdef")
     network = graph.to_networkx()
     assert list(network) == list("abcdef")
@@ -92,7 +91,7 @@ def test_names_of_a_data_frame_name_the_vertices():
 
 
 def test_vertices_without_names_are_numbered():
-    graph = RobustGraph(0.1).fit(signals())
+    graph = plain(0.1).fit(signals())
     network = graph.to_networkx()
     assert list(network) == list(range(6))
     np.testing.assert_array_equal(nx.to_numpy_array(network), graph.adjacency_)
@@ -101,14 +100,14 @@ def test_vertices_without_names_are_numbered():
 def test_equal_names_are_refused_not_merged():
     table = pd.DataFrame(signals(), columns=list("abcdea"))
     with pytest.raises(ValueError, match="unique column names"):
-        RobustGraph(0.1).fit(table)
+        plain(0.1).fit(table)
 
 
 def test_names_in_pictures_do_not_cover_each_other_and_widths_are_explained():
     import matplotlib.pyplot as plt
 
     table = pd.DataFrame(signals(12, 70), columns=[f"station {i}" for i in range(70)])
-    axes = RobustGraph(0.3).fit(table).plot()
+    axes = plain(0.3).fit(table).plot()
     boxes = [text.get_window_extent() for text in axes.texts]
     assert len(boxes) > 20
     for i, box in enumerate(boxes):
@@ -120,7 +119,7 @@ def test_names_in_pictures_do_not_cover_each_other_and_widths_are_explained():
 def test_a_graph_without_edges_is_drawn():
     import matplotlib.pyplot as plt
 
-    graph = replace(RobustGraph(0.3).fit(signals()).graph_, threshold=1e9)
+    graph = replace(plain(0.3).fit(signals()).graph_, threshold=1e9)
     assert "0 edges" in graph.plot().get_title()
     assert graph.isolated == tuple(range(6))
     plt.close("all")

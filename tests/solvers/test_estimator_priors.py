@@ -66,7 +66,7 @@ def test_eta_is_chosen_by_prediction_under_either_prior(signals):
 def test_a_radius_that_keeps_too_many_edges_gives_way_if_a_rule_chose_it(signals):
     few = signals[:10]
     with pytest.warns(ChoiceWarning, match="lowered"):
-        graph = RobustGraph(prior="log-degree", neighbours=2).fit(few)
+        graph = RobustGraph("bootstrap", prior="log-degree", neighbours=2).fit(few)
     assert neighbours(graph) == pytest.approx(2.0, abs=2 * 2 / 15)
     assert graph.status_ is Status.SOLVED
     with pytest.raises(ProblemError, match="or take a smaller radius"):
@@ -83,9 +83,8 @@ def test_bounds_are_kept(signals):
     ("options", "message"),
     [
         ({"prior": "lasso"}, "prior must be one of frobenius, log-degree"),
-        ({"prior": "log-degree", "radius": "cv"}, "use radius='bootstrap'"),
-        ({"prior": "log-degree", "radius": "reliability"}, "use radius='bootstrap'"),
         ({"neighbours": 3, "radius": "prediction"}, "radius='prediction'"),
+        ({"neighbours": 3, "fdr": 0.1}, "so does fdr=0.1"),
         ({"neighbours": 3, "eta": "auto"}, "eta='auto'"),
         ({"neighbours": 15}, "at most 14"),
         ({"neighbours": 0.5, "prior": "log-degree"}, "every vertex keeps an edge"),

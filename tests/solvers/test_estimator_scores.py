@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from signal_tables import signals
+from signal_tables import plain, signals
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from solvers import RobustGraph
 from wdro_cvx import (
     MomentBall,
 )
@@ -20,7 +19,7 @@ PATH = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
 def fitted_with(adjacency):
     """Return an estimator with a given graph in place of the learned one."""
     d = len(adjacency)
-    estimator = RobustGraph(radius=0.1).fit(signals(d=d))
+    estimator = plain(radius=0.1).fit(signals(d=d))
     estimator.adjacency_ = np.asarray(adjacency)
     return estimator
 
@@ -67,10 +66,10 @@ def test_grid_search_finds_an_eta_between_the_extremes():
     truth = rbf_graph(12, rng)
     samples = smooth_signals(truth, 60, rng, noise=0.1)
     etas = [1e-3, 1.0, 1e3]
-    search = GridSearchCV(RobustGraph(0.3, unit=1.0), {"eta": etas}, cv=3).fit(samples)
+    search = GridSearchCV(plain(0.3, unit=1.0), {"eta": etas}, cv=3).fit(samples)
     assert search.best_params_ == {"eta": 1.0}
     assert search.best_estimator_.score(samples) == search.score(samples) > 0.0
-    extremes = [RobustGraph(0.3, eta=eta, unit=1.0).fit(samples).laplacian_ for eta in (1e-3, 1e3)]
+    extremes = [plain(0.3, eta=eta, unit=1.0).fit(samples).laplacian_ for eta in (1e-3, 1e3)]
     best = mcc(search.best_estimator_.laplacian_, truth)
     assert best > max(mcc(laplacian, truth) for laplacian in extremes)
 
@@ -78,14 +77,14 @@ def test_grid_search_finds_an_eta_between_the_extremes():
 @pytest.mark.slow
 def test_grid_search_over_radius_and_set():
     grid = {"radius": ["bootstrap", 0.1], "ambiguity": ["gaussian", MomentBall(0.0, p=1.0)]}
-    search = GridSearchCV(RobustGraph(), grid, cv=2).fit(signals())
+    search = GridSearchCV(plain(), grid, cv=2).fit(signals())
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
 def test_pipeline_learns_from_scaled_signals():
     samples = signals() * np.array([1.0, 10.0, 100.0, 1.0, 1.0, 1.0]) + 5.0
-    pipeline = make_pipeline(StandardScaler(), RobustGraph(0.2)).fit(samples)
+    pipeline = make_pipeline(StandardScaler(), plain(0.2)).fit(samples)
     scaled = StandardScaler().fit_transform(samples)
-    alone = RobustGraph(0.2).fit(scaled)
+    alone = plain(0.2).fit(scaled)
     np.testing.assert_array_equal(pipeline[-1].laplacian_, alone.laplacian_)
     assert pipeline.score(samples) == alone.score(scaled)

@@ -3,14 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from signal_tables import signals, with_holes
+from signal_tables import plain, signals, with_holes
 
-from solvers import RobustGraph
 from wdro_cvx import (
     DataError,
     EdgeBounds,
     MomentBall,
-    ProblemError,
     Status,
     judge,
 )
@@ -24,8 +22,8 @@ ETA = 0.05  # not the default
 @pytest.mark.parametrize("factor", [1e-6, 1e4, 1e120])
 def test_the_graph_does_not_depend_on_the_unit(ambiguity, factor):
     samples = signals()
-    first = RobustGraph(0.3, ambiguity=ambiguity).fit(samples)
-    second = RobustGraph(0.3, ambiguity=ambiguity).fit(factor * samples + 5.0 * factor)
+    first = plain(0.3, ambiguity=ambiguity).fit(samples)
+    second = plain(0.3, ambiguity=ambiguity).fit(factor * samples + 5.0 * factor)
     assert second.unit_ == pytest.approx(factor * first.unit_)
     # A gap of 1e-6 in the value leaves about 1e-3 in the graph.
     np.testing.assert_allclose(second.laplacian_, first.laplacian_, atol=5e-3)
@@ -34,8 +32,8 @@ def test_the_graph_does_not_depend_on_the_unit(ambiguity, factor):
 def test_units_convert_as_the_documents_say():
     """Radius and eta of the data's own unit are those of one times unit_ and unit_ squared."""
     samples = 250.0 * signals()
-    own = RobustGraph(0.3, eta=ETA).fit(samples)
-    raw = RobustGraph(0.3 * own.unit_, eta=ETA * own.unit_**2, unit=1.0).fit(samples)
+    own = plain(0.3, eta=ETA).fit(samples)
+    raw = plain(0.3 * own.unit_, eta=ETA * own.unit_**2, unit=1.0).fit(samples)
     assert raw.value_ == pytest.approx(own.value_ * own.unit_**2, rel=2e-6)
     np.testing.assert_allclose(raw.laplacian_, own.laplacian_, atol=5e-3)
 
@@ -53,7 +51,7 @@ def test_units_convert_as_the_documents_say():
 @pytest.mark.filterwarnings("ignore::solvers.selection.radius.ChoiceWarning")
 def test_tables_with_holes_are_learned_and_judged(settings):
     samples = with_holes(signals(60))
-    graph = RobustGraph(**settings).fit(samples)
+    graph = plain(**settings).fit(samples)
     assert graph.status_ is Status.SOLVED
     assert judge(graph.problem_, graph.laplacian_, graph.certificate_).solved(1e-6)
     assert 0.0 < graph.moved_ < 0.1
@@ -73,7 +71,7 @@ def test_holes_cost_little_where_signals_are_many(ambiguity):
         truth = rbf_graph(20, rng)
         samples = smooth_signals(truth, 200, rng, noise=0.1)
         whole, holes = (
-            mcc(RobustGraph(ambiguity=ambiguity).fit(x).laplacian_, truth)
+            mcc(plain(ambiguity=ambiguity).fit(x).laplacian_, truth)
             for x in (samples, with_holes(samples, seed=seed))
         )
         differences.append(whole - holes)
@@ -84,7 +82,7 @@ def test_pairs_that_share_few_rows_are_distrusted_more():
     samples = signals()
     gappy = samples.copy()
     gappy[: len(samples) // 2, 0] = np.nan
-    fit = RobustGraph(0.3, ambiguity="pair").fit(gappy)
+    fit = plain(0.3, ambiguity="pair").fit(gappy)
     scales = np.array(fit.ambiguity_.scales)
     first = samples.shape[1] - 1  # pairs of the first column, which has half of its cells
     np.testing.assert_allclose(
@@ -92,15 +90,9 @@ def test_pairs_that_share_few_rows_are_distrusted_more():
     )
     assert (scales[first:] == 1.0).all()
     assert fit.status_ is Status.SOLVED
-    assert RobustGraph(0.3, ambiguity="pair").fit(samples).ambiguity_.scales == ()
+    assert plain(0.3, ambiguity="pair").fit(samples).ambiguity_.scales == ()
     for radius in ("bootstrap", "prediction"):
-        assert RobustGraph(radius, ambiguity="pair").fit(gappy).status_ is Status.SOLVED
-
-
-def test_rules_that_need_complete_signals_say_so():
-    for rule in ("cv", "reliability"):
-        with pytest.raises(ProblemError, match=r"needs complete signals.*use radius='bootstrap'"):
-            RobustGraph(rule).fit(with_holes(signals()))
+        assert plain(radius, ambiguity="pair").fit(gappy).status_ is Status.SOLVED
 
 
 def test_columns_with_too_little_in_common_are_named():
@@ -108,28 +100,28 @@ def test_columns_with_too_little_in_common_are_named():
     table.loc[:9, "b"] = np.nan
     table.loc[9:, "e"] = np.nan
     with pytest.raises(DataError, match="2 rows in common; b and e have fewer"):
-        RobustGraph(0.1).fit(table)
+        plain(0.1).fit(table)
 
 
 def test_weights_are_repetitions_in_fit_and_score():
     samples = signals()
     counts = np.random.default_rng(2).integers(0, 3, 20)
-    weighted = RobustGraph(0.3).fit(samples, sample_weight=counts)
-    repeated = RobustGraph(0.3).fit(np.repeat(samples, counts, axis=0))
+    weighted = plain(0.3).fit(samples, sample_weight=counts)
+    repeated = plain(0.3).fit(np.repeat(samples, counts, axis=0))
     assert weighted.unit_ == pytest.approx(repeated.unit_)
     np.testing.assert_allclose(weighted.laplacian_, repeated.laplacian_, atol=5e-3)
     assert weighted.score(samples, sample_weight=counts) == pytest.approx(
         weighted.score(np.repeat(samples, counts, axis=0))
     )
     with pytest.raises(DataError, match="one entry for each of the 20"):
-        RobustGraph(0.3).fit(samples, sample_weight=[1.0])
+        plain(0.3).fit(samples, sample_weight=[1.0])
 
 
 def test_bounds_by_the_names_of_the_columns():
     table = pd.DataFrame(signals(), columns=list("abcdef"))
-    free = RobustGraph(0.1).fit(table).to_networkx()
+    free = plain(0.1).fit(table).to_networkx()
     gone = max(free.edges(data="weight"), key=lambda edge: edge[2])[:2]
     bounds = EdgeBounds.from_edges(list(table), absent=[gone])
-    graph = RobustGraph(0.1, bounds=bounds).fit(table)
+    graph = plain(0.1, bounds=bounds).fit(table)
     assert not graph.to_networkx().has_edge(*gone)
     assert judge(graph.problem_, graph.laplacian_, graph.certificate_).solved(1e-6)

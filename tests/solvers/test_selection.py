@@ -6,7 +6,7 @@ import pytest
 
 from solvers import solve, solve_path
 from solvers.selection.bootstrap import bootstrap_radius
-from solvers.selection.prediction import best_prediction
+from solvers.selection.prediction import Tried, best_prediction
 from solvers.selection.radius import (
     ETAS,
     ChoiceWarning,
@@ -193,31 +193,32 @@ def test_radius_zero_is_no_end_and_the_largest_is():
 
     def choosing(candidate):
         def stand_in(*arguments):
-            return arguments[2][candidate], 0.3
+            return [Tried(arguments[2][candidate], 0.3, (0.5,))]
 
         return stand_in
 
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("error")
         for candidate in (0, 1):
-            patch.setattr("solvers.selection.radius.best_prediction", choosing(candidate))
+            patch.setattr("solvers.selection.radius.try_predictions", choosing(candidate))
             choose(table, GaussianBall(0.0), "prediction", 0.3)
-        patch.setattr("solvers.selection.radius.best_prediction", choosing(-1))
-        with pytest.raises(ChoiceWarning, match="largest of 11 candidates"):
+        patch.setattr("solvers.selection.radius.try_predictions", choosing(-1))
+        with pytest.raises(ChoiceWarning, match="largest of 9 candidates"):
             choose(table, GaussianBall(0.0), "prediction", 0.3)
 
 
 @pytest.mark.parametrize("ball", [GaussianBall(0.0), MomentBall(0.0)])
-def test_prediction_has_candidates_beyond_its_best(ball):
-    """As many noisy signals as vertices: the best radius exceeds the length of a signal."""
+def test_the_candidates_of_prediction_end_at_the_length_of_a_signal(ball):
+    """As many noisy signals as vertices: larger radii would predict still better."""
     rng = np.random.default_rng(1)
     table = smooth_signals(rbf_graph(20, rng), 20, rng, noise=0.3)
     table = Signals((table - table.mean(axis=0)) / table.std(axis=0))
     with warnings.catch_warnings():
-        warnings.simplefilter("error", ChoiceWarning)
-        chosen = choose(table, ball, "prediction", ETA).radius
-    smallest = candidate_radii(table, ball, [0.64])[0]  # the largest was that, which is too soon
-    assert chosen >= smallest
+        warnings.simplefilter("ignore", ChoiceWarning)
+        chosen = choose(table, ball, "prediction", ETA)
+    half, whole = candidate_radii(table, ball, [0.64, 1.0])
+    assert half <= chosen.radius <= whole
+    assert max(candidate.radius for candidate in chosen.tried) <= whole
 
 
 def test_an_interrupt_ends_prediction_too(monkeypatch):

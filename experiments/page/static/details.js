@@ -84,7 +84,7 @@ export function createDetails(data) {
       const e = view.edgeBetween(i, j);
       definitions(list, [
         ["weight", e === null ? "no edge here" : figures(point.weights[e])],
-        ["in the optimal graph", e === null || data.threshold <= 0 ? "–" : point.undecided[e] ? "undecided" : "certainly"],
+        ["in the optimal graph", e === null || data.threshold <= 0 ? "–" : point.undecided[e] ? "undecided" : "provably"],
       ]);
     }
     const title = j === null ? data.names[i] : `${short(data.names[i])} – ${short(data.names[j])}`;

@@ -40,6 +40,7 @@ function look() {
   const neighbours = new Uint32Array(d);
   for (let e = 0; e < point.weights.length; e++) {
     if (point.weights[e] < data.threshold || point.weights[e] === 0) continue;
+    if (point.selected && point.selected[e] === 0) continue; // in the optimal graph, but the data do not show it
     shown.push(e);
     neighbours[point.heads[e]]++;
     neighbours[point.tails[e]]++;
@@ -86,7 +87,7 @@ function draw() {
   const { shown, point } = view;
   const undecided = shown.filter((e) => point.undecided[e] === 1).length;
   const alone = view.neighbours.filter((count) => count === 0).length;
-  byId("subtitle").textContent = `${d} vertices, ${shown.length} edges` + (undecided ? `, ${undecided} of them undecided` : "") + (alone ? `, ${alone} isolated` : "");
+  byId("subtitle").textContent = `${d} vertices, ${shown.length} ${point.selected ? "selected " : ""}edges` + (undecided ? `, ${undecided} of them undecided` : "") + (alone ? `, ${alone} isolated` : "");
   picture.draw(view);
   drawLegend(byId("legend"), view.painted, { alone, undecided, heaviest: d3.max(shown, (e) => point.weights[e]) });
   table.draw(view);
@@ -168,7 +169,7 @@ function restore() {
   const v = index(given.v, d, null), u = index(given.u, d, null);
   state.picked = v === null ? null : [v, u];
   byId("search").value = given.q || "";
-  if (["certain", "undecided"].includes(given.k)) byId("kind").value = given.k;
+  if (["proved", "undecided"].includes(given.k)) byId("kind").value = given.k;
   if (given.s) table.setOrder(given.s);
   picture.goTo(given.z || "");
 }

@@ -18,6 +18,9 @@ from experiments.studies.temperature.drawing import draw_directions, draw_maps, 
 from experiments.studies.temperature.reading import Reading, measure_edges, read_graph
 from experiments.studies.temperature.stations import MONTHS, Stations, load_states, load_stations
 from experiments.study import Report, Run, Study
+from solvers.selection.radius import choose_radius
+from solvers.selection.signals import Signals
+from wdro_cvx.ambiguity import named_ambiguity
 
 #: The paper's scenarios and their ambiguity sets.
 MODELS = {"Gaussian": "gaussian", "general": "moment"}
@@ -35,7 +38,7 @@ def answer(run: Run, options: argparse.Namespace) -> Report:
         for model, ambiguity in MODELS.items():
             place = f"graph {len(readings) + 1} of {len(MAPS) * len(MODELS)}"
             note(f"temperature: {place}, {title}, {model}")
-            learned = LearnOptions(ambiguity, radius="cv", eta=ETA)
+            learned = _options(maps[name], ambiguity)
             readings.append(read_graph(f"{title}, {model}", maps[name], learned, options.seed))
     pairs = [readings[i : i + len(MODELS)] for i in range(0, len(readings), len(MODELS))]
     figures = {name: draw_maps(pair) for name, pair in zip(MAPS, pairs, strict=True)}
@@ -59,6 +62,16 @@ STUDY = Study(
     ),
     answer,
 )
+
+
+def _options(stations: Stations, ambiguity: str) -> LearnOptions:
+    """Return the paper's problem, with the radius of the smallest held-out risk."""
+    signals, _ = Signals(stations.table.signals).in_unit("auto")
+    radius = choose_radius(signals, named_ambiguity(ambiguity), ETA, "cv")
+    return LearnOptions(
+        ambiguity, radius=radius, eta=ETA, signals="raw", prior="frobenius", edges="all",
+        moment="sample",
+    )  # fmt: skip
 
 
 def load_map(name: str) -> Stations:

@@ -17,8 +17,10 @@ from scipy import stats
 from experiments.studies.validate.sources import KnownGraph
 from solvers import RobustGraph, solve
 from solvers.selection.prediction import best_prediction
+from solvers.selection.radius import choose
 from solvers.selection.signals import Signals
 from wdro_cvx import GraphProblem, LogDegree, Nominal, Singleton
+from wdro_cvx.ambiguity import named_ambiguity
 from wdro_cvx.judging.edges import EDGE_THRESHOLD
 from wdro_cvx.validation import Array
 
@@ -80,12 +82,18 @@ def log_degree(source: KnownGraph) -> Learned:
 
 
 def robust(radius: str | float, eta: str | float, ambiguity: str) -> Learn:
-    """Return a method: RobustGraph with a rule for the radius, an eta and a set."""
+    """Return a method: the paper's problem with a rule for the radius, an eta and a set."""
 
     def learn(source: KnownGraph) -> Learned:
-        graph = RobustGraph(radius, eta, ambiguity, block=source.block)
+        signals, _ = Signals(source.table).in_unit("auto")
+        kind = named_ambiguity(ambiguity)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a choice at the edge of its grid is kept
+            chosen = choose(signals, kind, radius, eta, block=source.block)
+            graph = RobustGraph(
+                chosen.radius, chosen.eta, ambiguity, prior="frobenius", standardise=False,
+                moment="sample", edges="all",
+            )  # fmt: skip
             return _of(np.asarray(graph.fit(source.table).adjacency_))
 
     return learn
@@ -93,8 +101,8 @@ def robust(radius: str | float, eta: str | float, ambiguity: str) -> Learn:
 
 #: The methods that are compared.
 METHODS: dict[str, Learn] = {
-    "RobustGraph": robust(RobustGraph().radius, 0.3, "wasserstein"),
-    "RobustGraph, eta auto": robust(RobustGraph().radius, "auto", "wasserstein"),
+    "RobustGraph": robust("prediction", 0.3, "wasserstein"),
+    "RobustGraph, eta auto": robust("prediction", "auto", "wasserstein"),
     "RobustGraph, bootstrap": robust("bootstrap", 0.3, "wasserstein"),
     "sample average": robust(0.0, 0.3, "singleton"),
     "sample average, eta auto": robust(0.0, "auto", "singleton"),

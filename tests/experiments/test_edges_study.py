@@ -1,0 +1,71 @@
+"""The comparison of defaults: its tables, its score, its decision."""
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments.studies.edges import study
+from experiments.studies.edges.tables import FAMILIES, KINDS, NOISES, Table, draw
+from experiments.studies.edges.trial import RULES, Task, learn, tasks
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_tables_have_a_connected_truth_and_repeat(family, kind):
+    table = Table(family, kind, 20, 30, 1)
+    signals, truth = draw(table)
+    graph = nx.Graph(list(zip(*(index[truth] for index in np.triu_indices(20, 1)), strict=True)))
+    assert len(graph) == 20
+    assert nx.is_connected(graph)
+    np.testing.assert_array_equal(draw(table)[0], signals)
+    assert not np.array_equal(draw(Table(family, kind, 20, 30, 2))[0], signals)
+
+
+@pytest.mark.parametrize("kind", NOISES)
+def test_noise_has_no_edges(kind):
+    signals, truth = draw(Table("noise", kind, 20, 50, 0))
+    assert signals.shape == (50, 20)
+    assert not truth.any()
+
+
+def test_the_comparison_is_as_it_was_fixed():
+    planned = tasks()
+    tables = {task.table for task in planned}
+    assert len(planned) == len(tables) * len(RULES)
+    clean = [t for t in tables if t.family != "noise" and t.kind == "gaussian"]
+    assert len(clean) == 5 * 2 * 4 * 10
+    assert {t.n for t in tables if t.kind in ("rows", "cells", "student-5")} == {200}
+
+
+def test_one_trial_is_scored_by_hand():
+    row = learn(Task(Table("grid", "gaussian", 20, 200, 0), "cut"))
+    assert row["true"] == 31
+    right = row["found"] - row["false"]
+    assert row["f1"] == pytest.approx(2 * right / (row["found"] + 31))
+    assert row["mcc"] > 0.7
+
+
+def rows(rule, mcc, spoilt, noise, cpu):
+    known = {"d": 20, "n": 50, "trial": 0, "rule": rule, "f1": mcc, "true": 10, "cpu_s": cpu}
+    made = [("grid", "gaussian", mcc), ("grid", "rows", spoilt)]
+    graphs = [known | {"family": f, "kind": k, "mcc": m, "found": 9, "pairs": 190}
+              for f, k, m in made]  # fmt: skip
+    empty = {"family": "noise", "kind": "gaussian", "mcc": 0.0, "true": 0}
+    return [*graphs, known | empty | {"found": noise, "pairs": 100}]
+
+
+def decided(*lines):
+    return study.decide(study.scores(pd.DataFrame([row for line in lines for row in line])))
+
+
+def test_the_decision():
+    good = rows("good", 0.80, 0.70, 5, 0.2)
+    assert decided(good, rows("noisy", 0.95, 0.70, 6, 0.1)) == "good"
+    assert decided(good, rows("fragile", 0.95, 0.67, 0, 0.1)) == "good"
+    assert decided(good, rows("better", 0.81, 0.69, 0, 9.0)) == "better"
+    assert decided(good, rows("as good", 0.796, 0.70, 0, 0.1)) == "as good"
+    assert decided(rows("noisy", 0.95, 0.70, 6, 0.1)) is None
+    text = "\n".join(study.describe(pd.DataFrame(good)))
+    assert "The winner is **good**" in text
+    assert "| good | 0.800 |" in text

@@ -1,0 +1,156 @@
+"""Which edges are selected: the cut, false discoveries, tables without structure."""
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from solvers import RobustGraph
+from solvers.selection.edges import Candidates, Debiased, cut, debias
+from solvers.selection.structure import discoveries, find_structure
+from solvers.selection.tables import TableWarning
+from wdro_cvx import EdgeBounds, ProblemError, judge
+from wdro_cvx.generators import smooth_signals
+from wdro_cvx.metrics import edge_correlation
+
+PAIRS = np.triu_indices(20, 1)
+
+
+def grid(n=200, seed=0, tails=np.inf):
+    """Return signals on a grid of 4 × 5 vertices, and its edges."""
+    truth = nx.laplacian_matrix(nx.grid_2d_graph(4, 5)).toarray().astype(float)
+    rng = np.random.default_rng(seed)
+    table = smooth_signals(truth, n, rng)
+    if np.isfinite(tails):
+        table *= np.sqrt(tails / rng.chisquare(tails, (n, 1)))
+    return table, truth < 0.0
+
+
+def quality(graph, truth):
+    return edge_correlation(graph.support_[PAIRS], truth[PAIRS])
+
+
+def test_the_cut_finds_the_graph_and_the_certificate_is_that_of_the_optimum():
+    table, truth = grid()
+    graph = RobustGraph().fit(table)
+    assert quality(graph, truth) > 0.85
+    everything = RobustGraph(edges="all").fit(table)
+    assert quality(everything, truth) < 0.75  # the optimal graph has too many edges
+    np.testing.assert_array_equal(graph.laplacian_, everything.laplacian_)
+    assert judge(graph.problem_, graph.laplacian_, graph.certificate_).solved(1e-6)
+    assert len(graph.edges_) == graph.support_.sum() // 2 < len(everything.edges_)
+    assert graph.to_networkx().number_of_edges() == len(graph.edges_)
+    np.testing.assert_array_equal(graph.support_, graph.support_.T)
+
+
+def test_what_the_table_of_edges_says():
+    table, _ = grid(100)
+    graph = RobustGraph().fit(pd.DataFrame(table, columns=[f"v{i}" for i in range(20)]))
+    edges = graph.edges_
+    columns = ["source", "target", "weight", "z_score", "q_value", "in_optimum"]
+    assert list(edges.columns) == columns
+    assert edges["weight"].is_monotonic_decreasing
+    names = list(graph.feature_names_in_)
+    for source, target, weight in edges[columns[:3]].itertuples(index=False):
+        assert weight == graph.adjacency_[names.index(source), names.index(target)]
+    graph.stability(pd.DataFrame(table, columns=names), 3)
+    assert list(graph.stability_.columns) == names == list(graph.stability_.index)
+    assert list(graph.edges_.columns) == [*columns[:5], "stability", "in_optimum"]
+
+
+@pytest.mark.parametrize("tails", [np.inf, 5.0])
+def test_false_discoveries_are_rare(tails):
+    shares, found = [], 0
+    for seed in range(6):
+        table, truth = grid(200, seed, tails)
+        chosen = RobustGraph(fdr=0.1).fit(table).support_[PAIRS]
+        shares.append(np.count_nonzero(chosen & ~truth[PAIRS]) / max(chosen.sum(), 1))
+        found += chosen.sum()
+    assert np.mean(shares) <= 0.12
+    assert found > 6 * 15  # of 31: silence would control it, too
+
+
+@pytest.mark.parametrize(("n", "d"), [(50, 20), (200, 20), (1000, 20), (20, 45), (60, 45)])
+def test_noise_has_next_to_no_edges_and_says_so(n, d):
+    table = np.random.default_rng(1).standard_normal((n, d))
+    with pytest.warns(TableWarning, match="No structure found: .* predict no better than the mean"):
+        graph = RobustGraph().fit(table)
+    assert graph.support_.sum() <= 0.05 * d * (d - 1)
+    assert graph.structure_ < 2.0
+    assert graph.graph_.notes
+
+
+def test_false_alarms_are_rare_and_graphs_are_noticed():
+    rng = np.random.default_rng(3)
+    alarms = [find_structure(rng.standard_normal((50, 10)), False, rng).found for _ in range(60)]
+    assert np.mean(alarms) <= 0.1
+    slow = np.cumsum(rng.standard_normal((200, 10)), axis=0)  # trends are no dependence
+    assert not find_structure(np.diff(slow, axis=0) + 0.9 * np.diff(slow, axis=0), False, rng).found
+    assert all(find_structure(grid(50, seed)[0], False, rng).found for seed in range(5))
+
+
+def test_few_signals_do_not_fill_the_graph():
+    truth = nx.laplacian_matrix(nx.barabasi_albert_graph(100, 2, seed=1)).toarray().astype(float)
+    table = smooth_signals(truth, 50, np.random.default_rng(0))
+    graph = RobustGraph().fit(table)
+    assert 100 <= graph.support_.sum() // 2 <= 300  # 196 are true; the optimum has about 700
+    assert len(RobustGraph(edges="all").fit(table).edges_) > 500
+
+
+def test_edges_that_bounds_require_are_selected():
+    table, _ = grid(60)
+    bounds = EdgeBounds.from_edges(20, present=[(0, 19)], absent=[(0, 1)], least=0.01)
+    graph = RobustGraph(bounds=bounds).fit(table)
+    assert graph.support_[0, 19]
+    assert not graph.support_[0, 1]
+
+
+def test_neighbours_select_all_edges_of_their_graph():
+    graph = RobustGraph(neighbours=3).fit(grid(60)[0])
+    np.testing.assert_array_equal(graph.support_, graph.adjacency_ > 0.0)
+    assert np.isnan(graph.structure_)
+
+
+def test_false_discoveries_of_too_many_vertices_are_refused(monkeypatch):
+    monkeypatch.setattr("solvers.selection.support.REFIT_UP_TO", 10)
+    with pytest.raises(ProblemError, match="fdr needs a refit"):
+        RobustGraph(fdr=0.1).fit(grid(60)[0])
+
+
+def test_the_cut_is_at_the_largest_joint_z_score():
+    weights, error = np.array([3.0, 1.0, 0.2, 2.0]), np.ones(4)
+    keep = cut(np.array([4.0, 3.0, 2.0, 1.0]), Debiased(weights, error, error))
+    # 3, 4/√2, 4.2/√3, 6.2/√4: the last edge is strong, and brings the faint one along.
+    assert keep.tolist() == [True, True, True, True]
+    weights = np.array([3.0, 1.5, 0.2, 1.0])
+    keep = cut(np.array([4.0, 3.0, 2.0, 1.0]), Debiased(weights, error, error))
+    assert keep.tolist() == [True, True, False, False]
+    assert cut(np.zeros(0), Debiased(*np.zeros((3, 0)))).tolist() == []
+
+
+def test_debiased_weights_are_those_of_the_formula():
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((40, 5)) / np.sqrt(40)
+    rows -= rows.mean(axis=1, keepdims=True)
+    heads, tails = np.triu_indices(5, 1)
+    weights = rng.random(10)
+    found = debias(Candidates(heads, tails, weights, rows, 40.0, True), weights)
+    pilot = np.zeros((5, 5))
+    pilot[heads, tails] = -weights
+    pilot += pilot.T
+    np.fill_diagonal(pilot, -pilot.sum(axis=1))
+    expected = -(2 * pilot - pilot @ (rows.T @ rows) @ pilot)
+    np.testing.assert_allclose(found.weights, expected[heads, tails])
+    diagonal = np.diag(pilot)
+    error = np.sqrt((np.outer(diagonal, diagonal) + pilot**2) / 40)
+    np.testing.assert_allclose(found.error, error[heads, tails])
+    moved = rows @ pilot * np.sqrt(40)
+    products = moved[:, heads] * moved[:, tails]
+    np.testing.assert_allclose(found.observed, products.std(axis=0) / np.sqrt(40))
+
+
+def test_discoveries_are_those_of_scipy():
+    z_scores = np.random.default_rng(0).standard_normal(30) + 1.0
+    expected = stats.false_discovery_control(np.append(stats.norm.sf(z_scores), np.ones(20)))
+    np.testing.assert_allclose(discoveries(z_scores, 50), expected[:30])

@@ -1,0 +1,189 @@
+"""Tables as people bring them: each gives a sensible graph, or a sentence that helps."""
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_wine
+
+from solvers import RobustGraph
+from solvers.selection.tables import TableWarning
+from wdro_cvx import DataError
+from wdro_cvx.generators import smooth_signals
+
+# A table may deserve more than the sentence that a test looks for.
+pytestmark = pytest.mark.filterwarnings("ignore::solvers.selection.tables.TableWarning")
+
+
+def chain(n=100, d=8, seed=0):
+    """Return signals on a path, with the names a, b, c, …"""
+    rng = np.random.default_rng(seed)
+    truth = nx.laplacian_matrix(nx.path_graph(d)).toarray().astype(float)
+    level = rng.standard_normal((n, 1))  # what all vertices share
+    return pd.DataFrame(smooth_signals(truth, n, rng) + level, columns=list("abcdefghij")[:d])
+
+
+def pairs(graph):
+    return {frozenset(edge) for edge in graph.to_networkx().edges}
+
+
+def fit_and_note(table, match, **options):
+    with pytest.warns(TableWarning, match=match):
+        return RobustGraph(**options).fit(table)
+
+
+PATH = {frozenset(pair) for pair in zip("abcdefg", "bcdefgh", strict=True)}
+
+
+def test_noise():
+    rng = np.random.default_rng(0)
+    graph = fit_and_note(rng.standard_normal((100, 12)), "No structure found")
+    assert len(graph.edges_) <= 3
+
+
+def test_wine_in_raw_units():
+    wine = load_wine(as_frame=True).data
+    graph = fit_and_note(wine, "different units: 'proline' varies .* divided by their deviations")
+    assert 10 <= len(graph.edges_) <= 40
+    assert frozenset(("total_phenols", "flavanoids")) in pairs(graph)
+    scaled = (wine - wine.mean()) / wine.std()
+    alone = RobustGraph().fit(scaled)
+    assert pairs(alone) == pairs(graph)
+    with pytest.warns(TableWarning, match="largest columns decide .* Use standardise=True"):
+        RobustGraph(standardise=False).fit(wine)
+
+
+def test_a_survey_with_an_identifier():
+    table = chain()
+    table.insert(0, "id", np.arange(1001, 1101))
+    graph = fit_and_note(table, "'id' rises or falls by whole numbers with every row")
+    assert len(PATH & pairs(graph)) >= 6
+    assert not any("id" in pair for pair in pairs(graph))
+
+
+def test_ordinary_tables_cause_no_warning(recwarn):
+    assert len(PATH & pairs(RobustGraph().fit(chain(200)))) >= 6
+    assert not recwarn.list
+
+
+def test_likert_scales():
+    answers = chain(300)
+    table = pd.DataFrame(np.clip(np.round(answers + 3.0), 1, 5).astype(int))
+    table.columns = answers.columns
+    graph = RobustGraph().fit(table)
+    assert len(PATH & pairs(graph)) >= 6
+
+
+def test_constants():
+    table = chain().assign(still=7.0)
+    graph = fit_and_note(table, "'still' never changes, so it gets no edge; drop it")
+    assert "still" in graph.graph_.isolated
+    assert len(PATH & pairs(graph)) >= 6
+
+
+def test_duplicates():
+    table = chain()
+    table["copy of a"] = table["a"]
+    graph = fit_and_note(table, "'a' and 'copy of a' are copies of each other; drop one")
+    assert frozenset(("a", "copy of a")) in pairs(graph)
+    assert len(PATH & pairs(graph)) >= 5
+    assert np.isfinite(graph.edges_["weight"]).all()
+
+
+def test_stock_returns():
+    """A market that all share, sectors and heavy tails."""
+    rng = np.random.default_rng(0)
+    market, sectors = rng.standard_t(4, (500, 1)), rng.standard_t(4, (500, 4))
+    own = rng.standard_t(4, (500, 16))
+    table = 0.01 * (market + np.repeat(sectors, 4, axis=1) + own)
+    graph = RobustGraph().fit(table)
+    same = np.repeat(np.arange(4), 4)
+    inside = [same[i] == same[j] for i, j in graph.to_networkx().edges]
+    assert np.mean(inside) >= 0.9
+    assert len(inside) >= 12
+
+
+def test_sixty_rows_of_two_thousand_genes():
+    rng = np.random.default_rng(0)
+    modules = rng.standard_normal((60, 100))
+    table = np.repeat(modules, 20, axis=1) + rng.standard_normal((60, 2000))
+    graph = RobustGraph().fit(table)
+    inside = np.mean([i // 20 == j // 20 for i, j in graph.to_networkx().edges])
+    assert inside >= 0.8  # of all pairs, 1 % are
+    assert 1000 <= len(graph.edges_) <= 6000
+
+
+def test_holes():
+    table = chain(200)
+    gaps = np.random.default_rng(1).random(table.shape) < 0.2
+    graph = RobustGraph().fit(table.mask(gaps))
+    assert len(PATH & pairs(graph)) >= 6
+    filled = graph.transform(table.mask(gaps))
+    np.testing.assert_array_equal(filled[~gaps], table.to_numpy()[~gaps])
+    error = np.square(filled - table.to_numpy())[gaps].mean()
+    plain = table.mask(gaps).mean().to_numpy()
+    assert error < 0.5 * np.square(plain - table.to_numpy())[gaps].mean()
+
+
+def test_opposites():
+    table = chain()
+    table.loc[:, ["c", "d"]] *= -1.0
+    graph = fit_and_note(table, "vary in opposite directions .* absolute=True joins both")
+    assert frozenset("bc") not in pairs(graph)
+    both = RobustGraph(absolute=True).fit(table)
+    assert len(PATH & pairs(both)) >= 6
+    assert both.signs_.tolist() in ([1, 1, -1, -1, 1, 1, 1, 1], [-1, -1, 1, 1, -1, -1, -1, -1])
+
+
+def test_factor_data():
+    """One cause of all columns: no pair is nearer than another."""
+    rng = np.random.default_rng(0)
+    table = rng.standard_normal((100, 1)) + rng.standard_normal((100, 12))
+    graph = fit_and_note(table, "No structure found")
+    assert len(graph.edges_) <= 3
+
+
+def test_dates():
+    table = chain().assign(day=pd.date_range("2026-01-01", periods=100))
+    with pytest.raises(DataError, match=r"dates in column 'day'.*set_index"):
+        RobustGraph().fit(table)
+    with pytest.raises(DataError, match="dates in column 'day'"):
+        RobustGraph().fit(table.assign(day=table["day"].astype(str)))
+
+
+def test_text():
+    with pytest.raises(DataError, match="text in column 'who', such as 'Ann'"):
+        RobustGraph().fit(chain().assign(who="Ann"))
+
+
+def test_long_format():
+    table = chain().stack().reset_index()
+    table.columns = ["day", "place", "value"]
+    table["day"] = pd.Timestamp("2026-01-01") + pd.to_timedelta(table["day"], "D")
+    with pytest.raises(DataError, match=r"pivot\(index='day', columns='place', values='value'\)"):
+        RobustGraph().fit(table)
+    wide = table.pivot(index="day", columns="place", values="value")
+    assert len(PATH & pairs(RobustGraph().fit(wide))) >= 6
+
+
+def test_one_row():
+    with pytest.raises(DataError, match="give the radius as a number"):
+        RobustGraph().fit(chain(1))
+
+
+def test_two_columns():
+    rng = np.random.default_rng(0)
+    shared = rng.standard_normal((50, 1)) + 0.5 * rng.standard_normal((50, 2))
+    assert len(RobustGraph().fit(shared).edges_) == 1
+    apart = fit_and_note(rng.standard_normal((50, 2)), "No structure found")
+    assert len(apart.edges_) == 0
+
+
+def test_outlying_rows_and_cells():
+    table = chain(200)
+    rows = np.random.default_rng(1).choice(200, 20, replace=False)
+    table.iloc[rows] *= 10.0
+    assert len(PATH & pairs(RobustGraph().fit(table))) >= 6
+    wrong = chain(200)
+    wrong.iloc[::40, 3] = 1e4
+    assert len(PATH & pairs(RobustGraph().fit(wrong))) >= 5
