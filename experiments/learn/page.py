@@ -1,8 +1,8 @@
 """Make ``graph.html`` for a learned graph, with the evidence that the page checks again.
 
-The page's judge (static/judge.js) knows the paper's sets under the paper's prior. For other
-problems and for graphs that are too large, the page says that it did not check, and shows the
-verdict of the Python judge.
+The page's judge (static/judge.js) knows the paper's sets, under the paper's prior with a fixed
+trace and under the log-degree prior. For other problems and for graphs that are too large, the page
+says that it did not check, and shows the verdict of the Python judge.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ from solvers.learned.graph import LearnedGraph
 from wdro_cvx import GaussianBall, GraphProblem, MomentBall, Singleton, WassersteinBall
 from wdro_cvx.graphs.edge_list import EdgeList
 from wdro_cvx.moments.points import TransportedMoment
-from wdro_cvx.priors import Frobenius
+from wdro_cvx.priors import DegreePrior, Frobenius, LogDegree
 from wdro_cvx.validation import Array
 
 #: The page's judge factors matrices of this size in a second or two.
 _JUDGED_UP_TO = 1000
+_PRIORS = "η‖L‖² with a fixed trace or the log-degree prior"
 _EVIDENCE = 500_000  # numbers in the moments of all points together
 _SIGNALS = 400_000  # numbers in the observations, which are only drawn
 _OBSERVATIONS = 400
@@ -189,8 +190,8 @@ def _check(problem: GraphProblem) -> dict[str, Any]:
     kind, why = kinds.get(type(ambiguity)), ""
     if kind is None:
         why = f"this page has no judge for {type(ambiguity).__name__}"
-    elif type(prior) is not Frobenius or not prior.trace.fixed or prior.bounds is not None:
-        kind, why = None, "this page judges graphs under η‖L‖² with a fixed trace only"
+    elif (name := _prior_name(prior)) is None:
+        kind, why = None, f"this page judges graphs without bounds under {_PRIORS} only"
     elif problem.d > _JUDGED_UP_TO:
         kind, why = None, f"this page judges graphs of up to {_JUDGED_UP_TO} vertices"
     power = ambiguity.p if isinstance(ambiguity, MomentBall) else 2.0
@@ -203,10 +204,20 @@ def _check(problem: GraphProblem) -> dict[str, Any]:
         return found
     rows = problem.nominal.factor
     return found | {
-        "trace": prior.trace.target,
+        "prior": name,
+        "trace": prior.trace.target if prior.trace.fixed else None,
         "rowCount": len(rows),
         "rows": packed(rows, "f8"),
     }
+
+
+def _prior_name(prior: DegreePrior) -> str | None:
+    """Return the name by which the page's judge knows a prior; None if it does not."""
+    if prior.bounds is not None:
+        return None
+    if type(prior) is LogDegree:
+        return "log-degree"
+    return "frobenius" if type(prior) is Frobenius and prior.trace.fixed else None
 
 
 def _point(
@@ -231,6 +242,9 @@ def _point(
         "undecided": packed(undecided, "u1"),
     }
     if judged:
+        prior = point.problem.prior
+        logs = isinstance(prior, LogDegree)
+        found |= {"alpha": prior.alpha if logs else None, "beta": prior.beta if logs else None}
         found["nu"] = None if point.nu is None else packed(point.nu, "f8")
         found["moment"] = None if moment is None else {
             name: None if part is None else packed(part, "f8") for name, part in moment.items()

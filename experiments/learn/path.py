@@ -71,7 +71,8 @@ def compute_path(
     Parameters
     ----------
     problem : GraphProblem
-        Under a prior other than the paper's, the page shows only this graph.
+        Under the log-degree prior, eta is the root of alpha times beta, and both are multiplied by
+        the same factor.
     answer : Solution
     verdict : Verdict
         The verdict on the answer; judging a large graph again would take as long as solving it.
@@ -89,10 +90,7 @@ def compute_path(
         If a solve was interrupted.
     """
     radii, etas = _grid(problem)
-    middle = (
-        radii.index(problem.ambiguity.radius),
-        (0 if problem.eta is None else etas.index(problem.eta)),
-    )
+    middle = radii.index(problem.ambiguity.radius), etas.index(shown_eta(problem))
     points = [_judged(*middle, problem, answer, verdict)]
     end = clock() + _SECONDS
     last = answer
@@ -100,7 +98,7 @@ def compute_path(
         left = end - clock()
         if left <= 0.0:
             break
-        step = problem.replace(eta=etas[place[1]])
+        step = _at_eta(problem, etas[place[1]])
         if not isinstance(problem.ambiguity, Singleton):
             step = replace(step, ambiguity=replace(problem.ambiguity, radius=radii[place[0]]))
         # A hard point may take half of the remaining time; after that it is omitted.
@@ -116,11 +114,22 @@ def compute_path(
 def _grid(problem: GraphProblem) -> tuple[tuple[float, ...], tuple[float, ...]]:
     radius = float(problem.ambiguity.radius)
     sizes = next(((r, e) for d, r, e in _GRIDS if problem.d <= d), (1, 1))
-    if problem.eta is None:
-        return (radius,), (np.nan,)  # another prior, which has no eta
     if isinstance(problem.ambiguity, Singleton):  # only eta varies
         sizes = 1, sizes[0]
-    return _radii(radius, sizes[0]), _etas(float(problem.eta), sizes[1])
+    return _radii(radius, sizes[0]), _etas(shown_eta(problem), sizes[1])
+
+
+def shown_eta(problem: GraphProblem) -> float:
+    """Return eta, or the root of alpha times beta under the log-degree prior."""
+    prior = problem.prior
+    return float(np.sqrt(prior.alpha * prior.beta) if problem.eta is None else problem.eta)
+
+
+def _at_eta(problem: GraphProblem, eta: float) -> GraphProblem:
+    """Return the problem with another eta; the ratio of alpha to beta stays."""
+    if problem.eta is not None:
+        return problem.replace(eta=eta)
+    return replace(problem, prior=problem.prior.scaled(eta / shown_eta(problem)))
 
 
 def _radii(radius: float, count: int) -> tuple[float, ...]:

@@ -135,6 +135,20 @@ def test_the_path_holds_the_chosen_graph_and_only_judged_ones():
         assert point.verdict.solved(1e-6)
 
 
+def test_the_path_of_a_log_degree_prior_keeps_the_ratio_of_its_numbers():
+    stated = problem(prior=LogDegree(1.2, 0.3))
+    found = computed(stated)
+    chosen = found.points[found.chosen]
+    assert len(found.points) == len(found.radii) * len(found.etas) == 80
+    assert (found.radii[chosen.radius], found.etas[chosen.eta]) == (0.3, 0.6)
+    for point in found.points:
+        prior = point.problem.prior
+        assert point.problem.ambiguity.radius == found.radii[point.radius]
+        assert np.sqrt(prior.alpha * prior.beta) == pytest.approx(found.etas[point.eta], rel=1e-14)
+        assert prior.alpha / prior.beta == pytest.approx(4.0, rel=1e-14)
+        assert point.verdict.solved(1e-6)
+
+
 def test_the_path_ends_when_its_time_is_over_and_keeps_what_it_has():
     stated = problem()
     ticks = iter([0.0, 1.0, 2.0, *[1e9] * 100])
@@ -165,13 +179,16 @@ def test_a_graph_that_its_own_worst_case_does_not_prove_carries_its_moment():
 # --- What the page is given ----------------------------------------------------------------------
 
 
+FORBIDDEN = EdgeBounds.from_edges(8, absent=[(0, 1)])
+
+
 @pytest.mark.parametrize(
     ("stated", "why"),
     [
         (problem(ambiguity=KLBall(0.1)), "no judge for KLBall"),
-        (problem(prior=LogDegree(1.0, 0.1)), "fixed trace only"),
-        (problem(eta=0.3, trace_penalty=2.0), "fixed trace only"),
-        (problem(eta=0.3, bounds=EdgeBounds.from_edges(8, absent=[(0, 1)])), "fixed trace only"),
+        (problem(eta=0.3, trace_penalty=2.0), "with a fixed trace"),
+        (problem(eta=0.3, bounds=FORBIDDEN), "without bounds"),
+        (problem(prior=LogDegree(1.0, 0.1, FORBIDDEN)), "without bounds"),
     ],
 )
 def test_what_the_page_cannot_judge_it_says(stated, why, monkeypatch):

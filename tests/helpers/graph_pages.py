@@ -7,6 +7,7 @@ import numpy as np
 from experiments.learn import path
 from experiments.learn.page import GraphPage, graph_data
 from experiments.page.document import document, packed
+from wdro_cvx import GaussianBall, MomentBall, Singleton, WassersteinBall
 from wdro_cvx.generators import rbf_graph, smooth_signals
 
 HOSTILE = [
@@ -16,6 +17,11 @@ HOSTILE = [
 # Two judges add the same terms in different orders, and one of them rounds outwards. For some
 # hundred vertices, the difference is about 1e-12 of the value.
 AGREE = 1e-9
+SETS = [
+    GaussianBall(0.4), WassersteinBall(3.0), GaussianBall(0.0), Singleton(), MomentBall(0.7, p=2.0),
+    MomentBall(0.7, p=1.0), MomentBall(0.7, p=1.5), MomentBall(0.7, p=4.0),
+    MomentBall(0.7, p=np.inf),
+]  # fmt: skip
 
 
 def data(d, n, seed, offset=0.0):
@@ -26,7 +32,7 @@ def data(d, n, seed, offset=0.0):
 def paged(points):
     stated = points[0].problem
     d = stated.d
-    found = path.Path((stated.ambiguity.radius,), (stated.eta,), tuple(points), 0)
+    found = path.Path((stated.ambiguity.radius,), (path.shown_eta(stated),), tuple(points), 0)
     return GraphPage(
         "t", [f"v{i}" for i in range(d)], np.zeros((d, 2)), False, np.zeros(d), found, 1e-4
     )
@@ -43,6 +49,40 @@ def forged(page, change):
     data = _open(graph_data(page))
     change(data)
     return _closed(data)
+
+
+def at(*place, to):
+    """Return a change that puts a value, or a function of the old one, at a place of the data."""
+
+    def change(given):
+        node = given
+        for name in place[:-1]:
+            node = node[name]
+        node[place[-1]] = to(node[place[-1]]) if callable(to) else to
+
+    return change
+
+
+def of_point(*place, to):
+    return at("points", 0, *place, to=to)
+
+
+def put(entry, value):
+    def changed(array):
+        array[entry] = value
+        return array
+
+    return changed
+
+
+def shown(browser, given, folder):
+    """Open a page that may not be drawn to its end, and return what it says of itself."""
+    page = browser.new_page()
+    page.goto(f"file://{written_data(given, folder)}")
+    page.wait_for_selector("#verified.good, #verified.bad")
+    found = {name: page.inner_text(f"#{name}") for name in ("verified", "judged", "bound", "value")}
+    page.close()
+    return found
 
 
 def written_data(data, folder):

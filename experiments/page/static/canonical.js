@@ -1,19 +1,17 @@
 // What the judge accepts: data in the one form that Python writes, and nothing else. Every field
 // that the judge reads is checked here, so that its formulas hold for whatever comes through.
 
-const SETS = ["transport", "moment", "single"];
+const SETS = ["transport", "moment", "single"], PRIORS = ["frobenius", "log-degree"];
 // No product of such numbers overflows unseen, and none that vanishes is missed in the value, which
-// is at least η·trace²/d.
+// is at least η·trace²/d, or in the allowance for the rounding of logarithms, a share of αd.
 const LARGEST = 1e100, SMALLEST_SCALAR = 1e-60, LARGEST_SCALAR = 1e60;
 
 // Throws an Error with one sentence that says what is wrong.
 export function canonical(task) {
-  const { d, set, p, trace, rows, rowCount, radius, eta, graph, multiplier, nu, moment } = task;
+  const { d, set, p, rows, rowCount, radius, graph, multiplier, nu, moment } = task;
   must(SETS.includes(set), `the set must be one of ${SETS.join(", ")}`);
   must(Number.isInteger(d) && d >= 2, "the number of vertices must be a whole number from 2 on");
   must(p === null || (Number.isFinite(p) && p >= 1), "p must be null, for infinity, or a number from 1 on");
-  scalar("the trace", trace);
-  scalar("eta", eta);
   if (radius !== 0) scalar("a radius that is not zero", radius);
   must(set !== "single" || radius === 0, "a single distribution must have the radius zero");
   must(multiplier === null || (Number.isFinite(multiplier) && multiplier >= 0), "the multiplier must be null or a number from 0 on");
@@ -21,8 +19,27 @@ export function canonical(task) {
   numbers("the rows", rows, rowCount * d);
   if (nu !== null) numbers("nu", nu, d);
   edges(graph, d);
+  strengths(task);
   must(typeof moment === "object", "the moment must be null or its parts");
   if (moment !== null) evidence(moment, set, d, rows.length);
+}
+
+// Every prior has its own numbers, and those of the other are null. The eta that is shown for a
+// log-degree prior is the root of alpha times beta.
+function strengths({ prior, eta, trace, alpha, beta, graph }) {
+  must(PRIORS.includes(prior), `the prior must be one of ${PRIORS.join(", ")}`);
+  scalar("eta", eta);
+  if (prior === "frobenius") {
+    scalar("the trace", trace);
+    must(alpha === null && beta === null, "alpha and beta must be null under the Frobenius prior");
+    return;
+  }
+  must(trace === null, "the trace must be null under the log-degree prior");
+  scalar("alpha", alpha);
+  scalar("beta", beta);
+  must(Math.abs(eta * eta - alpha * beta) <= 1e-12 * eta * eta, "eta must be the root of alpha times beta");
+  // Weights are not scaled to a trace under this prior.
+  scalar("the sum of the weights", graph.weights.reduce((sum, weight) => sum + Math.max(weight, 0), 0));
 }
 
 function must(holds, sentence) {

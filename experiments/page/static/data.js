@@ -23,10 +23,10 @@ export function readData() {
 // The problem of a point of the path, as the judge takes it.
 export function task(data, k) {
   const point = data.points[k];
-  const { set, p, trace, rows, rowCount } = data.problem;
+  const { set, p, prior, trace, rows, rowCount } = data.problem;
   return {
-    d: data.names.length, set, p, trace, rows, rowCount,
-    radius: data.radii[point.radius], eta: data.etas[point.eta],
+    d: data.names.length, set, p, prior, trace, rows, rowCount,
+    radius: data.radii[point.radius], eta: data.etas[point.eta], alpha: point.alpha, beta: point.beta,
     graph: { heads: point.heads, tails: point.tails, weights: point.weights },
     multiplier: point.multiplier, nu: point.nu, moment: point.moment,
   };

@@ -100,9 +100,13 @@ function draw() {
 
 // The problem that was judged, from the fields that the judge reads: facts are only text.
 function stated(point) {
-  const { set, p, trace } = data.problem;
+  const { set, p, prior, trace } = data.problem;
   const sets = { transport: "the ball of transport", moment: `the ball of moments (p = ${p === null ? "∞" : figures(p)})`, single: "the sample average" };
-  return `${sets[set]}, radius ${figures(data.radii[point.radius])}, eta ${figures(data.etas[point.eta])}, trace ${figures(trace)}`;
+  const priors = {
+    frobenius: () => `eta ${figures(data.etas[point.eta])}, trace ${figures(trace)}`,
+    "log-degree": () => `log-degree prior with alpha ${figures(point.alpha)}, beta ${figures(point.beta)}`,
+  };
+  return `${sets[set]}, radius ${figures(data.radii[point.radius])}, ${priors[prior]()}`;
 }
 
 function showCertificate({ key, point }) {
@@ -176,7 +180,6 @@ function restore() {
 
 function slider(name, values, change) {
   const input = byId(name);
-  input.hidden = byId(`${name}-text`).parentElement.hidden = values[0] === null; // a prior without
   input.max = values.length - 1;
   input.disabled = values.length === 1;
   byId(`${name}-marks`).append(element("option", { value: chosen[name] }));

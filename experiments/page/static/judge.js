@@ -5,25 +5,25 @@
 // proved by rounding alone.
 import { canonical } from "./canonical.js";
 import { rounding } from "./linalg.js";
+import { priorOf } from "./priors.js";
 import { alignedShift, degrees, entrywiseNorm, topDirection, worstTransport } from "./worst.js";
 
 const NONE = new Float64Array(0);
 
-// Takes { d, set, p, trace, rows, rowCount, radius, eta, graph, multiplier, nu, moment }; throws an
-// Error that says what is wrong where they are not exactly as they have to be.
+// Takes { d, set, p, prior, trace, alpha, beta, rows, rowCount, radius, eta, graph, multiplier, nu,
+// moment }; throws an Error that says what is wrong where they are not exactly as they have to be.
 export function judge(task) {
   canonical(task);
-  const { d, p, trace, rows, rowCount, radius, eta } = task;
+  const { d, p, trace, rows, rowCount, radius } = task;
+  const prior = priorOf(task);
   // For p = ∞ every graph of this trace pays the same for the shift. What is left is the sample
   // average, and the gap is relative to that; in a difference of large numbers it would be lost.
-  const constant = task.set === "moment" && p === null ? radius * 2 * trace : 0;
-  const set = task.set === "moment" && p === null ? "single" : task.set;
-  const { graph, repair } = feasible(task.graph, trace);
+  const alike = task.set === "moment" && p === null && trace !== null;
+  const constant = alike ? radius * 2 * trace : 0;
+  const set = alike ? "single" : task.set;
+  const { graph, repair } = prior.feasible(task.graph);
   const degree = degrees(graph, d);
-  let squares = 0;
-  for (const weight of graph.weights) squares += 2 * weight * weight;
-  for (const value of degree) squares += value * value;
-  let value = nominalRisk(graph, rows, rowCount, d) + eta * squares;
+  let value = nominalRisk(graph, rows, rowCount, d) + prior.squares(graph, degree);
   const moments = [];
   if (set === "transport") {
     const worst = worstTransport(graph, rows, rowCount, d, radius, task.multiplier);
@@ -40,30 +40,20 @@ export function judge(task) {
   } else {
     moments.push({ moved: rows, spread: NONE, shift: null });
   }
-  // All terms are nonnegative; rounding in the scale of the weights counts as well.
+  // All terms but the logarithms are nonnegative; rounding in the scale of the weights counts as well.
   value *= 1 + rounding(2 * graph.weights.length + rowCount + 2 * d);
+  value += prior.logs(degree);
   if (task.moment && set === task.set) moments.push(task.moment);
-  const multipliers = [degree.map((value) => 2 * eta * value)];
+  const multipliers = [prior.multipliers(degree)];
   if (task.nu) multipliers.push(task.nu);
   let bound = -Infinity;
   for (const moment of moments) {
     const inside = set === "moment" ? shiftInside(moment, task) : movesInside(moment, rows, set === "transport" ? radius : 0);
     if (inside === null) continue;
     const costs = edgeCosts(inside, d);
-    for (const nu of multipliers) bound = Math.max(bound, dualBound(costs, nu, d, eta, trace));
+    for (const nu of multipliers) bound = Math.max(bound, prior.bound(costs, nu));
   }
-  return { value: value + constant, bound: bound + constant, gap: relativeGap(value, bound), repair };
-}
-
-// Negative weights become zero and the rest is scaled to the trace; what that changed is reported.
-function feasible(graph, trace) {
-  let sum = 0;
-  for (const weight of graph.weights) sum += Math.max(weight, 0);
-  const factor = trace / (2 * sum);
-  const weights = graph.weights.map((weight) => Math.max(weight, 0) * factor);
-  let change = 0;
-  for (let e = 0; e < weights.length; e++) change += Math.abs(weights[e] - graph.weights[e]);
-  return { graph: { heads: graph.heads, tails: graph.tails, weights }, repair: (2 * change) / trace };
+  return { value: value + constant, bound: bound + constant, gap: relativeGap(value, bound, prior.floor), repair };
 }
 
 function nominalRisk(graph, rows, count, d) {
@@ -134,42 +124,9 @@ function edgeCosts({ rows, extra, shift }, d) {
   return costs;
 }
 
-// Weak duality: -Σ(p₊)²/8η - Σν²/4η + τT/2 with p = τ - c - ν_i - ν_j, at the best τ, where
-// Σ(τ - level)₊ = 2ηT. Sorted levels tell how many edges are in use. Levels are rounded down, prices
-// up and the sum down, so that rounding only makes the bound lower.
-function dualBound(costs, nu, d, eta, trace) {
-  const few = 4 * Number.EPSILON;
-  const levels = new Float64Array(costs.length);
-  for (let i = 0, e = 0; i < d; i++) {
-    for (let j = i + 1; j < d; j++, e++) {
-      levels[e] = costs[e] + nu[i] + nu[j] - few * (Math.abs(costs[e]) + Math.abs(nu[i]) + Math.abs(nu[j]));
-    }
-  }
-  levels.sort();
-  const base = levels[0], target = 2 * eta * trace;
-  let used = 0, sum = 0, tau = 0;
-  while (used < levels.length) {
-    sum += levels[used] - base;
-    used++;
-    tau = (target + sum) / used;
-    if (used === levels.length || tau <= levels[used] - base) break;
-  }
-  let kept = 0, paid = 0, terms = d;
-  for (const value of nu) kept += value * value;
-  for (const level of levels) {
-    const price = tau - (level - base) + few * (tau + Math.abs(level) + Math.abs(base));
-    if (price <= 0) continue;
-    paid += price * price;
-    terms++;
-  }
-  kept /= 4 * eta;
-  paid /= 8 * eta;
-  const income = ((base + tau) * trace) / 2;
-  return income - kept - paid - rounding(terms) * (Math.abs(income) + kept + paid);
-}
-
-// The gap relative to the larger of both in size; infinite where either is not a number.
-function relativeGap(value, bound) {
+// The gap relative to the larger of both in size, and at least to the floor, because values under
+// logarithms may be zero; infinite where either is not a number.
+function relativeGap(value, bound, floor) {
   if (!Number.isFinite(value) || !Number.isFinite(bound)) return Infinity;
-  return (value - bound) / Math.max(Math.abs(value), Math.abs(bound));
+  return (value - bound) / Math.max(Math.abs(value), Math.abs(bound), floor);
 }

@@ -1,5 +1,7 @@
 """A browser, and the page of a graph that was learned from a table with hostile names."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -45,5 +47,25 @@ def learned(tmp_path_factory):
 def opened(browser, learned):
     watched = Watched(browser, learned[1])
     yield watched
+    watched.check()
+    watched.context.close()
+
+
+@pytest.fixture(scope="module")
+def bench(browser, learned):
+    """A page whose judge can be given any data."""
+    watched = Watched(browser, learned[1])
+
+    def judged(given):
+        # As its worker would: nothing but the page's own code touches the numbers.
+        return watched.page.evaluate(
+            "(text) => { const data = $data.decode(JSON.parse(text));"
+            "return data.points.map((_, k) => {"
+            "try { return $judge.judge($data.task(data, k)); }"
+            "catch ({ message }) { return { refused: message }; } }); }",
+            json.dumps(given).replace("Infinity", "1e999"),  # which is how JSON can say it
+        )
+
+    yield judged
     watched.check()
     watched.context.close()

@@ -10,7 +10,7 @@ from graph_pages import AGREE, data, paged, verified, written
 
 from experiments.learn import path
 from solvers import solve
-from wdro_cvx import GaussianBall, GraphProblem, KLBall, LogDegree, Nominal, WassersteinBall, judge
+from wdro_cvx import GaussianBall, GraphProblem, KLBall, Nominal, WassersteinBall, judge
 from wdro_cvx.graphs.edge_list import EdgeList
 
 
@@ -25,22 +25,6 @@ def test_a_set_that_the_page_does_not_know_is_not_called_verified(browser, tmp_p
     assert "solved" in watched.page.inner_text("#judged")
     watched.page.locator("#rows tr").first.locator("td.number").click()
     assert "not computed here" in watched.page.inner_text("#details")
-    watched.check()
-    watched.context.close()
-
-
-def test_a_prior_without_eta_has_no_slider_for_it(browser, tmp_path):
-    stated = GraphProblem(
-        Nominal.from_samples(data(8, 30, 0)), GaussianBall(0.1), prior=LogDegree(1.0, 0.1)
-    )
-    answer = solve(stated)
-    found = path.compute_path(stated, answer, judge(stated, answer))
-    page = replace(paged(found.points), path=found)
-    watched = Watched(browser, written(page, tmp_path))
-    assert "fixed trace only" in watched.page.inner_text("#verified")
-    assert watched.page.is_visible("#radius")
-    assert not watched.page.is_visible("#eta")
-    assert not watched.page.is_visible("label[for=eta]")
     watched.check()
     watched.context.close()
 

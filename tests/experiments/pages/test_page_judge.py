@@ -1,52 +1,22 @@
 """The page's judge against the project's: two languages, two ways, the same two numbers."""
 
-import json
 from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
-from browser import Watched
-from graph_pages import AGREE, data, forged, paged, written_data
+from graph_pages import AGREE, SETS, at, data, forged, of_point, paged, put, shown, written_data
 
 from experiments.learn import path
 from experiments.learn.page import graph_data
 from solvers import solve
 from wdro_cvx import (
-    GaussianBall,
     GraphProblem,
     MomentBall,
     Nominal,
-    Singleton,
     WassersteinBall,
     judge,
 )
 from wdro_cvx.graphs.laplacian import laplacian_from_weights
-
-SETS = [
-    GaussianBall(0.4), WassersteinBall(3.0), GaussianBall(0.0), Singleton(), MomentBall(0.7, p=2.0),
-    MomentBall(0.7, p=1.0), MomentBall(0.7, p=1.5), MomentBall(0.7, p=4.0),
-    MomentBall(0.7, p=np.inf),
-]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def bench(browser, learned):
-    """A page whose judge can be given any data."""
-    watched = Watched(browser, learned[1])
-
-    def judged(given):
-        # As its worker would: nothing but the page's own code touches the numbers.
-        return watched.page.evaluate(
-            "(text) => { const data = $data.decode(JSON.parse(text));"
-            "return data.points.map((_, k) => {"
-            "try { return $judge.judge($data.task(data, k)); }"
-            "catch ({ message }) { return { refused: message }; } }); }",
-            json.dumps(given).replace("Infinity", "1e999"),  # which is how JSON can say it
-        )
-
-    yield judged
-    watched.check()
-    watched.context.close()
 
 
 @pytest.mark.parametrize("ambiguity", SETS, ids=repr)
@@ -192,30 +162,6 @@ def solved():
     return found
 
 
-def _set(*place, to):
-    """Return a change that puts a value, or a function of the old one, at a place of the data."""
-
-    def change(given):
-        node = given
-        for name in place[:-1]:
-            node = node[name]
-        node[place[-1]] = to(node[place[-1]]) if callable(to) else to
-
-    return change
-
-
-def _of_point(*place, to):
-    return _set("points", 0, *place, to=to)
-
-
-def _put(entry, value):
-    def changed(array):
-        array[entry] = value
-        return array
-
-    return changed
-
-
 def _edges(reorder):
     """Return a change of the lists of edges by what places their new entries come from."""
 
@@ -248,75 +194,80 @@ def _one_sided(given):
 REFUSED = {
     "one-sided shift": ("shift", _one_sided, "symmetric"),
     "shift a little asymmetric": (
-        "shift", _of_point("moment", "shift", to=_put(1, 1e-300)), "symmetric"),
-    "short shift": ("shift", _of_point("moment", "shift", to=lambda a: a[:-20]), "400 numbers"),
-    "no shift": ("shift", _of_point("moment", "shift", to=None), "shift must be packed"),
-    "shift and moves": ("shift", _of_point("moment", "moved", to=np.zeros(120)), "shift alone"),
+        "shift", of_point("moment", "shift", to=put(1, 1e-300)), "symmetric"),
+    "short shift": ("shift", of_point("moment", "shift", to=lambda a: a[:-20]), "400 numbers"),
+    "no shift": ("shift", of_point("moment", "shift", to=None), "shift must be packed"),
+    "shift and moves": ("shift", of_point("moment", "moved", to=np.zeros(120)), "shift alone"),
     "shift for another set": (
-        "moves", _of_point("moment", "shift", to=np.zeros(400)), "no shift"),
+        "moves", of_point("moment", "shift", to=np.zeros(400)), "no shift"),
     "edge twice": ("moves", _halved_twice, "only once"),
     "edge twice, apart": ("moves", _edges(lambda n: np.append(n, 0)), "only once"),
     "edge turned": ("moves", _turned, "smaller one first"),
     "edges out of order": ("moves", _edges(lambda n: n[::-1]), "come after"),
-    "edge out of range": ("moves", _of_point("tails", to=_put(-1, 20)), "smaller one first"),
-    "edge of one vertex": ("moves", _of_point("tails", to=_put(0, 0)), "smaller one first"),
-    "head missing": ("moves", _of_point("heads", to=lambda a: a[:-1]), "two ends"),
-    "weight missing": ("moves", _of_point("weights", to=lambda a: a[:-1]), "weights must be"),
-    "weight too many": ("moves", _of_point("weights", to=lambda a: np.append(a, 0)), "weights"),
-    "ends as bytes": ("moves", _of_point("heads", to=lambda a: a.astype("u1")), "uint16"),
-    "ends as text": ("moves", _of_point("heads", to=lambda a: list(map(str, a))), "uint16"),
-    "weights as text": ("moves", _of_point("weights", to=lambda a: list(map(str, a))), "float64"),
-    "weights in float32": ("moves", _of_point("weights", to=lambda a: a.astype("f4")), "float64"),
-    "weights as objects": ("moves", _of_point("weights", to={"length": 3}), "float64"),
+    "edge out of range": ("moves", of_point("tails", to=put(-1, 20)), "smaller one first"),
+    "edge of one vertex": ("moves", of_point("tails", to=put(0, 0)), "smaller one first"),
+    "head missing": ("moves", of_point("heads", to=lambda a: a[:-1]), "two ends"),
+    "weight missing": ("moves", of_point("weights", to=lambda a: a[:-1]), "weights must be"),
+    "weight too many": ("moves", of_point("weights", to=lambda a: np.append(a, 0)), "weights"),
+    "ends as bytes": ("moves", of_point("heads", to=lambda a: a.astype("u1")), "uint16"),
+    "ends as text": ("moves", of_point("heads", to=lambda a: list(map(str, a))), "uint16"),
+    "weights as text": ("moves", of_point("weights", to=lambda a: list(map(str, a))), "float64"),
+    "weights in float32": ("moves", of_point("weights", to=lambda a: a.astype("f4")), "float64"),
+    "weights as objects": ("moves", of_point("weights", to={"length": 3}), "float64"),
     "no type": (
-        "moves", _of_point("weights", to={"type": "constructor", "base64": "AAAA"}), "float64"),
-    "weight NaN": ("moves", _of_point("weights", to=_put(0, np.nan)), "finite"),
-    "weight infinite": ("moves", _of_point("weights", to=_put(0, np.inf)), "finite"),
-    "weight enormous": ("moves", _of_point("weights", to=_put(0, 1e200)), "1e+100 in size"),
-    "no weight": ("moves", _of_point("weights", to=np.zeros_like), "positive weight"),
-    "row missing": ("moves", _set("problem", "rowCount", to=5), "100 numbers"),
-    "half a row": ("moves", _set("problem", "rowCount", to=5.5), "number of rows"),
-    "no rows": ("moves", _set("problem", "rows", to=None), "rows must be packed"),
-    "rows NaN": ("moves", _set("problem", "rows", to=_put(7, np.nan)), "finite"),
-    "moved NaN": ("moves", _of_point("moment", "moved", to=_put(0, np.nan)), "finite"),
-    "moved short": ("moves", _of_point("moment", "moved", to=lambda a: a[20:]), "120 numbers"),
+        "moves", of_point("weights", to={"type": "constructor", "base64": "AAAA"}), "float64"),
+    "weight NaN": ("moves", of_point("weights", to=put(0, np.nan)), "finite"),
+    "weight infinite": ("moves", of_point("weights", to=put(0, np.inf)), "finite"),
+    "weight enormous": ("moves", of_point("weights", to=put(0, 1e200)), "1e+100 in size"),
+    "no weight": ("moves", of_point("weights", to=np.zeros_like), "positive weight"),
+    "row missing": ("moves", at("problem", "rowCount", to=5), "100 numbers"),
+    "half a row": ("moves", at("problem", "rowCount", to=5.5), "number of rows"),
+    "no rows": ("moves", at("problem", "rows", to=None), "rows must be packed"),
+    "rows NaN": ("moves", at("problem", "rows", to=put(7, np.nan)), "finite"),
+    "moved NaN": ("moves", of_point("moment", "moved", to=put(0, np.nan)), "finite"),
+    "moved short": ("moves", of_point("moment", "moved", to=lambda a: a[20:]), "120 numbers"),
     "moved in float32": (
-        "moves", _of_point("moment", "moved", to=lambda a: a.astype("f4")), "float64"),
+        "moves", of_point("moment", "moved", to=lambda a: a.astype("f4")), "float64"),
     "spread of odd length": (
-        "moves", _of_point("moment", "spread", to=lambda a: np.append(a, 1)), "rows of 20"),
-    "spread NaN": ("moves", _of_point("moment", "spread", to=np.full(20, np.nan)), "finite"),
-    "spread missing": ("moves", _of_point("moment", "spread", to=None), "spread"),
-    "moment a number": ("moves", _of_point("moment", to=3), "moment must be"),
+        "moves", of_point("moment", "spread", to=lambda a: np.append(a, 1)), "rows of 20"),
+    "spread NaN": ("moves", of_point("moment", "spread", to=np.full(20, np.nan)), "finite"),
+    "spread missing": ("moves", of_point("moment", "spread", to=None), "spread"),
+    "moment a number": ("moves", of_point("moment", to=3), "moment must be"),
     "moment left out": ("moves", lambda given: given["points"][0].pop("moment"), "moment"),
-    "nu short": ("moves", _of_point("nu", to=lambda a: a[:-1]), "nu must be 20"),
-    "nu NaN": ("moves", _of_point("nu", to=_put(2, np.nan)), "finite"),
-    "nu infinite": ("moves", _of_point("nu", to=_put(2, -np.inf)), "finite"),
+    "nu short": ("moves", of_point("nu", to=lambda a: a[:-1]), "nu must be 20"),
+    "nu NaN": ("moves", of_point("nu", to=put(2, np.nan)), "finite"),
+    "nu infinite": ("moves", of_point("nu", to=put(2, -np.inf)), "finite"),
     "nu left out": ("moves", lambda given: given["points"][0].pop("nu"), "nu"),
-    "eta negative": ("moves", _set("etas", to=[-0.3]), "eta"),
-    "eta zero": ("moves", _set("etas", to=[0]), "eta"),
-    "eta null": ("moves", _set("etas", to=[None]), "eta"),
-    "eta text": ("moves", _set("etas", to=["0.3"]), "eta"),
-    "eta infinite": ("moves", _set("etas", to=[np.inf]), "eta"),
-    "eta vanishing": ("moves", _set("etas", to=[1e-170]), "eta"),  # squares would be zero
-    "eta of nowhere": ("moves", _of_point("eta", to=1), "eta"),
-    "radius negative": ("moves", _set("radii", to=[-3.0]), "radius"),
-    "radius text": ("moves", _set("radii", to=["3"]), "radius"),
-    "radius infinite": ("shift", _set("radii", to=[np.inf]), "radius"),
-    "radius null": ("moves", _set("radii", to=[None]), "radius"),
-    "radius of nowhere": ("moves", _of_point("radius", to=7), "radius"),
-    "trace negative": ("moves", _set("problem", "trace", to=-20.0), "trace"),
-    "trace missing": ("moves", _set("problem", "trace", to=None), "trace"),
-    "p below one": ("shift", _set("problem", "p", to=0.5), "p must be"),
-    "p text": ("shift", _set("problem", "p", to="1"), "p must be"),
+    "eta negative": ("moves", at("etas", to=[-0.3]), "eta"),
+    "eta zero": ("moves", at("etas", to=[0]), "eta"),
+    "eta null": ("moves", at("etas", to=[None]), "eta"),
+    "eta text": ("moves", at("etas", to=["0.3"]), "eta"),
+    "eta infinite": ("moves", at("etas", to=[np.inf]), "eta"),
+    "eta vanishing": ("moves", at("etas", to=[1e-170]), "eta"),  # squares would be zero
+    "eta of nowhere": ("moves", of_point("eta", to=1), "eta"),
+    "radius negative": ("moves", at("radii", to=[-3.0]), "radius"),
+    "radius text": ("moves", at("radii", to=["3"]), "radius"),
+    "radius infinite": ("shift", at("radii", to=[np.inf]), "radius"),
+    "radius null": ("moves", at("radii", to=[None]), "radius"),
+    "radius of nowhere": ("moves", of_point("radius", to=7), "radius"),
+    "trace negative": ("moves", at("problem", "trace", to=-20.0), "trace"),
+    "trace missing": ("moves", at("problem", "trace", to=None), "trace"),
+    "prior unknown": ("moves", at("problem", "prior", to="constructor"), "prior must be"),
+    "prior left out": ("moves", lambda given: given["problem"].pop("prior"), "prior must be"),
+    "another prior": ("moves", at("problem", "prior", to="log-degree"), "trace must be null"),
+    "alpha of another prior": ("moves", of_point("alpha", to=0.3), "alpha and beta must be null"),
+    "beta left out": ("moves", lambda given: given["points"][0].pop("beta"), "must be null"),
+    "p below one": ("shift", at("problem", "p", to=0.5), "p must be"),
+    "p text": ("shift", at("problem", "p", to="1"), "p must be"),
     "p left out": ("shift", lambda given: given["problem"].pop("p"), "p must be"),
-    "set unknown": ("moves", _set("problem", "set", to="constructor"), "set must be"),
-    "one distribution, with a radius": ("moves", _set("problem", "set", to="single"), "radius"),
-    "multiplier negative": ("moves", _of_point("multiplier", to=-1.0), "multiplier"),
-    "multiplier text": ("moves", _of_point("multiplier", to="2"), "multiplier"),
-    "multiplier infinite": ("moves", _of_point("multiplier", to=np.inf), "multiplier"),
-    "one vertex": ("moves", _set("names", to=["v0"]), "number of vertices"),
-    "vertices of nowhere": ("moves", _set("names", to={"length": 20.5}), "number of vertices"),
-    "a vertex too many": ("moves", _set("names", to=lambda a: [*a, "v20"]), "126 numbers"),
+    "set unknown": ("moves", at("problem", "set", to="constructor"), "set must be"),
+    "one distribution, with a radius": ("moves", at("problem", "set", to="single"), "radius"),
+    "multiplier negative": ("moves", of_point("multiplier", to=-1.0), "multiplier"),
+    "multiplier text": ("moves", of_point("multiplier", to="2"), "multiplier"),
+    "multiplier infinite": ("moves", of_point("multiplier", to=np.inf), "multiplier"),
+    "one vertex": ("moves", at("names", to=["v0"]), "number of vertices"),
+    "vertices of nowhere": ("moves", at("names", to={"length": 20.5}), "number of vertices"),
+    "a vertex too many": ("moves", at("names", to=lambda a: [*a, "v20"]), "126 numbers"),
 }  # fmt: skip
 
 
@@ -343,20 +294,20 @@ SCALED = {
 def test_forged_evidence_and_wrong_hints_prove_nothing_false(bench, solved, kind):
     verdict = solved[kind].verdict
     for *place, factor in SCALED[kind]:
-        change = _of_point(*place, to=lambda old, factor=factor: old * factor)
+        change = of_point(*place, to=lambda old, factor=factor: old * factor)
         [found] = bench(forged(paged([solved[kind]]), change))
         assert found["bound"] <= verdict.value
         assert found["value"] >= verdict.bound
 
 
 OTHERS = {
-    "radius": _set("radii", to=lambda old: [1.1 * old[0]]),
-    "no radius": _set("radii", to=[0]),
-    "eta": _set("etas", to=lambda old: [1.1 * old[0]]),
-    "rows": _set("problem", "rows", to=lambda old: 1.1 * old),
-    "weights": _of_point("weights", to=lambda old: np.where(np.arange(old.size) % 2, old, 3 * old)),
-    "an edge less": _of_point("weights", to=_put(0, 0.0)),
-    "even weights": _of_point("weights", to=lambda old: np.full(old.size, 10 / old.size)),
+    "radius": at("radii", to=lambda old: [1.1 * old[0]]),
+    "no radius": at("radii", to=[0]),
+    "eta": at("etas", to=lambda old: [1.1 * old[0]]),
+    "rows": at("problem", "rows", to=lambda old: 1.1 * old),
+    "weights": of_point("weights", to=lambda old: np.where(np.arange(old.size) % 2, old, 3 * old)),
+    "an edge less": of_point("weights", to=put(0, 0.0)),
+    "even weights": of_point("weights", to=lambda old: np.full(old.size, 10 / old.size)),
 }
 
 
@@ -378,21 +329,11 @@ def test_what_every_graph_pays_hides_no_gap(bench, radius, star):
         weights[d - 1 :] = 0.0
     laplacian = laplacian_from_weights(weights * d / (2 * weights.sum()))
     point = path.PathPoint(0, 0, stated, laplacian, judge(stated, laplacian), 1.0)
-    [found] = bench(forged(paged([point]), _set("radii", to=[radius])))
+    [found] = bench(forged(paged([point]), at("radii", to=[radius])))
     assert found["gap"] > 0.1
 
 
 # --- What is shown -------------------------------------------------------------------------------
-
-
-def _shown(browser, given, folder):
-    """Open a page that may not be drawn to its end, and return what it says of itself."""
-    page = browser.new_page()
-    page.goto(f"file://{written_data(given, folder)}")
-    page.wait_for_selector("#verified.good, #verified.bad")
-    found = {name: page.inner_text(f"#{name}") for name in ("verified", "judged", "bound", "value")}
-    page.close()
-    return found
 
 
 @pytest.mark.parametrize(
@@ -401,7 +342,7 @@ def _shown(browser, given, folder):
 )
 def test_a_page_says_what_it_refuses_and_shows_no_bracket(browser, solved, tmp_path, name):
     kind, change, words = REFUSED[name]
-    found = _shown(browser, forged(paged([solved[kind]]), change), tmp_path)
+    found = shown(browser, forged(paged([solved[kind]]), change), tmp_path)
     assert found["verified"].startswith("✗ Refused: ")
     assert words in found["verified"]
     assert found["bound"] == found["value"] == "–"
@@ -411,14 +352,14 @@ def test_a_page_says_what_it_refuses_and_shows_no_bracket(browser, solved, tmp_p
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (_set("etas", to=lambda old: [1.1 * old[0]]), "Not proved here: gap"),
-        (_of_point("weights", to=lambda old: 1.00001 * old), "changed by 1.0e-5"),
-        (_of_point("weights", to=lambda old: -old + 2 * _put(0, 0.0)(old)), "Not proved here: gap"),
-        (_set("problem", "trace", to=lambda old: 1.1 * old), "Not proved here"),
+        (at("etas", to=lambda old: [1.1 * old[0]]), "Not proved here: gap"),
+        (of_point("weights", to=lambda old: 1.00001 * old), "changed by 1.0e-5"),
+        (of_point("weights", to=lambda old: -old + 2 * put(0, 0.0)(old)), "Not proved here: gap"),
+        (at("problem", "trace", to=lambda old: 1.1 * old), "Not proved here"),
     ],
 )
 def test_a_page_that_proves_nothing_says_so(browser, solved, tmp_path, change, words):
-    found = _shown(browser, forged(paged([solved["moves"]]), change), tmp_path)
+    found = shown(browser, forged(paged([solved["moves"]]), change), tmp_path)
     assert words in found["verified"]
     assert "Verified" not in found["verified"]
 
@@ -427,14 +368,14 @@ def test_a_page_names_the_problem_that_it_judged(browser, solved, tmp_path):
     def change(given):
         given["facts"] = {"radius": "17"}
 
-    found = _shown(browser, forged(paged([solved["shift"]]), change), tmp_path)
+    found = shown(browser, forged(paged([solved["shift"]]), change), tmp_path)
     assert "Verified here" in found["verified"]
     told = "for the ball of moments (p = 1), radius 0.7, eta 0.3, trace 20."
     assert told in found["judged"]
 
 
 def test_a_page_that_cannot_be_read_says_so(browser, solved, tmp_path):
-    given = forged(paged([solved["moves"]]), _of_point("weights", to=lambda a: a[:3]))
+    given = forged(paged([solved["moves"]]), of_point("weights", to=lambda a: a[:3]))
     given["points"][0]["weights"]["base64"] = "AAAA"  # three bytes are no float64
     page = browser.new_page()
     page.goto(f"file://{written_data(given, tmp_path)}")
