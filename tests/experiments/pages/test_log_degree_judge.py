@@ -210,6 +210,22 @@ def test_forged_evidence_and_wrong_hints_prove_nothing_false(bench, solved, name
     assert found["value"] >= solved.verdict.bound
 
 
+@pytest.mark.parametrize("where", [slice(None), 0])
+@pytest.mark.parametrize("number", [0.0, 1e-9, 1.0])
+def test_multipliers_that_are_not_negative_prove_nothing(bench, where, number):
+    # With large degrees, a vertex whose conjugate were left out would raise the bound above the
+    # value; the conjugate is infinite there.
+    d = 6
+    pairs = d * (d - 1) // 2
+    stated = _problem(np.zeros((1, d)), Singleton(), 0.5, 1e-20)
+    weight = np.sqrt(0.5 * d / (4e-20 * pairs))
+    point = _offered(stated, np.full(pairs, weight))
+    nu = stated.prior.slope(np.full(d, (d - 1) * weight))
+    nu[where] = number
+    found = bench(forged(paged([point]), of_point("nu", to=nu)))[0]
+    assert found["bound"] < found["value"] < 0
+
+
 OTHERS = {
     "radius": at("radii", to=lambda old: [1.1 * old[0]]),
     "alpha": _scaled_prior(1.1, 1.0),
