@@ -25,7 +25,8 @@ def cross_check(rows: pd.DataFrame, planned: Sequence[Planned], store: Store) ->
     ``is_solved`` do not depend on which method had a certificate. The new columns are ``excess``
     (that gap), ``misstated`` (the relative difference between the method's own value and the judged
     one), ``distance`` (of the Laplacian from the best one) and ``allowed``. The last one is the
-    distance that the gap permits: strong convexity implies ``η‖ΔL‖² ≤ 2·target·value``.
+    distance of one answer from the optimum that the gap permits, with a slack of √2: strong
+    convexity implies ``η‖L - L*‖² ≤ target·value``.
     """
     laplacians = {key_of(item.cell): store.array(item.cell) for item in planned}
     parts = [_check(group, laplacians) for _, group in rows.groupby(_INSTANCE, dropna=False)]

@@ -55,7 +55,7 @@ def draw_figure7(rows: pd.DataFrame) -> Figure:
         _draw_own_rule(left, rows, scenario)
         _draw_judged(right, rows, scenario)
     left.set_title(f"(a) until its own rule stops it, β = {FIGURE_BETA:g}", loc="left")
-    right.set_title(f"(b) until the judged gap is {_power(SCENARIO_TARGET)}", loc="left")
+    right.set_title(f"(b) to a judged gap of at most {_power(SCENARIO_TARGET)}", loc="left")
     sizes = sorted(float(d) for d in rows["d"].unique())
     for axes in (left, right):
         axes.set(yscale="log", xlabel="number of vertices d", xlim=(0, 1.35 * sizes[-1]))
@@ -139,7 +139,7 @@ def _draw(
             )  # fmt: skip
             if rough:
                 axes.annotate(
-                    f"{100 * gap:.2g} %", (d, s),
+                    f"{100 * gap:.2g} %" if np.isfinite(gap) else "gap unknown", (d, s),
                     xytext=(0, 5), textcoords="offset points", ha="center", color=colour,
                     fontsize=6,
                 )  # fmt: skip
@@ -162,7 +162,7 @@ def _legend() -> list[Line2D]:
         Line2D([], [], color=VERMILION, linewidth=3, label="Gaussian scenario"),
         Line2D([], [], color=BLUE, linewidth=3, label="general scenario, p = 2"),
         line("--", "s", "interior point (Clarabel)"),
-        line("-", "o", "Algorithms 3, 4 as printed"),
+        line("-", "o", "Algorithms 3, 4 as printed, ∇ corrected"),
         line("-.", "^", "Algorithms 3, 4 improved"),
         line(":", "D", "solve"),
         line("none", "o", f"stopped at a gap above {ACCURATE:.1%}", "white"),

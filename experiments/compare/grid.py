@@ -32,7 +32,7 @@ FIGURE_BETA, MIDDLE_BETA = 10.0, 1.0
 ERRORS = (1e-3, 1e-4)
 #: Clarabel's own default tolerance.
 INTERIOR_TOLERANCE = 1e-8
-#: Scenarios are compared at this judged gap. The printed algorithms rarely reach a smaller one.
+#: The judged gap of scenarios; the printed algorithms rarely reach a smaller one in time.
 SCENARIO_TARGET = 1e-4
 
 
@@ -65,7 +65,7 @@ class Scenario:
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """Its methods; ours is first, because its bound helps to judge the others."""
+        """Its methods. ``solve`` is first, because its bound helps to judge the others."""
         return "solve", self.improved, self.printed, *self.by_own_rule, self.interior
 
     @property
@@ -201,9 +201,9 @@ class Panel:
 class Grid:
     """The problems and methods to compare.
 
-    ``methods`` replaces the opponents of the contests and leaves out the paper's scenarios, if they
-    are not among them. ``sets`` names ambiguity sets that replace the paper's problems. ``long_s``
-    is another time limit for interior point in Figure 7.
+    ``methods`` replaces all methods, and no setting is varied then. ``sets`` names ambiguity sets
+    that replace the paper's problems. ``long_s`` is another time limit for interior point in
+    Figure 7.
     """
 
     preset: Preset

@@ -74,7 +74,7 @@ def _answer(run: Run, grid: Grid, plan: list[Planned], extensions: tuple[str, ..
     wrong = outliers(rows)
     scenarios = rows[rows["panel"].isin([s.title(beta) for s in SCENARIOS for beta in BETAS])]
     contests = {title: part for title, part in panels.items() if title in CONTESTS or grid.sets}
-    figures = {"runtime": draw_panels(contests)}
+    figures = {"runtime": draw_panels(contests)} if contests else {}
     if not scenarios.empty:
         figures["figure7"] = draw_figure7(scenarios)
     notes = [sentence.replace("*", "") for sentence in busy_warning(rows)]

@@ -37,8 +37,8 @@ class Planned:
     cell : Cell
     limits : Limits
     once_s : float
-        Of several data sets of one size, only the first is measured if it takes longer than this
-        many CPU seconds, or hits a limit.
+        If the first data set of a size takes longer than this many CPU seconds or hits a limit,
+        the others are skipped.
     """
 
     panel: str

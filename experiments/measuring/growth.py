@@ -42,16 +42,19 @@ class Growth:
         )
 
 
-def fit_growth(sizes: Array, seconds: Array) -> Growth | None:
+def fit_growth(sizes: Array, seconds: Array, overhead: bool = True) -> Growth | None:
     """Return the fitted growth of times by size, or None if too few sizes are left.
 
-    The fit is a straight line through the logarithms. It uses the sizes from the first one whose
-    median time is three times that of the smallest size; smaller ones mostly measure overheads.
+    The fit is a straight line through the logarithms of median times by size: the deviations from
+    a power law are common to all data sets of a size. It uses the sizes from the first one that
+    takes three times as long as the smallest; smaller ones mostly measure overheads.
 
     Parameters
     ----------
     sizes, seconds : array (k,)
         One entry per run; sizes repeat if several data sets were measured.
+    overhead : bool
+        Whether the times contain overheads; if not, all sizes are used.
 
     Returns
     -------
@@ -64,19 +67,17 @@ def fit_growth(sizes: Array, seconds: Array) -> Growth | None:
     >>> print(fit_growth(sizes, 1e-3 + 1e-6 * sizes**2))  # a millisecond of overhead
     d^1.9 (1.5 to 2.3; d = 80 to 320)
     """
+    good = seconds > 0.0
+    sizes, seconds = sizes[good], seconds[good]
     different = np.unique(sizes)
-    if different.size == 0:
-        return None
     medians = np.array([np.median(seconds[sizes == d]) for d in different])
-    above = np.flatnonzero(medians >= _ABOVE_OVERHEAD * medians[0])
-    if above.size == 0:
-        return None
-    different = different[above[0] :]
+    if overhead and different.size:
+        above = np.flatnonzero(medians >= _ABOVE_OVERHEAD * medians[0])
+        first = int(above[0]) if above.size else different.size
+        different, medians = different[first:], medians[first:]
     if different.size < _FEWEST_SIZES or different[-1] < _LEAST_SPAN * different[0]:
         return None
-    used = sizes >= different[0]
-    fit = stats.linregress(np.log(sizes[used]), np.log(seconds[used]))
-    freedom = int(used.sum()) - 2
-    reach = float(stats.t.ppf((1 + _CONFIDENCE) / 2, freedom)) * float(fit.stderr)
-    slope = float(fit.slope)
+    fit = stats.linregress(np.log(different), np.log(medians))
+    quantile = float(stats.t.ppf((1 + _CONFIDENCE) / 2, different.size - 2))
+    slope, reach = float(fit.slope), quantile * float(fit.stderr)
     return Growth(slope, slope - reach, slope + reach, float(different[0]), float(different[-1]))

@@ -1,8 +1,8 @@
 """Measure one method on one instance at a given accuracy.
 
-Times are CPU times of one thread, because other programs disturb them least. So are their parts:
-building a model, compiling it, and the rest, which is solving. Each row also records the wall time
-and the load from other programs.
+Times are CPU times of one thread, because other programs disturb them least. Their parts are
+building a model, compiling it, and solving, which is the remainder. Each row also records the wall
+time and the load from other programs.
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ _FORMS = {
     "GaussianDual": "the dual SDP",
 }
 _SOLVERS = {
-    "PrintedDescent": "Algorithm 3 as printed",
-    "PrintedGradient": "Algorithm 4 as printed",
+    "PrintedDescent": "Algorithm 3 as printed, ∇ corrected",
+    "PrintedGradient": "Algorithm 4 as printed, ∇ corrected",
     "BlockDescent": "Algorithm 3 improved",
     "ProjectedGradient": "projected gradient improved",
 }
@@ -35,7 +35,7 @@ def method_words(method: str) -> str:
     >>> method_words("GaussianSDP:CLARABEL@1e-8")
     "Clarabel on the paper's SDP, tolerance 1e-8"
     >>> method_words("PrintedGradient@1e-3")
-    'Algorithm 4 as printed, error 1e-3'
+    'Algorithm 4 as printed, ∇ corrected, error 1e-3'
     """
     plain, at, tolerance = method.partition("@")
     name, _, backend = plain.partition(":")

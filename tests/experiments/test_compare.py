@@ -409,3 +409,11 @@ def test_a_terminal_sees_the_table_fill_in(tmp_path):
     assert "sample average" in text
     assert "2 of 2, about" in text
     assert "…" in text  # under way
+
+
+def test_a_single_method_of_the_scenarios_still_reports(tmp_path, unpainted):
+    """No contest claims it, nothing bounds its gap, and there is nothing to compare it with."""
+    arguments = ["--methods", "PrintedGradient@1e-2", "--dimensions", "5", "--seeds", "1"]
+    assert main(["compare", *arguments, "--output", str(tmp_path)]) == 0
+    assert not (tmp_path / "runtime.png").exists()
+    assert "Which statements" not in (tmp_path / "report.md").read_text()

@@ -6,9 +6,9 @@
   average in edge weights (quadratic.py).
 - Any other name: one of our solvers, or ``solve``.
 
-Methods are compared at equal judged accuracy. Each method has a ladder of tolerances and runs at
-the loosest one whose answer the judge accepts. A name with ``@`` has one tolerance instead:
-``PrintedGradient@1e-3`` stops by its own rule at 1e-3, and the judge says what that is worth.
+Each method has a ladder of tolerances and runs at the loosest one whose answer reaches the judged
+gap. A name with ``@`` has one tolerance instead: ``PrintedGradient@1e-3`` stops by its own rule at
+1e-3, and the judge reports its gap.
 """
 
 from __future__ import annotations
