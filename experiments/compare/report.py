@@ -30,7 +30,7 @@ from experiments.compare.statements import (
     timed,
 )
 from experiments.measuring.outcome import Outcome
-from experiments.measuring.text import busy_warning, markdown_table, seconds
+from experiments.measuring.text import QUIET, busy_warning, markdown_table, seconds
 from experiments.measuring.words import method_words
 
 
@@ -223,6 +223,9 @@ def _outlier_text(wrong: pd.DataFrame) -> str:
     return "**Outliers:**\n\n" + markdown_table(header, lines)
 
 
+_NOTICEABLE_S = 1.0  # the load during a shorter run is imprecise
+
+
 def _times(panel: pd.DataFrame) -> str:
     sizes = sorted(panel["d"].unique())
     lines = []
@@ -251,6 +254,8 @@ def _time(here: pd.DataFrame, found: pd.DataFrame) -> str:
         notes.append(f"{late} of {late + len(found)} timed out")
     elif len(found) == 1:
         notes.append("one data set")
+    if ((found["others"] > QUIET) & (found["wall_s"] > _NOTICEABLE_S)).any():
+        notes.append("other programs were busy")
     return seconds(total) + (f" ({', '.join(notes)})" if notes else "")
 
 

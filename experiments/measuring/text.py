@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: A report warns about its times if other programs use more cores than this.
-_QUIET = 0.2
+QUIET = 0.2
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
@@ -50,7 +50,7 @@ def busy_warning(rows: pd.DataFrame) -> list[str]:
     if not weight.sum() > 0.0:
         return []
     cores = float((rows["others"].fillna(0.0) * weight).sum() / weight.sum())
-    if cores <= _QUIET:
+    if cores <= QUIET:
         return []
     return [
         f"**The machine was busy**: other programs used {cores:.1f} cores on average while this "
