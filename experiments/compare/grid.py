@@ -132,6 +132,9 @@ class Preset:
         The size at which settings are varied, or None to vary none.
     methods : tuple of str
         The opponents in the contests.
+    sdp_up_to : int
+        The largest size at which interior point solves the SDP of a scenario. Its time grows like
+        d⁶, so one size more would take longer than all the rest.
     """
 
     dimensions: tuple[int, ...]
@@ -142,6 +145,7 @@ class Preset:
     betas: tuple[float, ...] = BETAS
     varied_d: int | None = None
     methods: tuple[str, ...] = METHODS
+    sdp_up_to: int = 60
 
 
 PRESETS = {
@@ -273,6 +277,7 @@ class Grid:
                 for d in panel.dimensions
                 for seed in range(self.preset.seeds)
                 for method in claiming
+                if not (method == SCENARIOS[1].interior and d > self.preset.sdp_up_to)
             ]  # fmt: skip
         if not plan:
             raise ProblemError(

@@ -129,7 +129,7 @@ def _scenario_parts(
         "open, and they change times several-fold. The paper states neither β, error, radius, η "
         f"nor N for this figure; here radius 0.5, η = 0.3, {grid.samples_per_vertex} signals per "
         f"vertex. A run has {grid.preset.scenario_s:g} s, interior point at β = {FIGURE_BETA:g} "
-        f"{long_s:g} s.",
+        f"{long_s:g} s. Interior point solves the SDP up to d = {grid.preset.sdp_up_to}.",
         "## Which statements of the paper hold?",
         "`holds`: in every comparison that could be made. `fails`: never holds, and fails at least "
         "once. `depends`: holds in some cases and fails in others. `undecided`: neither. A method "
