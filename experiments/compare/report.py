@@ -135,7 +135,8 @@ def _scenario_parts(
         "once. `depends`: holds in some cases and fails in others. `undecided`: neither. A method "
         "is faster only if the other one takes more than 1.25 times as long on every data set, "
         "with and without modelling, and if it stops at a gap below 0.1 %. A ratio above 1 favours "
-        "the statement. In conditions with an error, the paper's own rule stops the algorithm.",
+        "the statement. A statement for large d is judged from d = 40 on. In conditions with an "
+        "error, the paper's own rule stops the algorithm.",
         statement_table(check_statements(rows)),
         "## Growth",
         _growth_table(rows),

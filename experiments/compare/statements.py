@@ -34,6 +34,8 @@ ACCURATE = 1e-3
 MARGIN = 1.25
 #: Growth is compared from this size on: below, the interpreter takes most of the time.
 _GROWTH_FROM = 20
+#: Sizes that count as large, where there are any.
+LARGE = 40
 _PRACTICAL_MB = 16384.0
 _PAPERS_LIMIT = 150
 _STOPPED = (Outcome.TIME_OUT, Outcome.OUT_OF_MEMORY)
@@ -237,7 +239,9 @@ def _gradient_is_faster(rows: pd.DataFrame, scenario: Scenario) -> Statement:
     def check(condition: Condition) -> tuple[str, str] | None:
         panel = scenario.title(condition.beta)
         fast = timed(rows, panel, condition.method(scenario))
-        return _judged(compare_times(timed(rows, panel, scenario.interior), fast))
+        found = compare_times(timed(rows, panel, scenario.interior), fast)
+        judged, large = _judged(found), _judged(found[found["d"] >= LARGE])
+        return judged if judged is None or large is None else (large[0], judged[1])
 
     return _by_condition("Sections IV, VII", text, check)
 
