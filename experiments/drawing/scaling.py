@@ -23,6 +23,7 @@ _APART = 1.13  # factor of d between marks at the same size and limit
 _MARKS = {Outcome.TIME_OUT: "x", Outcome.OUT_OF_MEMORY: "+"}
 _COLUMNS = 3
 _LETTERS = 32  # in one line of a panel's title
+_LEGEND_LINE = 0.18  # inches
 _LEGEND_LETTERS = 26  # of the longest name, if the legend has three columns
 _FEW_DECADES = 50.0
 _ROOM = 1.35  # least factor between ticks of sizes
@@ -126,8 +127,10 @@ def draw_panels(panels: Mapping[str, pd.DataFrame]) -> Figure:
     """Draw one panel per title, with one legend because a method looks the same in all."""
     columns = 2 if len(panels) == 4 else min(len(panels), _COLUMNS)
     lines = -(-len(panels) // columns)
+    entries = len({method for rows in panels.values() for method in rows["method"]})
+    height = 2.1 * lines + 0.5 + _LEGEND_LINE * entries / (_COLUMNS - 1)
     figure, axes = plt.subplots(
-        lines, columns, figsize=(PAGE, 2.1 * lines + 1.1), layout="constrained", squeeze=False
+        lines, columns, figsize=(PAGE, height), layout="constrained", squeeze=False
     )
     known: dict[str, Artist] = {}
     for panel, (title, rows) in zip(axes.flat, panels.items(), strict=False):
