@@ -50,7 +50,7 @@ def describe(
         *busy_warning(rows),
         *(f"Not compared: {method_words(name)}, because {why}." for name, why in missing),
     ]
-    if _has_scenarios(rows):
+    if has_scenarios(rows):
         parts += _scenario_parts(rows, panels, grid)
     if any(title in panels for title in CONTESTS):
         parts += [
@@ -104,13 +104,11 @@ def summarise(rows: pd.DataFrame, wrong: pd.DataFrame) -> str:
     return f"{len(rows)} runs: {told}; {len(wrong) or 'no'} {word}"
 
 
-def _has_scenarios(rows: pd.DataFrame) -> bool:
+def has_scenarios(rows: pd.DataFrame) -> bool:
     """Return whether some scenario has both interior point and the paper's algorithm."""
     methods = set(rows["method"])
-    return any(
-        scenario.interior in methods and methods & {scenario.printed, *scenario.by_own_rule}
-        for scenario in SCENARIOS
-    )
+    plain = {str(method).partition("@")[0] for method in methods}
+    return any(scenario.interior in methods and scenario.printed in plain for scenario in SCENARIOS)
 
 
 def _scenario_parts(

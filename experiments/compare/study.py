@@ -9,7 +9,7 @@ from dataclasses import replace
 from experiments.compare.crosscheck import cross_check, outliers
 from experiments.compare.figure7 import draw_figure7
 from experiments.compare.grid import BETAS, CONTESTS, PRESETS, SCENARIOS, Grid, Preset
-from experiments.compare.report import describe, summarise
+from experiments.compare.report import describe, has_scenarios, summarise
 from experiments.drawing.scaling import draw_panels
 from experiments.measuring.campaign import Planned
 from experiments.measuring.digest import Source
@@ -75,7 +75,7 @@ def _answer(run: Run, grid: Grid, plan: list[Planned], extensions: tuple[str, ..
     scenarios = rows[rows["panel"].isin([s.title(beta) for s in SCENARIOS for beta in BETAS])]
     contests = {title: part for title, part in panels.items() if title in CONTESTS or grid.sets}
     figures = {"runtime": draw_panels(contests)} if contests else {}
-    if not scenarios.empty:
+    if has_scenarios(rows):
         figures["figure7"] = draw_figure7(scenarios)
     notes = [sentence.replace("*", "") for sentence in busy_warning(rows)]
     page = comparison_page(rows, "wdro compare", notes)

@@ -26,7 +26,7 @@ CERTIFIED, DESCENT, SDP = "CertifiedSolver", "BlockDescent", "GaussianSDP:SCS"
 OWN_RULE = "PrintedDescent@0.001"
 WORDS = {
     DESCENT: "Algorithm 3 improved", SDP: "SCS on the paper's SDP",
-    OWN_RULE: "Algorithm 3 as printed, error 1e-3",
+    OWN_RULE: "Algorithm 3 as printed, ∇ corrected, error 1e-3",
 }  # fmt: skip
 
 
