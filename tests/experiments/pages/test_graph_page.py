@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from browser import Watched
 from graph_pages import AGREE, HOSTILE, move, verified
+from playwright.sync_api import expect
 
 from wdro_cvx import judge
 
@@ -190,8 +191,7 @@ def test_hostile_names_are_shown_and_do_nothing(opened, learned):
     page.fill("#search", "")
     for vertex in range(len(HOSTILE)):
         page.evaluate("(k) => { location.hash = `v=${k}`; }", vertex)
-        page.wait_for_function("(n) => document.querySelector('#details h2')?.textContent === n",
-                               arg=HOSTILE[vertex])  # fmt: skip
+        expect(page.locator("#details h2")).to_have_text(HOSTILE[vertex])
     assert page.locator("img").count() == 0
     assert page.evaluate("document.scripts.length") == 4  # the data, d3, the judge, the page
 
