@@ -105,7 +105,7 @@ def test_the_truth_is_in_the_set_nineteen_times_of_twenty(ball, d, n, tables):
 def test_an_error_of_the_law_nearly_cancels(monkeypatch):
     """A law of equal variances, which these signals have not, puts the yardstick out by little.
 
-    The distance of that law's tables itself is a third longer than the radius.
+    The distance of that law's tables itself is two fifths longer than the radius.
     """
     table = Signals(signals(30, 20))
     ball = WassersteinBall(0.0)
@@ -113,7 +113,7 @@ def test_an_error_of_the_law_nearly_cancels(monkeypatch):
     monkeypatch.setattr(
         "solvers.selection.likely_law.spread_spectrum", lambda values, _: np.ones_like(values)
     )
-    assert bootstrap_radius(table, ball) == pytest.approx(radius, rel=0.15)
+    assert bootstrap_radius(table, ball) == pytest.approx(radius, rel=0.25)
 
 
 def test_the_gauge_does_not_depend_on_the_length_of_the_yardstick(monkeypatch):
@@ -169,7 +169,8 @@ def test_it_has_the_unit_of_the_data(ball, factor, cheap_choice):
     table = signals()
     radius = bootstrap_radius(Signals(table), ball)
     scaled = bootstrap_radius(Signals(factor * table + 7.0), ball)
-    assert scaled == pytest.approx(factor**ball.radius_degree * radius, rel=1e-7)
+    # The level 7 leaves rounding errors of 1e-12; a transport distance contains their root.
+    assert scaled == pytest.approx(factor**ball.radius_degree * radius, rel=1e-6)
 
 
 @pytest.mark.slow
