@@ -11,10 +11,9 @@ from experiments.studies.validate.trials import contains
 from solvers.selection.bootstrap import (
     RESAMPLES,
     bootstrap_radius,
-    draw_counts,
-    draw_halves,
     has_law,
 )
+from solvers.selection.resampling import draw_counts, draw_halves
 from solvers.selection.signals import Signals
 from wdro_cvx import (
     ChiSquareBall,
@@ -52,7 +51,7 @@ def test_halves_are_measured_by_the_sets_own_distance(ball):
     nominal = Nominal(centred.mean(axis=0), None, centred)
     size = np.trace(nominal.second_moment)
     found = []
-    for weights in draw_halves(30, 2, np.random.default_rng(0)):
+    for weights in draw_halves(30, 2, np.random.default_rng(0), RESAMPLES):
         moment = np.einsum("n,ni,nj->ij", weights / weights.sum(), centred, centred)
         pivot = (size / np.trace(moment)) ** (ball.radius_degree / 2)
         found.append(pivot * ball.distance(nominal, moment))
@@ -213,7 +212,7 @@ def test_half_of_the_runs_count_twice(n, block, seed):
 def test_a_resampled_mean_varies_as_much_as_a_mean_does():
     """The unbiased estimate S²/N, exactly, over all halves of four rows; with replacement less."""
     values = np.array([1.0, 2.0, 4.0, 9.0])
-    weights = np.unique(draw_halves(4, 1, np.random.default_rng(0)), axis=0)
+    weights = np.unique(draw_halves(4, 1, np.random.default_rng(0), RESAMPLES), axis=0)
     assert len(weights) == 6
     assert np.var(weights @ values / 4) == pytest.approx(values.var(ddof=1) / 4, rel=1e-12)
 
