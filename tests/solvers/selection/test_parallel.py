@@ -13,7 +13,7 @@ from wdro_cvx import ProblemError
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # the choice is at the end of its candidates
 @pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
-def test_two_processes_choose_what_one_does(backend):
+def test_two_processes_choose_what_one_does(backend, cheap_choice):
     table = signals(12, 4)
     table[0] *= 10.0  # heavy tails, so that the bootstrap takes both of its ways
     for radius in ("prediction", "bootstrap"):
