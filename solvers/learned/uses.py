@@ -14,10 +14,10 @@ from solvers.learned.edge_table import labelled
 from solvers.learned.imputation import impute
 from solvers.learned.views import GraphViews
 from solvers.selection.fitting import either_spelling
+from solvers.selection.frames import as_table, check_finite, check_frame, column_names
 from solvers.selection.preparation import Preparation, prepare
 from solvers.selection.signals import Signals
 from solvers.selection.stability import edge_shares
-from solvers.selection.tables import check_frame
 from wdro_cvx import DataError
 from wdro_cvx.validation import Array, finite_array
 
@@ -111,18 +111,18 @@ class GraphUses(GraphViews):
 
     def _signals(self, X: ArrayLike, weights: ArrayLike | None, *, reset: bool) -> Signals:
         """Return a checked table; scikit-learn's errors are raised as DataError."""
+        X = as_table(X)
         check_frame(X)
         try:
             table = validate_data(
                 self, X, dtype=np.float64, ensure_min_features=2 if reset else 1, reset=reset,
-                ensure_all_finite="allow-nan",
+                ensure_all_finite=False,
             )  # fmt: skip
         except ValueError as error:
             raise DataError(str(error)) from None
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None and len(set(names)) < len(names):  # older scikit-learn allows it
-            raise DataError("X must have unique column names; rename those that occur twice.")
+        names = column_names(X)
+        check_finite(table, names or range(table.shape[1]))
         counts = None if weights is None else finite_array("sample_weight", weights, 1)
         # A data frame is stored by columns; sums in that order differ in their last digits.
         table = np.ascontiguousarray(table)
-        return Signals(table, counts, None if names is None else tuple(names))
+        return Signals(table, counts, names)

@@ -1,23 +1,20 @@
-"""Recognise tables that do not mean what a graph needs, and say what to do.
+"""Recognise tables of numbers that may not mean what a graph needs, and say what to do.
 
-Text, dates and long format are errors. Row numbers, constant and equal columns and columns in
-different units are warnings: a graph can be learned, but it may not be the one that was meant.
+Row numbers, constant and equal columns and columns in different units are warnings: a graph can be
+learned, but it may not be the one that was meant.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from solvers.selection.preparation import column_spread, in_unlike_units
 from solvers.selection.signals import Signals
-from wdro_cvx import DataError
 from wdro_cvx.validation import Array
 
-_LOOKED_AT = 20  # cells that decide whether text is a date
 _COUNTED = 10  # rows from which a rising sequence of integers is a row number
 #: Columns up to which all correlations are computed.
 MOST_COMPARED = 1000
@@ -25,74 +22,11 @@ MOST_COMPARED = 1000
 # minus the second. The ridge steadies the inverse if there are few rows.
 _OPPOSITE, _DIRECTLY, _RIDGE = 0.6, 0.4, 0.1
 _NAMED = 5  # names that a sentence lists
+_MOSTLY = 0.9  # the share of missing or equal cells from which a column says little
 
 
 class TableWarning(UserWarning):
     """The table may not mean what a graph needs."""
-
-
-def check_frame(table: Any) -> None:
-    """Refuse a data frame with text or dates; the message names the column and the remedy.
-
-    Parameters
-    ----------
-    table : object
-        Anything but a pandas data frame is left to later checks.
-
-    Raises
-    ------
-    DataError
-        If a column is not numeric.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> check_frame(pd.DataFrame({"city": ["Oslo", "Rome"], "warmth": [3.0, 15.0]}))
-    Traceback (most recent call last):
-    ...
-    wdro_cvx.errors.DataError: X has text in column 'city', such as 'Oslo'; a graph is learned ...
-    """
-    if not (hasattr(table, "iloc") and hasattr(table, "columns")):
-        return
-    kinds = {name: _kind(table.iloc[:, place]) for place, name in enumerate(table.columns)}
-    texts = [name for name, kind in kinds.items() if kind == "text"]
-    dates = [name for name, kind in kinds.items() if kind == "date"]
-    numbers = [name for name, kind in kinds.items() if kind == "number"]
-    if texts and len(numbers) == 1 and table[texts[0]].duplicated().any():
-        when = repr(dates[0]) if dates else "…"
-        raise DataError(
-            f"X is in long format: {texts[0]!r} repeats names and {numbers[0]!r} holds the values. "
-            f"Give it one column per vertex: X.pivot(index={when}, columns={texts[0]!r}, "
-            f"values={numbers[0]!r})."
-        )
-    if dates:
-        raise DataError(
-            f"X has dates in column {dates[0]!r}, which is no vertex. Make it the index, "
-            f"X.set_index({dates[0]!r}), or drop it."
-        )
-    if texts:
-        example = table[texts[0]].dropna().iloc[0]
-        raise DataError(
-            f"X has text in column {texts[0]!r}, such as {str(example)[:30]!r}; a graph is learned "
-            f"from numbers. Drop it, X.drop(columns=[{texts[0]!r}]), or encode it as numbers."
-        )
-
-
-def _kind(column: Any) -> str:
-    import pandas as pd
-    from pandas.api import types
-
-    if types.is_numeric_dtype(column) or types.is_bool_dtype(column):
-        return "number"
-    if types.is_datetime64_any_dtype(column) or isinstance(column.dtype, pd.PeriodDtype):
-        return "date"
-    cells = column.dropna().head(_LOOKED_AT)
-    if pd.to_numeric(cells, errors="coerce").notna().all():
-        return "number"  # scikit-learn converts these
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return "text"
-    parsed = pd.to_datetime(cells.astype(str), errors="coerce", format="ISO8601")
-    return "date" if parsed.notna().all() else "text"
 
 
 def describe_table(signals: Signals, spread: Array, standardise: bool | str) -> list[str]:
@@ -122,7 +56,12 @@ def describe_table(signals: Signals, spread: Array, standardise: bool | str) -> 
         )
     still = [names[place] for place in np.flatnonzero(spread == 0.0)]
     if still:
-        said.append(f"{_listed(still)} never changes, so it gets no edge; drop it.")
+        one = len(still) == 1
+        said.append(
+            f"{_listed(still)} never {'changes, so it gets' if one else 'change, so they get'} no "
+            f"edge; drop {'it' if one else 'them'}."
+        )
+    said += _describe_empty(signals, spread)
     if in_unlike_units(spread, len(signals)) and standardise is not True:
         moving = np.where(spread > 0.0, spread, np.nan)
         low, high = names[int(np.nanargmin(moving))], names[int(np.nanargmax(moving))]
@@ -138,11 +77,34 @@ def describe_table(signals: Signals, spread: Array, standardise: bool | str) -> 
     return said
 
 
+def _describe_empty(signals: Signals, spread: Array) -> list[str]:
+    """Return what should be said about columns that are mostly missing, or mostly one value."""
+    names, said = signals.labels, []
+    missing = np.flatnonzero(signals.present.mean(axis=0) < 1.0 - _MOSTLY)
+    if missing.size:
+        fewest = int(signals.present[:, missing].sum(axis=0).min())
+        said.append(
+            f"{_listed([names[place] for place in missing])}: more than {_MOSTLY:.0%} of the cells "
+            f"are missing ({fewest} are not). Edges of such columns are guesses."
+        )
+    same = (signals.table == np.median(signals.filled, axis=0)).mean(axis=0)
+    rare = np.flatnonzero((same > _MOSTLY) & (spread > 0.0))
+    if rare.size:
+        said.append(
+            f"{_listed([names[place] for place in rare])}: more than {_MOSTLY:.0%} of the cells "
+            f"are the same. A few rows decide about edges of such columns, and the test for "
+            "structure may be wrong."
+        )
+    return said
+
+
 def describe_copies(signals: Signals) -> list[str]:
     """Return what should be said about columns that are copies of each other."""
     if len(signals) < 3 or signals.d > MOST_COMPARED:
         return []
-    copies = np.argwhere(np.triu(correlations(signals), 1) >= 1.0 - 1e-9)
+    moving = moving_columns(signals)
+    alike = correlations(signals) * np.outer(moving, moving)
+    copies = np.argwhere(np.triu(alike, 1) >= 1.0 - 1e-9)
     if not len(copies):
         return []
     names = signals.labels

@@ -145,9 +145,9 @@ def test_factor_data():
 
 def test_dates():
     table = chain().assign(day=pd.date_range("2026-01-01", periods=100))
-    with pytest.raises(DataError, match=r"dates in column 'day'.*set_index"):
+    with pytest.raises(DataError, match=r"dates or times in column 'day'.*set_index"):
         RobustGraph().fit(table)
-    with pytest.raises(DataError, match="dates in column 'day'"):
+    with pytest.raises(DataError, match="dates or times in column 'day'"):
         RobustGraph().fit(table.assign(day=table["day"].astype(str)))
 
 
@@ -187,3 +187,97 @@ def test_outlying_rows_and_cells():
     wrong = chain(200)
     wrong.iloc[::40, 3] = 1e4
     assert len(PATH & pairs(RobustGraph().fit(wrong))) >= 5
+
+
+# --- What is no table of numbers ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda t: t.assign(t=pd.to_timedelta(range(100), unit="h")), "dates or times in column"),
+        (lambda t: t.to_numpy() + 1j, r"^Complex data not supported; take real parts"),
+        (lambda t: t.rename(columns={"b": "a"}), "unique column names; 'a' occurs more than once"),
+        (lambda t: t.rename(columns={"b": 1}), "are not, such as 1. Use X.columns = "),
+        (lambda t: t.replace(t.iloc[3, 2], np.inf), "infinity, in row 3 of column 'c'.*replace"),
+        (lambda t: t.map("{:.2f}".format).replace(r"\.", ",", regex=True), "with decimal=','"),
+    ],
+)
+def test_a_refusal_says_where_and_what_to_do(spoil, message):
+    with pytest.raises(DataError, match=message):
+        RobustGraph().fit(spoil(chain()))
+
+
+@pytest.mark.parametrize(
+    ("names", "first"),
+    [
+        (pd.MultiIndex.from_product([["N", "S"], list("pqrs")]), "N/p"),
+        (range(1950, 1958), "1950"),
+    ],
+)
+def test_names_that_are_no_text_are_kept(names, first):
+    table = chain()
+    table.columns = names
+    graph = RobustGraph().fit(table)
+    assert first in graph.to_networkx()
+    assert set(graph.edges_["source"]) <= set(graph.graph_.names)
+
+
+class DataArray:
+    """As much of xarray's class as is used."""
+
+    __module__ = "xarray.core.dataarray"
+
+    def __init__(self, frame, ndim=2):
+        self.frame, self.ndim, self.dims = frame, ndim, ("time", "place", "height")[:ndim]
+
+    def to_pandas(self):
+        return self.frame
+
+
+def test_an_xarray_array_keeps_its_labels():
+    graph = RobustGraph().fit(DataArray(chain()))
+    assert list(graph.feature_names_in_) == list("abcdefgh")
+    with pytest.raises(DataError, match="3 dimensions; give a DataArray with two"):
+        RobustGraph().fit(DataArray(chain(), 3))
+
+
+# --- Columns that say little -------------------------------------------------------------------
+
+
+def test_columns_that_are_mostly_missing_or_mostly_zero():
+    rng = np.random.default_rng(0)
+    table = chain()
+    table.loc[5:, "c"] = np.nan
+    fit_and_note(table, r"'c': more than 90% of the cells are missing \(5 are not\)")
+    rare = chain().assign(rare=rng.random(100) < 0.05)
+    fit_and_note(rare, "'rare': more than 90% of the cells are the same")
+
+
+def test_equal_rows_are_constant_columns_and_no_copies():
+    table = np.tile(np.random.default_rng(1).standard_normal(6), (30, 1))
+    with pytest.warns(TableWarning) as said:
+        graph = RobustGraph().fit(table)
+    text = " ".join(str(note.message) for note in said)
+    assert "0, 1, 2, 3, 4 and 1 more columns never change, so they get no edge" in text
+    assert "copies" not in text
+    assert not graph.support_.any()
+
+
+@pytest.mark.parametrize("change", [lambda t: t + 1e9, lambda t: 1e-12 * t, lambda t: 1e160 * t])
+def test_level_and_scale_do_not_matter(change):
+    assert pairs(RobustGraph().fit(change(chain()))) == PATH
+
+
+def test_shares_of_a_total():
+    parts = np.exp(chain(150))
+    graph = RobustGraph().fit(100 * parts.div(parts.sum(axis=1), axis=0))
+    assert len(PATH & pairs(graph)) >= 6
+    assert len(graph.edges_) <= 10
+
+
+def test_two_groups_of_rows():
+    table = chain(200)
+    table.iloc[:100] += [5.0, 5.0, 5.0, 5.0, 0.0, 0.0, 0.0, 0.0]
+    graph = RobustGraph().fit(table)
+    assert pairs(graph) == PATH - {frozenset("de")}  # the groups differ there
