@@ -23,7 +23,7 @@ def main() -> None:
         table = folder / "weekly temperatures, 144 stations, 2025.csv"
         pd.DataFrame(stations.table.signals, columns=names).to_csv(table, index=False)
         pd.DataFrame(places).to_csv(folder / "places.csv", index=False)
-        options = LearnOptions(radius=0.2, eta=0.03)
+        options = LearnOptions()
         run_learn(table, options, folder / "out", folder / "places.csv")
         with sync_playwright() as driver:
             browser = driver.chromium.launch(
