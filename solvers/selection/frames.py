@@ -26,9 +26,10 @@ def as_table(table: Any) -> Any:
     if kind.__module__.partition(".")[0] != "xarray":
         return table
     if kind.__name__ != "DataArray" or table.ndim != 2:
+        found = ", ".join(map(str, table.dims))
         raise DataError(
-            f"X is an xarray {kind.__name__} with {len(table.dims)} dimensions; give a DataArray "
-            "with two, signals and then vertices."
+            f"X is an xarray {kind.__name__} with the dimensions {found}; "
+            "give a DataArray with two, signals and then vertices."
         )
     return table.to_pandas()
 

@@ -125,19 +125,19 @@ def select_edges(
     candidates = _candidates(problem, solution, prepared)
     structure = find_structure(prepared.entries.filled, prepared.clipped, rng)
     pairs = problem.d * (problem.d - 1) // 2
-    if fdr is not None:
+    if not structure.found:  # the pilot of independent columns is a complete graph
+        z_scores = structure.z_scores(candidates.heads, candidates.tails)
+        q_values = discoveries(z_scores, pairs)
+        keep = q_values <= (NOISE_RATE if fdr is None else fdr)
+    elif fdr is not None:
         pilot = debias(candidates, *refit(candidates, candidates.of_likelihood_scale()))
         z_scores = pilot.z_scores
         q_values = discoveries(z_scores, pairs)
         keep = q_values <= fdr
-    elif structure.found:
+    else:
         keep, pilot = rank_and_cut(candidates)
         z_scores = pilot.z_scores
         q_values = discoveries(z_scores, pairs)
-    else:
-        z_scores = structure.z_scores(candidates.heads, candidates.tails)
-        q_values = discoveries(z_scores, pairs)
-        keep = q_values <= NOISE_RATE
     keep |= _required(problem, candidates)
     return Selection(
         problem.d, candidates.heads[keep], candidates.tails[keep], z_scores[keep], q_values[keep],

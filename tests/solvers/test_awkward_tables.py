@@ -238,7 +238,7 @@ class DataArray:
 def test_an_xarray_array_keeps_its_labels():
     graph = RobustGraph().fit(DataArray(chain()))
     assert list(graph.feature_names_in_) == list("abcdefgh")
-    with pytest.raises(DataError, match="3 dimensions; give a DataArray with two"):
+    with pytest.raises(DataError, match="time, place, height; give a DataArray with two"):
         RobustGraph().fit(DataArray(chain(), 3))
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from signal_tables import plain, signals
 
+from solvers import RobustGraph
 from wdro_cvx import (
     DataError,
 )
@@ -123,3 +124,10 @@ def test_a_graph_without_edges_is_drawn():
     assert "0 edges" in graph.plot().get_title()
     assert graph.isolated == tuple(range(6))
     plt.close("all")
+
+
+@pytest.mark.filterwarnings("ignore::solvers.selection.tables.TableWarning")
+def test_a_controlled_rate_finds_next_to_nothing_in_noise():
+    """Without each row's mean, independent columns look like a complete graph."""
+    noise = np.random.default_rng(0).standard_t(3, (1000, 20))
+    assert len(RobustGraph(fdr=0.1).fit(noise).edges_) <= 2
