@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from solvers.learned.graph import LearnedGraph
@@ -42,9 +42,7 @@ from wdro_cvx import AmbiguitySet, EdgeBounds, Status
 
 class RobustGraph(
     GraphUses,
-    OneToOneFeatureMixin,  # type: ignore[misc]  # scikit-learn is untyped
-    TransformerMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]  # scikit-learn is untyped
 ):
     """The graph with the least worst-case risk over an ambiguity set around the data.
 

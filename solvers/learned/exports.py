@@ -29,13 +29,16 @@ def to_igraph(adjacency: Array | sparse.csr_array, names: Sequence[str] | None) 
 
 
 def to_pyg(adjacency: Array | sparse.csr_array) -> Any:
-    """Return a ``torch_geometric.data.Data`` with every edge in both directions."""
+    """Return a ``torch_geometric.data.Data`` with every edge in both directions.
+
+    Weights have single precision, as the layers of PyTorch do by default.
+    """
     torch, data = _library("torch"), _library("torch_geometric.data")
     heads, tails, weights = edge_arrays(adjacency)
     ends = np.stack([np.concatenate([heads, tails]), np.concatenate([tails, heads])])
     return data.Data(
         edge_index=torch.as_tensor(ends.astype(np.int64)),
-        edge_weight=torch.as_tensor(np.concatenate([weights, weights])),
+        edge_weight=torch.as_tensor(np.concatenate([weights, weights]).astype(np.float32)),
         num_nodes=adjacency.shape[0],
     )
 

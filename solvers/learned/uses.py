@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from solvers.learned.edge_table import labelled
@@ -22,7 +23,11 @@ from wdro_cvx import DataError
 from wdro_cvx.validation import Array, finite_array
 
 
-class GraphUses(GraphViews):
+class GraphUses(
+    GraphViews,
+    OneToOneFeatureMixin,  # type: ignore[misc]  # scikit-learn is untyped
+    TransformerMixin,  # type: ignore[misc]
+):
     """Methods of ``RobustGraph`` that need a table after ``fit``; parameters are its own."""
 
     if TYPE_CHECKING:  # set by __init__ and fit of the estimator
