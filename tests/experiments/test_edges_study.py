@@ -7,7 +7,7 @@ import pytest
 
 from experiments.studies.edges import study
 from experiments.studies.edges.tables import FAMILIES, KINDS, NOISES, TRUTHS, Table, draw
-from experiments.studies.edges.trial import RULES, Task, learn
+from experiments.studies.edges.trial import RULES, Task, learn, tasks
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -47,7 +47,7 @@ def test_noise_has_no_edges(kind):
 
 
 def test_the_comparison_is_as_it_was_fixed():
-    planned = study.chosen_tasks()
+    planned = tasks()
     tables = {task.table for task in planned}
     slow = [task for task in planned if task.rule in ("former default", "cut, bootstrap")]
     assert {task.table.trial for task in slow} == {0, 1}

@@ -10,7 +10,7 @@ from experiments.measuring.digest import Source
 from experiments.measuring.store import flat
 from experiments.measuring.text import markdown_table
 from experiments.studies.edges.tables import KINDS
-from experiments.studies.edges.trial import SPOILT, Task, learn, tasks
+from experiments.studies.edges.trial import SPOILT, learn, tasks
 from experiments.study import Report, Run, Study
 
 _FEWEST = 50  # signals that count for the score
@@ -18,13 +18,12 @@ _NOISE = 0.05  # the largest share of pairs on noise
 _WORSE = 0.02  # the largest loss of MCC on spoilt tables
 _COLUMNS = ["mcc", "f1", "ratio", "spoilt", "noise", "cpu_s"]
 _EQUAL = 0.005  # difference of MCC below which the faster rule wins
-_SLOW, _GRAPHS = "cut, bootstrap", 2
 _NOT_ROBUST = "cut, radius 0"  # loses such ties, because it certifies no worst-case risk
 
 
 def answer(run: Run, options: argparse.Namespace) -> Report:
     """Learn every table by every rule and report the scores."""
-    planned = chosen_tasks()
+    planned = tasks()
     rows = run.trials(planned, learn, "edges")
     pairs = zip(planned, rows, strict=True)
     table = pd.DataFrame([flat(task) | row for task, row in pairs])
@@ -33,11 +32,6 @@ def answer(run: Run, options: argparse.Namespace) -> Report:
 
 
 STUDY = Study("edges", Source(("experiments.studies.edges.trial",)), answer)
-
-
-def chosen_tasks() -> list[Task]:
-    """Return the tasks; the bootstrap, which takes long, sees only the first graphs."""
-    return [task for task in tasks() if task.rule != _SLOW or task.table.trial < _GRAPHS]
 
 
 def scores(table: pd.DataFrame) -> pd.DataFrame:
