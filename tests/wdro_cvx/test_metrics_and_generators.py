@@ -82,6 +82,17 @@ def test_signals_have_the_covariance_of_the_pseudo_inverse():
     assert noisy.std() == pytest.approx(0.3, rel=0.01)
 
 
+def test_rounding_errors_of_the_laplacian_hardly_change_the_signals():
+    weights = np.random.default_rng(0).normal(1.0, 1e-15, (12, 12))
+    ring = np.roll(np.eye(12), 1, axis=0)
+    perturbed = (ring + ring.T) * (weights + weights.T) / 2  # the ring has double eigenvalues
+    drawn = [
+        smooth_signals(np.diag(adjacency.sum(axis=0)) - adjacency, 5, np.random.default_rng(1))
+        for adjacency in (ring + ring.T, perturbed)
+    ]
+    assert 0.0 < np.abs(drawn[0] - drawn[1]).max() < 1e-6
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -159,7 +159,9 @@ def smooth_signals(
     values, vectors = np.linalg.eigh(matrix)
     kept = values > 1e-10 * values[-1]
     spread = np.where(kept, 1.0 / np.sqrt(np.where(kept, values, 1.0)), 0.0)
-    signals = rng.standard_normal((n, matrix.shape[0])) @ (vectors * spread).T
+    # The symmetric root depends continuously on L. Rounding decides the sign of an eigenvector and
+    # the basis of a double eigenvalue; with another root, it would also decide the signals.
+    signals = rng.standard_normal((n, matrix.shape[0])) @ (vectors * spread) @ vectors.T
     return add_noise(signals, noise, rng)
 
 
