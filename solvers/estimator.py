@@ -7,22 +7,16 @@ are selected is estimated (:mod:`solvers.selection.support`).
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from solvers.learned.edge_table import labelled
 from solvers.learned.graph import LearnedGraph
-from solvers.learned.imputation import impute
-from solvers.learned.views import GraphViews
-from solvers.selection.bootstrap import generator
+from solvers.learned.uses import GraphUses
 from solvers.selection.fitting import (
     build_problem,
     check_options,
@@ -31,25 +25,23 @@ from solvers.selection.fitting import (
     solve_stated,
     warn_if_uncovered,
 )
+from solvers.selection.parallel import check_jobs
 from solvers.selection.prediction import cv_results
 from solvers.selection.preparation import Prepared, check_preparation, prepare
 from solvers.selection.radius import choose
-from solvers.selection.signals import Signals
-from solvers.selection.stability import edge_shares
+from solvers.selection.resampling import generator
 from solvers.selection.support import check_selection, describe_selection, select_edges
 from solvers.selection.tables import (
     TableWarning,
-    check_frame,
     describe_copies,
     describe_opposites,
     describe_table,
 )
-from wdro_cvx import AmbiguitySet, DataError, EdgeBounds, Status
-from wdro_cvx.validation import Array, finite_array
+from wdro_cvx import AmbiguitySet, EdgeBounds, Status
 
 
 class RobustGraph(
-    GraphViews,
+    GraphUses,
     OneToOneFeatureMixin,  # type: ignore[misc]  # scikit-learn is untyped
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
@@ -98,8 +90,12 @@ class RobustGraph(
         The length of the runs of rows that resampling draws; use more than 1 for time series.
     random_state : int, RandomState or None
         The seed for resampling and for the test of structure.
+    n_jobs : int, optional
+        The number of processes for folds, bootstrap and :meth:`stability`; -1 is one per core. It
+        does not change the result.
     time_limit : float
-        Seconds after which the final solve stops, with a ``ConvergenceWarning``.
+        Seconds after which the final solve, or the search for ``neighbours``, stops with a
+        ``ConvergenceWarning``.
     progress : bool
         Show the candidates being tried, and the closing gap of a large graph, on standard error.
 
@@ -180,6 +176,7 @@ class RobustGraph(
         absolute: bool = False,
         block: int = 1,
         random_state: int | np.random.RandomState | None = 0,
+        n_jobs: int | None = None,
         time_limit: float = float("inf"),
         progress: bool = False,
         neighbors: float | None = None,
@@ -200,6 +197,7 @@ class RobustGraph(
         self.absolute = absolute
         self.block = block
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.time_limit = time_limit
         self.progress = progress
         self.neighbors = neighbors
@@ -221,6 +219,7 @@ class RobustGraph(
         kind = check_options(self.radius, self.eta, self.ambiguity, self.prior, neighbours)
         check_selection(self.edges, self.fdr, neighbours)
         check_preparation(standardise, self.moment, self.absolute)
+        check_jobs(self.n_jobs)
         given = self._signals(X, sample_weight, reset=True)
         prepared = prepare(given, standardise, self.moment, self.absolute)
         notes = describe_table(given, prepared.spread, standardise)
@@ -234,6 +233,7 @@ class RobustGraph(
         chosen = choose(
             signals, kind, self.radius, default_eta(self.prior) if self.eta is None else self.eta,
             build, block=self.block, seed=self.random_state, progress=self.progress,
+            n_jobs=self.n_jobs,
         )  # fmt: skip
         for name in ("cv_results_", "stability_"):  # those of an earlier fit
             self.__dict__.pop(name, None)
@@ -280,98 +280,8 @@ class RobustGraph(
         )  # fmt: skip
         self.support_ = self.graph_.support
 
-    def score(
-        self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None
-    ) -> float:
-        """Return how well neighbours predict each other on X: at most 1; 0 if all are neighbours.
-
-        Every entry of a signal is predicted by the weighted mean over the vertex's neighbours. The
-        score is one minus the squared error, relative to that of the plain mean over all other
-        vertices. The plain mean also predicts isolated vertices.
-
-        The negative risk would be no valid score: it contains ``eta`` and prefers the smallest.
-        This score depends only on the graph, so it compares any ``radius``, ``eta``, ``ambiguity``.
-
-        Parameters
-        ----------
-        X : array or data frame (N, d)
-            Missing values are NaN.
-        y : ignored
-        sample_weight : array (N,), optional
-            The weight of every signal.
-        """
-        check_is_fitted(self)
-        return self._prepared(X, sample_weight).prediction(self.adjacency_)
-
-    def transform(self, X: ArrayLike) -> Array:
-        """Return X with missing values filled in: the weighted mean of the neighbours.
-
-        Observed values do not change. All edges of the optimal graph count, also those that were
-        not selected.
-
-        Parameters
-        ----------
-        X : array or data frame (N, d)
-            Missing values are NaN.
-        """
-        check_is_fitted(self)
-        signals = self._signals(X, None, reset=False)
-        filled = self.change_.undo(impute(self.change_.apply(signals.table), self.laplacian_))
-        return np.where(signals.present, signals.table, filled)
-
-    def stability(
-        self, X: ArrayLike, resamples: int = 50, sample_weight: ArrayLike | None = None
-    ) -> Array:
-        """Return the share of refits to resampled signals in which each edge appears (d, d).
-
-        The share shows how much an edge of the optimal graph depends on which signals happened to
-        be observed. It is not the probability that the edge is true, and need not rank edges better
-        than weights do. ``stability_`` keeps the shares with labels, and ``edges_`` shows them.
-
-        Parameters
-        ----------
-        X : array or data frame (N, d)
-            The signals of ``fit``.
-        resamples : int
-        sample_weight : array (N,), optional
-        """
-        graph = self._graph()
-        signals = self._signals(X, sample_weight, reset=False)
-        standardise = either_spelling("standardise", self.standardise, self.standardize, "auto")
-        signals = prepare(signals, standardise, self.moment, self.absolute).signals
-        shares = edge_shares(
-            signals.divided(graph.unit), graph.problem, graph.solution, resamples, self.block,
-            self.random_state,
-        )  # fmt: skip
-        self.graph_ = replace(graph, stability=shares)
-        self.stability_ = shares if sparse.issparse(shares) else labelled(shares, graph.names)
-        return shares
-
     def __sklearn_tags__(self) -> Any:
         """Return tags that allow missing values."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-    def _prepared(self, X: ArrayLike, weights: ArrayLike | None) -> Signals:
-        """Return a checked table in the units of the fit."""
-        signals = self._signals(X, weights, reset=False)
-        return replace(signals, table=self.change_.apply(signals.table))
-
-    def _signals(self, X: ArrayLike, weights: ArrayLike | None, *, reset: bool) -> Signals:
-        """Return a checked table; scikit-learn's errors are raised as DataError."""
-        check_frame(X)
-        try:
-            table = validate_data(
-                self, X, dtype=np.float64, ensure_min_features=2 if reset else 1, reset=reset,
-                ensure_all_finite="allow-nan",
-            )  # fmt: skip
-        except ValueError as error:
-            raise DataError(str(error)) from None
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None and len(set(names)) < len(names):  # older scikit-learn allows it
-            raise DataError("X must have unique column names; rename those that occur twice.")
-        counts = None if weights is None else finite_array("sample_weight", weights, 1)
-        # A data frame is stored by columns; sums in that order differ in their last digits.
-        table = np.ascontiguousarray(table)
-        return Signals(table, counts, None if names is None else tuple(names))

@@ -35,9 +35,9 @@ from experiments.figures.learning import (
     ladder,
     score,
 )
+from experiments.measuring.held_out import held_out
 from experiments.propositions.convexity import gamma_curve
 from experiments.propositions.drawn import REGULAR
-from solvers.selection.radius import held_out
 from wdro_cvx import GaussianBall, GraphProblem, LogDegree, MomentBall, Nominal, Singleton
 from wdro_cvx.generators import rbf_graph, sbm_graph, smooth_signals
 from wdro_cvx.metrics import dog, mcc, nmi

@@ -28,16 +28,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from solvers.bracket.threads import right_threads
 from solvers.selection.likely_law import LikelyLaw, likely_law
+from solvers.selection.parallel import in_processes
+from solvers.selection.resampling import Seed, checked_block, draw_halves, generator
 from solvers.selection.signals import Signals
 from wdro_cvx import AmbiguitySet, DataError, Nominal, ProblemError
 from wdro_cvx.moments.holes import moment_of, nearest_moment, pair_squares
-from wdro_cvx.validation import Array, whole_number
+from wdro_cvx.validation import Array
 
-Seed = int | np.random.RandomState | np.random.Generator | None
 #: The share of tables for which the set should contain the truth.
 CONFIDENCE = 0.95
 #: With 199 resamples, the 190th smallest distance is exactly the 95 % quantile.
@@ -61,6 +61,7 @@ def bootstrap_radius(
     block: int = 1,
     seed: Seed = 0,
     progress: bool = False,
+    n_jobs: int | None = None,
 ) -> float:
     """Return the 95 % quantile of the distance between a table like this one and its true moment.
 
@@ -75,6 +76,8 @@ def bootstrap_radius(
     seed : int or generator
     progress : bool
         Show how many tables were drawn, on standard error.
+    n_jobs : int, optional
+        The number of processes.
 
     Returns
     -------
@@ -92,7 +95,7 @@ def bootstrap_radius(
 
     with right_threads(signals.d):
         radii = []
-        for way in resampled_distances(signals, ambiguity, block, seed):
+        for way in resampled_distances(signals, ambiguity, block, seed, n_jobs):
             found = tqdm(way, "radius", RESAMPLES, leave=False, disable=not progress)
             radii.append(float(np.sort(list(found))[PLACE - 1]))
         return max(radii)
@@ -131,17 +134,6 @@ def quick_radius(
     return min(_MARGIN * float(np.mean(found)), most)
 
 
-def checked_block(block: int, n: int) -> int:
-    """Return the length of runs; raise ProblemError if it exceeds half of the ``n`` signals."""
-    block = whole_number("block", block, 1)
-    if block > max(n // 2, 1):
-        raise ProblemError(
-            f"block must be at most half of the {n} signals, so that there is something to draw "
-            f"from; it is {block}."
-        )
-    return block
-
-
 def has_law(signals: Signals, ambiguity: AmbiguitySet, block: int = 1) -> bool:
     """Return whether the half-sample distance is calibrated on simulated tables.
 
@@ -153,83 +145,85 @@ def has_law(signals: Signals, ambiguity: AmbiguitySet, block: int = 1) -> bool:
 
 
 def resampled_distances(
-    signals: Signals, ambiguity: AmbiguitySet, block: int = 1, seed: Seed = 0
+    signals: Signals,
+    ambiguity: AmbiguitySet,
+    block: int = 1,
+    seed: Seed = 0,
+    n_jobs: int | None = None,
 ) -> list[Iterator[float]]:
     """Return one or two streams of distances; the radius is the larger of their quantiles."""
     rng = generator(seed)
     law = None
     if has_law(signals, ambiguity, block):
         law = likely_law(signals.centred, signals.shares, rng, RESAMPLES)
-    ways = [] if law is None else [_calibrated(signals, ambiguity, law, rng)]
+    ways = [] if law is None else [_calibrated(signals, ambiguity, law, rng, n_jobs)]
     if law is None or law.heavy:
-        weights = draw_halves(len(signals), block, rng)
-        ways.append(_distances(*_centred(signals, ambiguity), ambiguity, weights))
+        weights = draw_halves(len(signals), block, rng, RESAMPLES)
+        ways.append(_distances(*_centred(signals, ambiguity), ambiguity, weights, n_jobs))
     return ways
 
 
 def _calibrated(
-    signals: Signals, ambiguity: AmbiguitySet, law: LikelyLaw, rng: np.random.Generator
+    signals: Signals,
+    ambiguity: AmbiguitySet,
+    law: LikelyLaw,
+    rng: np.random.Generator,
+    n_jobs: int | None,
 ) -> Iterator[float]:
     """Yield law-to-sample distances, rescaled by each simulated table's half-sample distance.
 
     Data and simulated tables use equally many halves, so the quantile is exact if the law is.
     """
 
-    def half_sample_distance(rows: Array) -> float:
-        nominal, resampled = _from_rows(rows, law.shares, ambiguity)
-        weights = draw_halves(len(rows), 1, rng, max(2, _COLUMNS // signals.d))
-        return float(np.mean([ambiguity.distance(nominal, resampled(line)) for line in weights]))
+    def halves() -> Array:
+        return draw_halves(len(signals), 1, rng, max(2, _COLUMNS // signals.d))
 
-    own = half_sample_distance(signals.centred)
-    for _ in range(RESAMPLES):
-        table = law.draw(rng)
-        distance = ambiguity.distance(_nominal(table, law.shares), law.covariance)
-        unit = half_sample_distance(table)
-        yield own * distance / unit if unit > 0.0 else np.inf
+    own = _half_sample_distance(signals.centred, halves(), law.shares, ambiguity)
+    calls = ((law.draw(rng), halves(), law.shares, law.covariance, ambiguity)
+             for _ in range(RESAMPLES))  # fmt: skip
+    for ratio in in_processes(_relative_distance, calls, n_jobs):
+        yield own * ratio
 
 
-def draw_halves(n: int, block: int, rng: np.random.Generator, resamples: int = RESAMPLES) -> Array:
-    """Return row weights, half of them 2 and half 0, one line per resample.
-
-    The rows of a run share one weight. Runs start at a random row; the last may be shorter. For an
-    odd number of runs the weights are adjusted so that their mean and variance are still 1: the
-    variance of a resampled mean is then the unbiased estimate of its variance.
-    """
-    runs = -(-n // block)
-    share = (runs // 2) / runs
-    values = np.full((resamples, runs), 1.0 - np.sqrt(share / (1.0 - share)))
-    values[:, : runs // 2] = 1.0 + np.sqrt((1.0 - share) / share)
-    values = rng.permuted(values, axis=1)
-    starts = rng.integers(n, size=(resamples, 1)) if block > 1 else np.zeros((resamples, 1), int)
-    return np.asarray(np.take_along_axis(values, (np.arange(n) - starts) % n // block, axis=1))
+def _relative_distance(
+    table: Array, halves: Array, shares: Array, truth: Array, ambiguity: AmbiguitySet
+) -> float:
+    """Return the distance of a table to the true moment, relative to its half-sample distance."""
+    distance = ambiguity.distance(_nominal(table, shares), truth)
+    unit = _half_sample_distance(table, halves, shares, ambiguity)
+    return distance / unit if unit > 0.0 else np.inf
 
 
-def draw_counts(
-    n: int, block: int, rng: np.random.Generator, resamples: int = RESAMPLES
-) -> NDArray[np.int64]:
-    """Return how often each row is drawn, one line per resample; runs wrap around the end."""
-    runs = -(-n // block)
-    starts = rng.integers(n, size=(resamples, runs))
-    drawn = (starts[:, :, np.newaxis] + np.arange(block)).reshape(resamples, -1)[:, :n] % n
-    return np.array([np.bincount(rows, minlength=n) for rows in drawn])
+def _half_sample_distance(
+    rows: Array, halves: Array, shares: Array, ambiguity: AmbiguitySet
+) -> float:
+    nominal, resampled = _from_rows(rows, shares, ambiguity)
+    return float(np.mean([ambiguity.distance(nominal, resampled(line)) for line in halves]))
 
 
 Resample = Callable[[Array], Array]
 
 
 def _distances(
-    nominal: Nominal, resampled: Resample, ambiguity: AmbiguitySet, weights: Array
+    nominal: Nominal,
+    resampled: Resample,
+    ambiguity: AmbiguitySet,
+    weights: Array,
+    n_jobs: int | None = None,
 ) -> Iterator[float]:
-    size = float(np.trace(nominal.second_moment))
-    for line in weights:
-        moment = resampled(line)
-        # Distances scale with the moment that they are measured from, so compare relative ones.
-        drawn = float(np.trace(moment))
-        if drawn <= 0.0:
-            yield 0.0 if size == 0.0 else np.inf
-            continue
-        pivot = (size / drawn) ** (ambiguity.radius_degree / 2)
-        yield ambiguity.distance(nominal, moment) * pivot
+    calls = ((nominal, resampled, ambiguity, line) for line in weights)
+    return in_processes(_resampled_distance, calls, n_jobs)
+
+
+def _resampled_distance(
+    nominal: Nominal, resampled: Resample, ambiguity: AmbiguitySet, line: Array
+) -> float:
+    moment = resampled(line)
+    size, drawn = float(np.trace(nominal.second_moment)), float(np.trace(moment))
+    if drawn <= 0.0:
+        return 0.0 if size == 0.0 else np.inf
+    # Distances scale with the moment that they are measured from, so compare relative ones.
+    return ambiguity.distance(nominal, moment) * (size / drawn) ** (ambiguity.radius_degree / 2)
 
 
 def _centred(signals: Signals, ambiguity: AmbiguitySet) -> tuple[Nominal, Resample]:
@@ -280,15 +274,3 @@ def _with_holes(signals: Signals) -> tuple[Nominal, Resample]:
         return np.asarray(rows.T @ rows)
 
     return nominal, resampled
-
-
-def generator(seed: Seed) -> np.random.Generator:
-    """Return a NumPy generator; a ``RandomState``, as scikit-learn accepts it, is converted."""
-    if isinstance(seed, np.random.RandomState):
-        seed = int(seed.randint(2**31))
-    try:
-        return np.random.default_rng(seed)
-    except (TypeError, ValueError):
-        raise ProblemError(
-            f"random_state must be a whole number ≥ 0, a NumPy generator or None; it is {seed!r}."
-        ) from None

@@ -6,8 +6,10 @@ import warnings
 from dataclasses import replace
 from typing import Any
 
+from sklearn.exceptions import ConvergenceWarning
+
 from solvers.selection.bootstrap import has_law
-from solvers.selection.radius import OLD_RULES, ChoiceWarning, check_rules
+from solvers.selection.radius import ChoiceWarning, check_rules
 from solvers.selection.signals import Signals
 from solvers.selection.target_degree import (
     of_mean_degree_one,
@@ -89,11 +91,6 @@ def check_options(
         real_number("eta", eta, 0.0, strict=True)
     if not (isinstance(prior, str) and prior in PRIORS):
         raise ProblemError(f"prior must be one of {', '.join(PRIORS)}; it is {prior!r}.")
-    if isinstance(radius, str) and radius in OLD_RULES:
-        raise ProblemError(
-            f"radius={radius!r} was removed: other rules rank edges better (docs/validation.md). "
-            "Use radius='auto', 'bootstrap', 'prediction' or a number."
-        )
     check_rules(radius, default_eta(prior) if eta is None else eta)
     if neighbours is not None and (eta is not None or radius == "prediction"):
         name, asked = ("eta", eta) if eta is not None else ("radius", radius)
@@ -162,7 +159,14 @@ def solve_stated(
     """Return the problem with its final eta, scale and radius, and its solution."""
     if neighbours is not None:
         find = with_smaller_radius if isinstance(radius, str) else solve_for_neighbours
-        fit = find(problem, neighbours, tol)
+        fit = find(problem, neighbours, tol, time_limit)
+        if not fit.complete:
+            warnings.warn(
+                f"The search for neighbours={float(neighbours):g} stopped after {time_limit:g} s; "
+                f"the graph has {fit.neighbours:.3g} on average. Raise time_limit.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
         before, after = problem.ambiguity.radius, fit.problem.ambiguity.radius
         if after < before:
             warnings.warn(

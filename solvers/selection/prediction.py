@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from solvers.selection.parallel import in_processes
 from solvers.selection.signals import Signals
 from solvers.solve import solve
 from wdro_cvx import DataError, GraphProblem, Nominal, Solution, Status
@@ -85,6 +86,7 @@ def try_predictions(
     etas: Sequence[float],
     tol: float,
     progress: bool = False,
+    n_jobs: int | None = None,
 ) -> list[Tried]:
     """Return how well the graphs of candidates predict held-out signals.
 
@@ -101,6 +103,8 @@ def try_predictions(
         The relative gap of every answer.
     progress : bool
         Show which pair is tried, on standard error.
+    n_jobs : int, optional
+        The number of processes for the folds.
     """
     if len(signals) < 2:
         raise DataError(
@@ -112,7 +116,7 @@ def try_predictions(
     folds = list(KFold(min(_FOLDS, len(signals))).split(signals.table))
     nominals = [signals.take(train).nominal()[0] for train, _ in folds]
     tests = [signals.take(test) for _, test in folds]
-    starts: list[Solution | None] = [None] * len(folds)
+    starts: tuple[Solution | None, ...] = (None,) * len(folds)
     tried: list[Tried] = []
     with tqdm(total=len(etas) * len(radii), desc="radius and eta", disable=not progress,
               leave=False) as bar:  # fmt: skip
@@ -120,14 +124,12 @@ def try_predictions(
             peak, worse = -np.inf, 0
             for radius in radii:
                 bar.set_postfix_str(f"{radius:.3g}, {eta:.3g}")
-                found = []
-                for fold, (nominal, test) in enumerate(zip(nominals, tests, strict=True)):
-                    answer = solve(build(nominal, radius, eta), tol, start=starts[fold])
-                    if answer.status is Status.INTERRUPTED:  # an interrupt ends the whole search
-                        raise KeyboardInterrupt
-                    starts[fold] = answer if answer.iterations <= _EASY else None
-                    found.append(test.prediction(above(answer.adjacency, EDGE_THRESHOLD)))
-                tried.append(Tried(radius, eta, tuple(found)))
+                calls = (
+                    (build(nominal, radius, eta), tol, start, test)
+                    for nominal, start, test in zip(nominals, starts, tests, strict=True)
+                )
+                found, starts = zip(*in_processes(_predict, calls, n_jobs), strict=True)
+                tried.append(Tried(radius, eta, found))
                 mean = tried[-1].mean
                 # Equal scores do not count as worse: small radii often do not change the graph.
                 worse = 0 if mean >= peak else worse + 1
@@ -136,3 +138,14 @@ def try_predictions(
                 if worse > _PATIENCE or worse * (peak - mean) > _HOPELESS * (1.0 - peak):
                     break
     return tried
+
+
+def _predict(
+    problem: GraphProblem, tol: float, start: Solution | None, test: Signals
+) -> tuple[float, Solution | None]:
+    """Return the score of one fold, and a start for the next candidate."""
+    answer = solve(problem, tol, start=start)
+    if answer.status is Status.INTERRUPTED:  # an interrupt ends the whole search
+        raise KeyboardInterrupt
+    score = test.prediction(above(answer.adjacency, EDGE_THRESHOLD))
+    return score, answer if answer.iterations <= _EASY else None

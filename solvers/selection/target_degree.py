@@ -14,24 +14,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from solvers.bracket.limits import judged
+from solvers.bracket.limits import Clock, judged
+from solvers.selection.degree_search import DegreeSearch
 from solvers.solve import solve
 from wdro_cvx import GraphProblem, LogDegree, ProblemError, Solution, Status
 from wdro_cvx.judging.edges import EDGE_THRESHOLD
 from wdro_cvx.priors import Frobenius
 from wdro_cvx.validation import Array, real_number
 
-# "About k" means within this share of k, or within half an edge of the whole graph.
-_ABOUT = 0.01
 _SAMPLED = 200  # vertices whose costs determine the first guess
 _HALVINGS = 10
-_NARROW = 1e-4  # a bracket this narrow, in logarithms, contains a jump of the count
-_FIRST_STEP = math.log(4.0)
-_LONGEST_STEP = math.log(256.0)
-_FARTHEST = math.log(1e12)  # from the first guess
-# Robust graphs keep edges however weak the prior is. The search ends after a step this long that
-# removes less than this share of them: weaker priors give similar graphs and harder problems.
-_LONG_STEP, _SHED = math.log(100.0), 0.01
 
 
 class OutOfReachError(ProblemError):
@@ -51,6 +43,8 @@ class NeighbourFit:
         The average number of neighbours of a vertex.
     trials : tuple of (strength, neighbours)
         All strengths that were tried, eta or alpha·beta.
+    complete : bool
+        Whether the search ended before its time limit.
 
     Examples
     --------
@@ -68,6 +62,7 @@ class NeighbourFit:
     solution: Solution
     neighbours: float
     trials: tuple[tuple[float, float], ...]
+    complete: bool = True
 
 
 def average_neighbours(solution: Solution) -> float:
@@ -81,7 +76,7 @@ def average_neighbours(solution: Solution) -> float:
 
 
 def solve_for_neighbours(
-    problem: GraphProblem, neighbours: float, tol: float = 1e-6
+    problem: GraphProblem, neighbours: float, tol: float = 1e-6, time_limit: float = math.inf
 ) -> NeighbourFit:
     """Choose the strength of the prior for a given average number of neighbours, and solve.
 
@@ -95,6 +90,8 @@ def solve_for_neighbours(
         How many neighbours a vertex should have on average.
     tol : float
         The relative gap of every graph on the way.
+    time_limit : float
+        Seconds after which the search stops; the answer is then the nearest graph so far.
 
     Returns
     -------
@@ -115,15 +112,16 @@ def solve_for_neighbours(
     >>> solve_for_neighbours(problem, neighbours=1).neighbours
     1.0
     """
-    target = _reachable(problem, neighbours)
-    search = _Search(target, math.log(first_strength(problem, target)), 1.0 / problem.d)
+    target, clock = _reachable(problem, neighbours), Clock(time_limit)
+    search = DegreeSearch(target, math.log(first_strength(problem, target)), 1.0 / problem.d)
     best: tuple[GraphProblem, Solution, float] | None = None
     answer: Solution | None = None
-    while not search.done:
+    while not search.done and (best is None or clock.seconds < clock.limit):
         trial = _at_strength(problem, math.exp(search.place))
         # A sample average is a single QP; its own start is better than any graph.
         warm = None if problem.ambiguity.radius == 0.0 else answer
-        answer = solve(trial, tol, start=warm)
+        left = max(clock.limit - clock.seconds, 1e-3)
+        answer = solve(trial, tol, start=warm, time_limit=left)
         if answer.status is Status.INTERRUPTED:  # an interrupt ends the whole search
             raise KeyboardInterrupt
         if isinstance(trial.prior, LogDegree) and trial.bounds is None:
@@ -138,10 +136,12 @@ def solve_for_neighbours(
     if search.stuck:
         raise OutOfReachError(_unreachable(problem, target, search))
     trials = tuple((math.exp(place), count) for place, count in search.seen)
-    return NeighbourFit(*best, trials)
+    return NeighbourFit(*best, trials, search.done)
 
 
-def with_smaller_radius(problem: GraphProblem, neighbours: float, tol: float) -> NeighbourFit:
+def with_smaller_radius(
+    problem: GraphProblem, neighbours: float, tol: float, time_limit: float = math.inf
+) -> NeighbourFit:
     """Like :func:`solve_for_neighbours`, but reduce the radius if it keeps too many edges.
 
     Parameters
@@ -149,67 +149,19 @@ def with_smaller_radius(problem: GraphProblem, neighbours: float, tol: float) ->
     problem : GraphProblem
     neighbours : float
     tol : float
+    time_limit : float
+        Seconds for the searches at all radii.
     """
-    ball = problem.ambiguity
+    ball, clock = problem.ambiguity, Clock(time_limit)
     for radius in (*(ball.radius * 0.5**halved for halved in range(_HALVINGS)), 0.0):
         smaller = replace(problem, ambiguity=replace(ball, radius=radius))
         try:
-            return solve_for_neighbours(smaller, neighbours, tol)
+            left = max(clock.limit - clock.seconds, 1e-3)
+            return solve_for_neighbours(smaller, neighbours, tol, left)
         except OutOfReachError:
             if radius == 0.0:
                 raise
     raise AssertionError("the last radius returns or raises")
-
-
-class _Search:
-    """False position in the logarithms of strength and count, safeguarded by bisection."""
-
-    def __init__(self, target: float, place: float, half_edge: float) -> None:
-        self.target, self.place = target, place
-        self.slack = max(_ABOUT * target, half_edge)
-        self.seen: list[tuple[float, float]] = []
-        self.done = self.stuck = False
-        self._below: tuple[float, float] | None = None
-        self._above: tuple[float, float] | None = None
-        self._step, self._turns = _FIRST_STEP, 0
-
-    def tell(self, count: float) -> None:
-        """Record the number of neighbours at ``place``, and choose the next place."""
-        self.seen.append((self.place, count))
-        if abs(count - self.target) <= self.slack:
-            self.done = True
-            return
-        if count < self.target:
-            self._below = self.place, count
-        else:
-            self._above = self.place, count
-        if self._below is not None and self._above is not None:
-            self._inside(self._below, self._above)
-        else:
-            self._outside()
-
-    def _inside(self, below: tuple[float, float], above: tuple[float, float]) -> None:
-        low, high = below[0], above[0]
-        self._turns += 1
-        if abs(high - low) <= _NARROW:
-            self.done = True
-            return
-        share = 0.5
-        if self._turns % 3:  # every third step bisects, so the bracket shrinks
-            counts = (max(below[1], 1e-3 * self.target), above[1])
-            share = math.log(self.target / counts[0]) / math.log(counts[1] / counts[0])
-        self.place = low + min(max(share, 0.05), 0.95) * (high - low)
-
-    def _outside(self) -> None:
-        place, count = self.seen[-1]
-        if len(self.seen) > 1:
-            before, more = self.seen[-2]
-            shed = before - place > _LONG_STEP and more - count <= _SHED * count
-            if shed or abs(place - self.seen[0][0]) > _FARTHEST:
-                self.done = self.stuck = True
-                return
-        self.place += self._step if self._below is not None else -self._step
-        self._step = min(2 * self._step, _LONGEST_STEP)
 
 
 def _reachable(problem: GraphProblem, neighbours: float) -> float:
@@ -235,7 +187,7 @@ def _reachable(problem: GraphProblem, neighbours: float) -> float:
     return target
 
 
-def _unreachable(problem: GraphProblem, neighbours: float, search: _Search) -> str:
+def _unreachable(problem: GraphProblem, neighbours: float, search: DegreeSearch) -> str:
     place, count = search.seen[-1]
     word = "least" if count > search.target else "most"
     name = "eta" if isinstance(problem.prior, Frobenius) else "alpha·beta"

@@ -250,7 +250,7 @@ def test_a_choice_at_the_end_of_its_candidates_is_in_the_summary(
 ):
     path = tmp_path / "t.csv"
     frame.to_csv(path, index=False)
-    monkeypatch.setattr("solvers.selection.radius.PREDICTION_RADII", (0.0, 0.001))
+    monkeypatch.setattr("solvers.selection.radius.PREDICTION_RADII", (0.0, 0.1))
     arguments = ["learn", str(path), "--radius", "prediction", "--prior", "frobenius"]
     assert cli.main([*arguments, "--output", str(tmp_path / "out")]) == 0
     assert "is the largest of 2 candidates" in capsys.readouterr().out

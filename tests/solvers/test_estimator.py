@@ -92,7 +92,7 @@ def test_the_default_radius_is_the_quick_one(kind):
 
 @pytest.mark.parametrize("rule", ["cv", "reliability"])
 def test_rules_that_lost_are_refused_with_a_remedy(rule):
-    with pytest.raises(ProblemError, match=f"radius='{rule}' was removed.*Use radius='auto'"):
+    with pytest.raises(ProblemError, match=f"one of auto, bootstrap, prediction; it is '{rule}'"):
         RobustGraph(rule).fit(signals())
 
 

@@ -12,22 +12,17 @@ from solvers.selection.radius import (
     ChoiceWarning,
     candidate_radii,
     choose,
-    choose_radius,
-    held_out,
 )
 from solvers.selection.signals import Signals
 from wdro_cvx import (
-    DataError,
     GaussianBall,
     GraphProblem,
     MomentBall,
     Nominal,
-    ProblemError,
     Singleton,
     Status,
 )
 from wdro_cvx.generators import rbf_graph, smooth_signals
-from wdro_cvx.metrics import reliability
 
 ETA = 0.3
 
@@ -37,108 +32,13 @@ def signals(n=12, d=6, seed=0):
     return smooth_signals(rbf_graph(d, rng), n, rng, noise=0.1)
 
 
-def build(nominal, radius):
-    return GraphProblem(nominal, GaussianBall(radius), ETA)
-
-
-def test_held_out_signals_are_not_learned_from():
-    samples = signals()
-    radii = [0.1, 1.0]
-    risks, shares = np.zeros(2), np.zeros(2)
-    for fold in np.split(np.arange(12), 3):
-        nominal = Nominal.from_samples(np.delete(samples, fold, axis=0))
-        for index, radius in enumerate(radii):
-            answer = solve(build(nominal, radius))
-            left_out = Nominal.from_samples(samples[fold])
-            risks[index] += GraphProblem(left_out, Singleton(), ETA).value(answer.laplacian) / 3
-            shares[index] += reliability(answer.laplacian, answer.value, ETA, samples[fold]) / 3
-    found = list(held_out(samples, build, radii, ETA, folds=3))
-    # A gap of 1e-6 in the value leaves about 1e-3 in the graph.
-    np.testing.assert_allclose([score.risk for score in found], risks, rtol=1e-3)
-    np.testing.assert_allclose([score.reliability for score in found], shares, atol=1e-12)
-
-
-@pytest.mark.filterwarnings("ignore::solvers.selection.radius.ChoiceWarning")
-@pytest.mark.parametrize("ball", [GaussianBall(0.0), MomentBall(0.0)])
-def test_rules_choose_what_they_say(ball):
-    samples = signals(30)
-    radii = candidate_radii(Signals(samples), ball)
-
-    def of_ball(nominal, radius):
-        return GraphProblem(nominal, type(ball)(radius), ETA)
-
-    scores = list(held_out(samples, of_ball, radii, ETA))
-    risks = [score.risk for score in scores]
-    assert choose_radius(samples, ball, ETA, "cv") == radii[int(np.argmin(risks))]
-    safe = radii.index(choose_radius(samples, ball, ETA, "reliability"))
-    assert scores[safe].reliability >= 0.95
-    assert all(score.reliability < 0.95 for score in scores[:safe])
-
-
-def test_hopeless_radii_are_not_solved(monkeypatch):
-    """Large radii are the slow ones; the risk has its least before them."""
-    asked = []
-
-    def counted(problem, *arguments, **options):
-        asked.append(problem.ambiguity.radius)
-        return solve(problem, *arguments, **options)
-
-    monkeypatch.setattr("solvers.selection.radius.solve", counted)
-    with pytest.warns(ChoiceWarning, match="0.1 is the smallest of 4 candidates"):
-        chosen = choose_radius(signals(30), GaussianBall(0.0), 0.01, "cv", [0.1, 5.0, 50.0, 500.0])
-    assert chosen == 0.1
-    assert max(asked) == 5.0
-
-
-def test_the_largest_radius_is_taken_if_none_is_reliable():
-    with pytest.warns(ChoiceWarning, match="0.0002 is the largest of 2 candidates"):
-        chosen = choose_radius(signals(), GaussianBall(0.0), ETA, "reliability", [1e-4, 2e-4])
-    assert chosen == 2e-4
-
-
-@pytest.mark.filterwarnings("ignore::solvers.selection.radius.ChoiceWarning")
-@pytest.mark.parametrize("ball", [GaussianBall(0.0), MomentBall(0.0)])
-def test_choice_follows_the_unit_of_the_data(ball):
-    samples = signals(20)
-    unit = 10**ball.radius_degree
-    radius = choose_radius(samples, ball, ETA, "reliability")
-    scaled = choose_radius(10 * samples, ball, 100 * ETA, "reliability")
-    assert scaled == pytest.approx(unit * radius, rel=1e-9)
-    small, large = (
-        candidate_radii(Signals(samples), ball),
-        candidate_radii(Signals(10 * samples), ball),
-    )
-    np.testing.assert_allclose(large, unit * np.array(small), rtol=1e-12)
-
-
 def test_scale_ignores_what_a_laplacian_ignores():
     samples = signals()
     assert Signals(samples + 7.0).unit() == pytest.approx(Signals(samples).unit())
-    assert choose_radius(np.ones((5, 4)), GaussianBall(0.0), ETA, "cv") == 0.0
-
-
-@pytest.mark.parametrize(
-    ("samples", "rule", "radii", "error", "message"),
-    [
-        (signals(), "best", None, ProblemError, "cv, reliability; it is 'best'"),
-        (signals(), "cv", [2.0, 1.0], ProblemError, "ascending"),
-        (signals(), "cv", [], ProblemError, "non-empty"),
-        (signals(1), "cv", None, DataError, "give the radius as a number"),
-    ],
-)
-def test_bad_choices_are_named(samples, rule, radii, error, message):
-    with pytest.raises(error, match=message):
-        choose_radius(samples, GaussianBall(0.0), ETA, rule, radii)
 
 
 def interrupted(problem, *arguments, **options):
     return replace(solve(problem), status=Status.INTERRUPTED)
-
-
-def test_an_interrupt_ends_the_whole_search(monkeypatch):
-    monkeypatch.setattr("solvers.selection.radius.solve", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        choose_radius(signals(), GaussianBall(0.0), ETA, "cv")
 
 
 def test_an_interrupt_ends_a_path(monkeypatch):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
 
 from wdro_cvx.generators import rbf_graph, sbm_graph, smooth_signals
 from wdro_cvx.validation import Array
@@ -14,10 +15,13 @@ from wdro_cvx.validation import Array
 FAMILIES = ("rbf", "block", "erdos-renyi", "barabasi-albert", "grid")
 #: What is done to the signals of a connected graph.
 KINDS = ("gaussian", "student-5", "rows", "cells")
+#: Truths that are not connected, or whose weights differ by orders of magnitude.
+TRUTHS = ("disconnected", "lognormal")
 #: Tables of independent columns.
 NOISES = ("gaussian", "student-3", "autoregressive", "units")
-_SEED = 2027
-_GRIDS = {20: (4, 5), 45: (5, 9)}
+_SEED = 2028
+_GRIDS = {10: (2, 5), 20: (4, 5), 25: (5, 5), 45: (5, 9)}
+_PARTS = {20: (10, 10), 45: (20, 25)}
 
 
 @dataclass(frozen=True)
@@ -35,14 +39,27 @@ def draw(table: Table) -> tuple[Array, NDArray[np.bool_]]:
     """Return the signals, and which pairs are edges, in the order of ``numpy.triu_indices``."""
     pairs = np.triu_indices(table.d, 1)
     names = (*FAMILIES, "noise")
-    kinds = NOISES if table.family == "noise" else KINDS
+    kinds = NOISES if table.family == "noise" else (*KINDS, *TRUTHS)
     rng = np.random.default_rng(
         [_SEED, names.index(table.family), kinds.index(table.kind), table.d, table.n, table.trial]
     )
     if table.family == "noise":
         return _noise(table, rng), np.zeros(len(pairs[0]), dtype=bool)
-    truth = _connected(table.family, table.d, rng)
+    truth = _truth(table, rng)
     return _spoilt(smooth_signals(truth, table.n, rng), table.kind, rng), truth[pairs] < 0.0
+
+
+def _truth(table: Table, rng: np.random.Generator) -> Array:
+    """Return the Laplacian of the graph behind a table."""
+    if table.kind == "disconnected":
+        parts = [_connected(table.family, size, rng) for size in _PARTS[table.d]]
+        return np.asarray(linalg.block_diag(*parts))
+    laplacian = _connected(table.family, table.d, rng)
+    if table.kind == "lognormal":
+        factors = np.triu(rng.lognormal(size=laplacian.shape), 1)
+        adjacency = np.maximum(-laplacian, 0.0) * (factors + factors.T)
+        return np.asarray(np.diag(adjacency.sum(axis=0)) - adjacency)
+    return laplacian
 
 
 def _connected(family: str, d: int, rng: np.random.Generator) -> Array:

@@ -13,12 +13,12 @@ from scipy import stats
 from experiments.learn.graph import LearnOptions
 from experiments.measuring.digest import Source
 from experiments.measuring.display import note
+from experiments.measuring.held_out import choose_radius
 from experiments.measuring.text import markdown_table
 from experiments.studies.temperature.drawing import draw_directions, draw_maps, draw_story
 from experiments.studies.temperature.reading import Reading, measure_edges, read_graph
 from experiments.studies.temperature.stations import MONTHS, Stations, load_states, load_stations
 from experiments.study import Report, Run, Study
-from solvers.selection.radius import choose_radius
 from solvers.selection.signals import Signals
 from wdro_cvx.ambiguity import named_ambiguity
 

@@ -14,12 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from experiments.measuring.held_out import RULES as HELD_OUT_RULES
+from experiments.measuring.held_out import choose_radius
 from experiments.studies.validate.sources import KnownGraph
 from solvers import RobustGraph, solve
 from solvers.selection.prediction import best_prediction
-from solvers.selection.radius import choose
+from solvers.selection.radius import Choice, choose
 from solvers.selection.signals import Signals
-from wdro_cvx import GraphProblem, LogDegree, Nominal, Singleton
+from wdro_cvx import AmbiguitySet, GraphProblem, LogDegree, Nominal, Singleton
 from wdro_cvx.ambiguity import named_ambiguity
 from wdro_cvx.judging.edges import EDGE_THRESHOLD
 from wdro_cvx.validation import Array
@@ -81,6 +83,16 @@ def log_degree(source: KnownGraph) -> Learned:
     return _of(np.asarray(answer.adjacency))
 
 
+def _choose(
+    signals: Signals, kind: AmbiguitySet, radius: str | float, eta: str | float, block: int
+) -> Choice:
+    """Return radius and eta; rules that ``RobustGraph`` no longer has need a given eta."""
+    if radius in HELD_OUT_RULES:
+        number = float(eta)
+        return Choice(choose_radius(signals, kind, number, str(radius)), number)
+    return choose(signals, kind, radius, eta, block=block)
+
+
 def robust(radius: str | float, eta: str | float, ambiguity: str) -> Learn:
     """Return a method: the paper's problem with a rule for the radius, an eta and a set."""
 
@@ -89,7 +101,7 @@ def robust(radius: str | float, eta: str | float, ambiguity: str) -> Learn:
         kind = named_ambiguity(ambiguity)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a choice at the edge of its grid is kept
-            chosen = choose(signals, kind, radius, eta, block=source.block)
+            chosen = _choose(signals, kind, radius, eta, source.block)
             graph = RobustGraph(
                 chosen.radius, chosen.eta, ambiguity, prior="frobenius", standardise=False,
                 moment="sample", edges="all",

@@ -96,9 +96,9 @@ def test_each_graph_starts_from_the_one_before(monkeypatch):
     starts = []
     plain = target_degree.solve
 
-    def spy(problem, tol, start=None):
+    def spy(problem, tol, start=None, **options):
         starts.append(start)
-        return plain(problem, tol, start=start)
+        return plain(problem, tol, start=start, **options)
 
     monkeypatch.setattr(target_degree, "solve", spy)
     fit = solve_for_neighbours(problem_with(WassersteinBall(0.3), "eta"), 5.0)
