@@ -67,7 +67,7 @@ STUDY = Study(
 def _options(stations: Stations, ambiguity: str) -> LearnOptions:
     """Return the paper's problem, with the radius of the smallest held-out risk."""
     signals, _ = Signals(stations.table.signals).in_unit("auto")
-    radius = choose_radius(signals, named_ambiguity(ambiguity), ETA, "cv")
+    radius = choose_radius(signals, named_ambiguity(ambiguity), ETA)
     return LearnOptions(
         ambiguity, radius=radius, eta=ETA, signals="raw", prior="frobenius", edges="all",
         moment="sample",
