@@ -181,7 +181,7 @@ def _shift(parser: argparse.ArgumentParser) -> None:
 
 def _validate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--part", action="append", choices=("methods", "rules", "coverage"),
+        "--part", action="append", choices=("methods", "coverage"),
         help="only this part; may be repeated",
     )  # fmt: skip
 
@@ -203,10 +203,11 @@ STUDIES = (
     ),
     Command(
         "shift",
-        "does robustness pay? tune all models alike, then shift the distribution",
-        "Tune eta and radius of every model on the same budget. Then compare the models on fresh "
-        "graphs under drift, a broken sensor, an adversary and corrupted training signals, by risk "
-        "and by the graph. Exits with 1 if an answer was not certified.",
+        "does robustness pay? nested candidates, shifts, and spoilt training signals",
+        "Choose eta and radius of every model on other graphs or from the table alone. Then "
+        "compare the models on fresh graphs: by edges, weights, predictions and risk, with clean "
+        "and with spoilt training signals, around sample and robust moments. Exits with 1 if an "
+        "answer was not certified.",
         _shift,
         lambda options: _load("studies.shift.study"),
     ),
@@ -214,9 +215,8 @@ STUDIES = (
         "validate",
         "learn known graphs with RobustGraph and with what others would use",
         "Learn graphs that are known (US states, the grid of a climate model, power grids, the "
-        "paper's random graphs) with RobustGraph and with what others would use; compare rules for "
-        "the radius; count how often the bootstrap's set contains the truth. Needs the extra "
-        "'validate'.",
+        "paper's random graphs) with RobustGraph and with what others would use; count how often "
+        "the bootstrap's set contains the truth. Needs the extra 'validate'.",
         _validate,
         lambda options: _load("studies.validate.study"),
     ),

@@ -26,14 +26,28 @@ def test_code_blocks_run(path, capsys, own_registries, tmp_path, monkeypatch, fe
     assert "FAILED" not in capsys.readouterr().out  # of checks that are printed
 
 
-def test_readme_routes_agree(capsys):
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
-    (routes,) = [block for block in blocks if "answers = {" in block]
-    exec(compile(routes, "README.md", "exec"), {})
-    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert len(rows) == 3
-    assert len({row[1] for row in rows}) == 1
-    assert all(float(row[-1]) < 1e-7 for row in rows)
+def test_routes_of_the_quick_start_agree(capsys):
+    text = (ROOT / "docs" / "quick-start.md").read_text()
+    namespace = {}
+    for block in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
+        exec(compile(block, "quick-start.md", "exec"), namespace)
+        if "answers" in namespace:
+            break
+    assert len({round(answer.value, 5) for answer in namespace["answers"]}) == 1
+
+
+def test_the_readme_shows_what_its_snippet_prints(capsys):
+    text = (ROOT / "README.md").read_text()
+    code, shown = re.search(r"```python\n(.*?)```\s+```\n(.*?)```", text, flags=re.DOTALL).groups()
+    exec(compile(code, "README.md", "exec"), {})
+    printed = capsys.readouterr().out
+    # Weights have six digits; the gap and q-values depend on the last bits.
+    for line, expected in zip(printed.splitlines(), shown.splitlines(), strict=True):
+        for word, told in zip(line.split(), expected.split(), strict=True):
+            if re.fullmatch(r"[\d.]+", told):
+                assert float(word) == pytest.approx(float(told), rel=1e-4)
+            elif not re.fullmatch(r"[\d.]+e-\d+", told):
+                assert word == told
 
 
 @pytest.mark.parametrize("room", [wdro_cvx, wdro_cvx.ambiguity, formulations, solvers])

@@ -7,8 +7,8 @@ their edges are counted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -20,7 +20,6 @@ from experiments.drawing.style import COLOURS, plain_ticks
 from experiments.figures.chosen import Chosen, beside, choose_by_truth, choose_fairly, told
 from experiments.figures.drawing import STYLES, band, bands, draw_table_2, draw_table_3, panels
 from experiments.figures.learning import BLOCKS, NORMS, PLANTED, SAA, SIMILARITY, D
-from experiments.figures.statements import FAILS, HOLDS, Check, Finding, checks, judged
 from experiments.figures.trials import (
     GRAPHS,
     MODELS,
@@ -32,7 +31,6 @@ from experiments.figures.trials import (
 )
 from experiments.measuring.text import markdown_table
 from experiments.propositions.figures import gamma_figure
-from experiments.propositions.proposition import PROPOSITIONS
 from solvers.learned.drawing import spread_out
 from wdro_cvx.judging.edges import EDGE_THRESHOLD
 
@@ -45,7 +43,7 @@ _PAIRS = (
 
 @dataclass(frozen=True)
 class Experiment:
-    """How an experiment's table is drawn, captioned and printed, and the statements about it.
+    """How an experiment's table is drawn, captioned and printed.
 
     ``{trials}`` in the caption stands for their number. ``tables`` returns Markdown.
     """
@@ -53,7 +51,6 @@ class Experiment:
     title: str
     figure: Callable[[pd.DataFrame], Figure]
     caption: str
-    checks: Sequence[Check] = field(default_factory=list)
     tables: Callable[[pd.DataFrame], str] | None = None
 
 
@@ -76,14 +73,6 @@ def compare_models(table: pd.DataFrame, by: str, xlabel: str, log: bool) -> Figu
 def gamma_curve(table: pd.DataFrame) -> Figure:
     """Draw the curve with its pole, its asymptote and its minimum."""
     return gamma_figure(np.random.default_rng(int(table["seed"].iloc[0])))
-
-
-def _gamma(choice: Chosen) -> Finding:
-    """Check that the curve is convex, with a pole at λmax and a linear asymptote."""
-    deviations = choice.table["deviation"]
-    worst = float(deviations.max())
-    verdict = HOLDS if worst <= PROPOSITIONS["gamma-curve"].within[0] else FAILS
-    return Finding(verdict, f"worst deviation {worst:.0e} in {len(deviations)} instances")
 
 
 def radius_figure(table: pd.DataFrame) -> Figure:
@@ -151,11 +140,11 @@ def example_figure(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def _more_communities(choice: Chosen) -> Finding:
-    groups = choice.table.groupby("model")["clusters"]
-    counts = {str(model): found.to_numpy(float) for model, found in groups}
-    evidence = "; ".join(f"{model}: {told(found)} communities" for model, found in counts.items())
-    return Finding(judged(counts[SAA] - counts[TRUE]).verdict, evidence)
+def community_counts(table: pd.DataFrame) -> str:
+    """Return how many communities Louvain's method finds in each graph, over all trials."""
+    groups = table.groupby("model", sort=False)["clusters"]
+    rows = [[model, told(found.to_numpy(float))] for model, found in groups]
+    return markdown_table(["graph", "communities"], rows)
 
 
 def prior_figure(table: pd.DataFrame) -> Figure:
@@ -207,14 +196,12 @@ EXPERIMENTS = {
         "signals. Titles give the number of communities that Louvain's method finds and their NMI "
         "with the planted ones. Colours are matched between panels, grey beyond the seventh; "
         "hollow vertices have no edge.",
-        [Check("Figure 1", "From 50 noisy signals SAA's graph has more communities than the true "
-               "one", _more_communities)],
+        tables=community_counts,
     ),
     "gamma": Experiment(
         "Figure 2: g(γ)", gamma_curve,
         "g(γ) of one similarity graph (d = 10, N = 40, ε = 0.5): a pole at λmax (dotted), a linear "
         "asymptote (dashed), and one minimum between them.",
-        [Check("Figure 2", PROPOSITIONS["gamma-curve"].says, _gamma)],
     ),
     "sample-size": Experiment(
         "Figure 3: sample size",
@@ -223,14 +210,12 @@ EXPERIMENTS = {
         "Top: candidates chosen by the truth, for MCC, one for all graphs. Bottom: by the risk on "
         "held-out signals, for each graph. The general scenario is SAA with another η; its curve "
         "follows SAA with tuned η.",
-        checks("Figure 3"),
     ),
     "radius": Experiment(
         "Figure 4: radius", radius_figure,
         "MCC and DOG along the radius (d = 20, σ = 0.1, {trials} graphs; bands are one standard "
         "error), one curve for each N, stars at the best radius. The general scenario's curve "
         "rises and falls, the Gaussian scenario's is flat until it falls.",
-        checks("Figure 4"),
     ),
     "reliability": Experiment(
         "Figure 5: reliability", reliability_figure,
@@ -238,7 +223,6 @@ EXPERIMENTS = {
         "(d = 20, N = 50, {trials} graphs; bands are one standard error). The two radii measure "
         "different distances. For the smallest radii, almost a point, reliability is above one "
         "third, not 0.",
-        checks("Figure 5"),
     ),
     "noise": Experiment(
         "Figure 6: noise",
@@ -247,23 +231,20 @@ EXPERIMENTS = {
         "error). Top: candidates chosen by the truth, for MCC. Bottom: by the risk on held-out "
         "signals. Noise hurts SAA at a fixed η most; with a tuned η, SAA suffers no more than the "
         "robust models.",
-        checks("Figure 6"),
     ),
     "norm": Experiment(
         "Table 2: norm type p", norm_figure,
         "MCC against p with candidates at each norm's own scale (d = 20, σ = 0.1, {trials} graphs; "
         "bands are one standard error); dotted, the paper's Table 2. Here p between 4/3 and 2 is "
         "best; with one list of candidates for all norms it is p = 4 (wdro study explain).",
-        checks("Table 2"),
-        lambda table: beside(Chosen(table), SIMILARITY, [*NORMS, SAA]),
+        tables=lambda table: beside(Chosen(table), SIMILARITY, [*NORMS, SAA]),
     ),
     "nmi": Experiment(
         "Table 3: community detection", nmi_figure,
         "NMI of Louvain's communities with the planted ones (block models, d = 45, σ = 0.1, "
         "{trials} graphs; bands are one standard error), every model tuned by NMI itself; dotted, "
         "the paper's Table 3.",
-        checks("Table 3"),
-        lambda table: beside(Chosen(table), BLOCKS, list(MODELS)),
+        tables=lambda table: beside(Chosen(table), BLOCKS, list(MODELS)),
     ),
     "prior": Experiment(
         "Priors: Frobenius and log-degree", prior_figure,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.figures.learning import PRINTED, SAA, SIMILARITY, TUNED, Condition
+from experiments.figures.learning import PRINTED, SAA, SIMILARITY, Condition
 from experiments.figures.statements import Choice, table_scores
 from experiments.measuring.text import markdown_table
 from wdro_cvx.validation import Array
@@ -38,21 +38,18 @@ def told(values: Array) -> str:
 
 
 class Chosen(Choice):
-    """The paper's way: one eta, and one radius for all graphs of a setting, best by their truth.
+    """The paper's way: one eta, and one radius for all graphs of a setting, best by their truth."""
 
-    The baseline is SAA at the same eta, or SAA with an eta that is chosen in the same way.
-    """
+    name = "chosen by the truth"
+    any_eta = False
 
-    def __init__(self, table: pd.DataFrame, baseline: str = SAA) -> None:
+    def __init__(self, table: pd.DataFrame) -> None:
         self.table = table
-        self.name = f"against {baseline}"
-        self.any_eta = baseline == TUNED
         self.settings = [name for name in ("truth", "n", "noise") if name in table]
         self.sizes, self.noises = (
             sorted(table[name].unique().tolist()) if name in table else []
             for name in ("n", "noise")
         )
-        self._baseline = baseline
         self._best: dict[str, pd.DataFrame] = {}
 
     def at(self, setting: Mapping[str, Any], model: str, metric: str) -> Array:
@@ -68,8 +65,7 @@ class Chosen(Choice):
 
     def scores(self, kind: str, condition: Condition, model: str, metric: str) -> Array:
         """Return one score for every graph; each experiment has graphs of one kind."""
-        name = self._baseline if model == SAA else model
-        return self.at({"n": condition.n, "noise": condition.noise}, name, metric)
+        return self.at({"n": condition.n, "noise": condition.noise}, model, metric)
 
     def by_norm(self, condition: Condition, model: str) -> Array:
         """Return MCC with every norm's own candidates."""
@@ -88,12 +84,6 @@ def _where(table: pd.DataFrame, values: Mapping[str, Any]) -> pd.DataFrame:
         if name in table:
             table = table[table[name] == value]
     return table
-
-
-def choices(table: pd.DataFrame) -> list[Chosen]:
-    """Return the ways of choosing that a table allows."""
-    tuned = TUNED in set(table.get("model", ()))
-    return [Chosen(table), *([Chosen(table, TUNED)] if tuned else [])]
 
 
 def beside(choice: Choice, kind: str, models: Sequence[str]) -> str:

@@ -50,7 +50,8 @@ _TESTS = 1000
 _FOLDS = 3
 TRUE = "true graph"
 
-GAUSSIAN_RADII, GENERAL_RADII = ladder(0.05, 4.0, 12), ladder(0.1, 16.0, 12)
+# Radius 0 is SAA, so every model can choose the baseline.
+GAUSSIAN_RADII, GENERAL_RADII = (0.0, *ladder(0.05, 4.0, 12)), (0.0, *ladder(0.1, 16.0, 12))
 ETAS = ladder(0.03, 3.0, 13)
 MODELS = {
     SAA: Model(Singleton(), (ETA,)),

@@ -1,7 +1,6 @@
-"""Choose a radius by risk or reliability on held-out signals.
+"""Score candidates by their risk on held-out signals, and choose a radius by it.
 
-The figures and studies use these rules. They lost the comparison in docs/validation.md, so
-``RobustGraph`` does not have them.
+Figures and the temperature study use this. ``RobustGraph`` has better rules.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from solvers import solve
-from solvers.selection.bootstrap import CONFIDENCE
 from solvers.selection.radius import candidate_radii, warn_at_ends
 from solvers.selection.signals import Signals
 from wdro_cvx import (
@@ -28,8 +26,6 @@ from wdro_cvx import (
 from wdro_cvx.metrics import reliability
 from wdro_cvx.validation import Array
 
-#: The rules of :func:`choose_radius`.
-RULES = ("reliability", "cv")
 #: Radii to choose from, relative to the length of a signal.
 SHARES = tuple(float(radius) for radius in np.geomspace(0.005, 1.0, 15))
 _FOLDS = 5
@@ -105,10 +101,9 @@ def choose_radius(
     signals: Signals | Array,
     ambiguity: AmbiguitySet,
     eta: float,
-    rule: str,
     radii: Sequence[float] | None = None,
 ) -> float:
-    """Return the radius that a rule chooses for the paper's problem.
+    """Return the radius with the smallest risk ``⟨Θ, L⟩ + η‖L‖²`` on held-out signals.
 
     Parameters
     ----------
@@ -116,15 +111,9 @@ def choose_radius(
     ambiguity : AmbiguitySet
         The kind of set; its radius does not matter.
     eta : float
-    rule : str
-        ``"reliability"``: the smallest radius whose worst-case value covers 95 % of the held-out
-        signals, or the largest if none does. ``"cv"``: the smallest risk ``⟨Θ, L⟩ + η‖L‖²`` on
-        held-out signals, which is the objective for radius 0.
     radii : sequence of float, optional
         The candidates, ascending; by default 15, up to the length of the signals.
     """
-    if rule not in RULES:
-        raise ProblemError(f"radius rule must be one of {', '.join(RULES)}; it is {rule!r}.")
     if not isinstance(signals, Signals):
         signals = Signals(np.asarray(signals, dtype=float))
     candidates = candidate_radii(signals, ambiguity, SHARES) if radii is None else list(radii)
@@ -136,16 +125,11 @@ def choose_radius(
     def build(nominal: Nominal, radius: float) -> GraphProblem:
         return GraphProblem(nominal, replace(ambiguity, radius=radius), eta)
 
-    scores: list[HeldOut] = []
+    risks: list[float] = []
     for score in held_out(signals.table, build, candidates, eta, tol=_TOLERANCE):
-        scores.append(score)
-        if rule == "reliability" and score.reliability >= CONFIDENCE:
+        risks.append(score.risk)
+        if score.risk > _HOPELESS * min(risks):
             break
-        if rule == "cv" and score.risk > _HOPELESS * min(s.risk for s in scores):
-            break
-    if rule == "reliability":
-        best = candidates[len(scores) - 1]
-    else:
-        best = candidates[int(np.argmin([score.risk for score in scores]))]
+    best = candidates[int(np.argmin(risks))]
     warn_at_ends("radius", best, candidates)
     return best

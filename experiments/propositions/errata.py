@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import cvxpy as cp
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from experiments.propositions.drawn import (
+    ANY,
     REGULAR,
     SINGULAR_COVARIANCE,
     Drawn,
     signals,
     sized,
+    with_choice,
     with_gamma,
 )
 from experiments.propositions.proposition import Attempt, Ruling, proposition
-from experiments.propositions.routes import ROUNDING, deviation
+from experiments.propositions.routes import ROUNDING, certified, conic_optimum, deviation
 from formulations import Formulation, GaussianSDP, RobustPremium
 from solvers import solve
-from wdro_cvx import GaussianBall, GraphProblem, Nominal, Singleton, judge
+from wdro_cvx import GaussianBall, GraphProblem, MomentBall, Nominal, Singleton, judge
 from wdro_cvx.generators import rbf_graph, smooth_signals
 from wdro_cvx.graphs.laplacian import adjoint
 from wdro_cvx.metrics import edge_correlation, reliability
@@ -173,6 +176,75 @@ def reliability_of_the_truth(d: int, rng: np.random.Generator) -> Attempt:
     tests = smooth_signals(graph, _TESTS, rng)
     found = reliability(answer.laplacian, answer.value, 0.3, tests)
     return Attempt(abs(1.0 - found), {"graph": graph, "reliability": found})
+
+
+def optimum_over(drawn: Drawn, trace: float | None, norm: bool) -> float:
+    """Return the optimum over Laplacians of a given trace, or of any trace.
+
+    It is the problem of Theorem 3 (p = 2) with ``norm``, and that of equation 24 otherwise.
+    """
+    d, theta = drawn.d, drawn.theta
+    laplacian, gamma = cp.Variable((d, d), symmetric=True), cp.Variable(nonneg=True)
+    constraints = [cp.sum(laplacian, axis=1) == 0, laplacian[~np.eye(d, dtype=bool)] <= 0]
+    if trace is not None:
+        constraints.append(cp.trace(laplacian) == trace)
+    objective = cp.trace(theta @ laplacian) + drawn.eta * cp.sum_squares(laplacian)
+    if norm:
+        objective += drawn.radius * cp.norm(laplacian, "fro")
+    else:  # γ²(γI - L)⁻¹ = γI + L + L(γI - L)⁻¹L, whose last term is a matrix fraction
+        root, fraction = symmetric_root(theta), cp.Variable((d, d), symmetric=True)
+        upper = gamma * np.eye(d) - laplacian
+        constraints.append(cp.bmat([[upper, laplacian @ root], [root @ laplacian, fraction]]) >> 0)
+        objective += gamma * drawn.radius**2 + cp.trace(fraction)
+    return conic_optimum(cp.Problem(cp.Minimize(objective), constraints))
+
+
+@proposition(
+    "The set 𝓛",
+    "The optima of equations 5 to 12, 16, 24, 38, 42, 47 and 49 are over all Laplacians, 𝓛.",
+    "Over 𝓛 the empty graph is optimal with value 0, for every problem, and equation 24 has no "
+    "minimiser because γ tends to 0. The statements are meaningful over 𝓛_c, of trace d.",
+    ANY, (1e-4, "Clarabel's accuracy at the optimum 0, where its LMI is singular"),
+    known=Ruling.CORRECTED, erratum="E17",
+)  # fmt: skip
+def laplacians_of_any_trace(drawn: Drawn, rng: np.random.Generator) -> Attempt:
+    """Compare the optima over 𝓛, which ought to be those of a graph, with the optima over 𝓛_c.
+
+    Corrected: the optima over 𝓛_c with the certified solver.
+    """
+    printed, corrected = [], []
+    for norm, ball in ((True, MomentBall), (False, GaussianBall)):
+        graph = certified(drawn.problem(ball))
+        printed.append(deviation(optimum_over(drawn, None, norm), graph))
+        corrected.append(deviation(optimum_over(drawn, drawn.d, norm), graph))
+    return Attempt(max(printed), drawn.data, max(corrected))
+
+
+def aligned(laplacian: Array, power: float) -> Array:
+    """Return Δ with the signs of L and a power of its entries."""
+    return np.asarray(np.sign(laplacian) * np.abs(laplacian) ** power)
+
+
+@proposition(
+    "Appendix B",
+    "Hölder's inequality is an equality for Tr(LΔ) > 0 and |Δ_ij|^p = λ|L_ij|^q (the set 𝒮).",
+    "𝒮 lacks sign(Δ) = sign(L). With it the equality holds for 1 < p < ∞; for p = 1 and p = ∞ the "
+    "condition has no meaning. The supremum is the same, so Theorem 3's dual is not affected.",
+    with_choice(ANY, "p", "p", (4 / 3, 1.5, 2.0, 3.0, 4.0)), (1e-10, "rounding of powers"),
+    known=Ruling.CORRECTED, dimensions=(3, 6), erratum="E18",
+)  # fmt: skip
+def equality_in_hoelder(drawn: Drawn, rng: np.random.Generator) -> Attempt:
+    """Compare ⟨L, Δ⟩ with ‖L‖_q‖Δ‖_p; printed: one off-diagonal pair of Δ has the other sign."""
+    p, laplacian = drawn["p"], drawn.laplacian
+    q = p / (p - 1)
+    signed = aligned(laplacian, q / p)
+    flipped = signed.copy()
+    i, j = np.unravel_index(np.argmin(laplacian), laplacian.shape)
+    flipped[[i, j], [j, i]] *= -1.0  # the diagonal keeps the product positive
+    largest = float(np.linalg.norm(laplacian.ravel(), q) * np.linalg.norm(signed.ravel(), p))
+    found = [float(np.vdot(laplacian, delta)) for delta in (flipped, signed)]
+    assert found[0] > 0.0
+    return Attempt(deviation(found[0], largest), drawn.data, deviation(found[1], largest))
 
 
 def judged_seconds(

@@ -1,4 +1,4 @@
-"""The rules that choose a radius by held-out risk or reliability."""
+"""Held-out scores, and the radius with the least held-out risk."""
 
 from dataclasses import replace
 
@@ -48,19 +48,16 @@ def test_held_out_signals_are_not_learned_from():
 
 @pytest.mark.filterwarnings("ignore::solvers.selection.radius.ChoiceWarning")
 @pytest.mark.parametrize("ball", [GaussianBall(0.0), MomentBall(0.0)])
-def test_rules_choose_what_they_say(ball):
+def test_the_radius_has_the_least_risk(ball):
     samples = signals(30)
     radii = candidate_radii(Signals(samples), ball, SHARES)
 
     def of_ball(nominal, radius):
         return GraphProblem(nominal, type(ball)(radius), ETA)
 
-    scores = list(held_out(samples, of_ball, radii, ETA, tol=1e-4))  # as the rules do
+    scores = list(held_out(samples, of_ball, radii, ETA, tol=1e-4))  # as the choice does
     risks = [score.risk for score in scores]
-    assert choose_radius(samples, ball, ETA, "cv") == radii[int(np.argmin(risks))]
-    safe = radii.index(choose_radius(samples, ball, ETA, "reliability"))
-    assert scores[safe].reliability >= 0.95
-    assert all(score.reliability < 0.95 for score in scores[:safe])
+    assert choose_radius(samples, ball, ETA) == radii[int(np.argmin(risks))]
 
 
 def test_hopeless_radii_are_not_solved(monkeypatch):
@@ -73,15 +70,9 @@ def test_hopeless_radii_are_not_solved(monkeypatch):
 
     monkeypatch.setattr("experiments.measuring.held_out.solve", counted)
     with pytest.warns(ChoiceWarning, match="0.1 is the smallest of 4 candidates"):
-        chosen = choose_radius(signals(30), GaussianBall(0.0), 0.01, "cv", [0.1, 5.0, 50.0, 500.0])
+        chosen = choose_radius(signals(30), GaussianBall(0.0), 0.01, [0.1, 5.0, 50.0, 500.0])
     assert chosen == 0.1
     assert max(asked) == 5.0
-
-
-def test_the_largest_radius_is_taken_if_none_is_reliable():
-    with pytest.warns(ChoiceWarning, match="0.0002 is the largest of 2 candidates"):
-        chosen = choose_radius(signals(12), GaussianBall(0.0), ETA, "reliability", [1e-4, 2e-4])
-    assert chosen == 2e-4
 
 
 @pytest.mark.filterwarnings("ignore::solvers.selection.radius.ChoiceWarning")
@@ -89,8 +80,8 @@ def test_the_largest_radius_is_taken_if_none_is_reliable():
 def test_choice_follows_the_unit_of_the_data(ball):
     samples = signals(20)
     unit = 10**ball.radius_degree
-    radius = choose_radius(samples, ball, ETA, "reliability")
-    scaled = choose_radius(10 * samples, ball, 100 * ETA, "reliability")
+    radius = choose_radius(samples, ball, ETA)
+    scaled = choose_radius(10 * samples, ball, 100 * ETA)
     assert scaled == pytest.approx(unit * radius, rel=1e-9)
     small, large = (
         candidate_radii(Signals(samples), ball, SHARES),
@@ -100,21 +91,20 @@ def test_choice_follows_the_unit_of_the_data(ball):
 
 
 def test_constant_signals_need_no_radius():
-    assert choose_radius(np.ones((5, 4)), GaussianBall(0.0), ETA, "cv") == 0.0
+    assert choose_radius(np.ones((5, 4)), GaussianBall(0.0), ETA) == 0.0
 
 
 @pytest.mark.parametrize(
-    ("samples", "rule", "radii", "error", "message"),
+    ("samples", "radii", "error", "message"),
     [
-        (signals(12), "best", None, ProblemError, "reliability, cv; it is 'best'"),
-        (signals(12), "cv", [2.0, 1.0], ProblemError, "ascending"),
-        (signals(12), "cv", [], ProblemError, "non-empty"),
-        (signals(1), "cv", None, DataError, "give the radius as a number"),
+        (signals(12), [2.0, 1.0], ProblemError, "ascending"),
+        (signals(12), [], ProblemError, "non-empty"),
+        (signals(1), None, DataError, "give the radius as a number"),
     ],
 )
-def test_bad_choices_are_named(samples, rule, radii, error, message):
+def test_bad_choices_are_named(samples, radii, error, message):
     with pytest.raises(error, match=message):
-        choose_radius(samples, GaussianBall(0.0), ETA, rule, radii)
+        choose_radius(samples, GaussianBall(0.0), ETA, radii)
 
 
 def interrupted(problem, *arguments, **options):
@@ -124,4 +114,4 @@ def interrupted(problem, *arguments, **options):
 def test_an_interrupt_ends_the_whole_search(monkeypatch):
     monkeypatch.setattr("experiments.measuring.held_out.solve", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        choose_radius(signals(12), GaussianBall(0.0), ETA, "cv")
+        choose_radius(signals(12), GaussianBall(0.0), ETA)

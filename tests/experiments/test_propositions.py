@@ -163,6 +163,8 @@ BREAKS = {
     "lemma-4": (scaled(general, "signal_dual"), F),
     "corollary-1": (scaled(general, "matrix_primal"), F),
     "theorem-3": (scaled(general, "order_dual"), F),
+    "laplacians-of-any-trace": (scaled(errata, "certified", 1.1), F),
+    "equality-in-hoelder": (swapped(errata, "aligned", lambda matrix, power: np.abs(matrix)), F),
     "theorem-3-low-order": (
         swapped(general, "distant_atom", lambda drawn, *rest: uniform(drawn.nominal.samples)), H
     ),

@@ -1,4 +1,4 @@
-"""Does robustness pay: the shifts, the corrupted signals, tuning and the comparison."""
+"""Does robustness pay: nested candidates, troubles, tests of a graph, choice and comparison."""
 
 import numpy as np
 import pandas as pd
@@ -9,34 +9,20 @@ from hypothesis import strategies as st
 
 from experiments import cli
 from experiments.studies.shift import trial
-from experiments.studies.shift.trial import (
-    ADVERSARY,
+from experiments.studies.shift.risks import (
     BROKEN,
-    CLEAN,
-    DEGREE,
-    DRIFT,
-    GAUSSIAN,
-    MODELS,
-    NO_SHIFT,
-    NOISY,
-    OUTLIER_FACTOR,
-    OUTLIERS,
-    SAA,
-    SENSOR,
-    D,
-    ShiftTask,
-    candidates,
-    conditions,
-    corrupt,
-    make_tests,
-    run_task,
+    METRICS,
+    OWN,
+    Truth,
+    expected_error,
     second_moment,
-    tasks,
 )
-from experiments.studies.shift.tuning import AWARE, METRICS, UNAWARE, collect, compare
+from experiments.studies.shift.trial import MODELS, SAA, D, ShiftTask, run_task, tasks
+from experiments.studies.shift.trouble import CLEAN, OUTLIER_FACTOR, TROUBLES
+from experiments.studies.shift.tuning import AWARE, BLIND, UNAWARE, collect, compare
 from solvers import solve
 from wdro_cvx import GraphProblem, Nominal, Singleton
-from wdro_cvx.generators import rbf_graph
+from wdro_cvx.generators import rbf_graph, smooth_signals
 
 
 def graphs(seed=0):
@@ -44,7 +30,7 @@ def graphs(seed=0):
     return rbf_graph(D, rng), rbf_graph(D, rng)
 
 
-# --- The shifts ----------------------------------------------------------------------------------
+# --- The tests of a graph ------------------------------------------------------------------------
 
 
 @examples(20)
@@ -62,124 +48,166 @@ def test_white_noise_costs_every_graph_the_same(seed, sigma):
 
 def test_a_broken_sensor_is_the_worst_of_all_vertices():
     truth, graph = graphs()
-    test = make_tests(truth, truth)[SENSOR]
+    problem, _ = Truth.of(truth, truth).risks["sensor"]
     moment = second_moment(truth)
     strength = BROKEN**2 * (np.trace(moment) - moment.sum() / D) / D
-    eta = test.problem.eta
     risks = []
     for vertex in range(D):
         shifted = moment.copy()
         shifted[vertex, vertex] += strength
-        risks.append(np.vdot(shifted, graph) + eta * np.sum(graph**2))
-    assert test.problem.value(graph) == pytest.approx(max(risks), rel=1e-9)
+        risks.append(np.vdot(shifted, graph) + problem.eta * np.sum(graph**2))
+    assert problem.value(graph) == pytest.approx(max(risks), rel=1e-9)
 
 
 def test_nobody_beats_the_best_and_the_best_has_no_regret():
     truth, graph = graphs(1)
-    for name, test in make_tests(truth, 0.5 * truth + 0.5 * graph).items():
-        assert test.regret(graph) > 1e-3, name
-        assert test.regret(solve(test.problem).laplacian) == pytest.approx(0.0, abs=2e-6)
+    tests = Truth.of(truth, graph)
+    for name, (problem, _) in tests.risks.items():
+        assert tests.score(graph)[f"risk, {name}"] < -1e-3
+        best = tests.score(solve(problem).laplacian)[f"risk, {name}"]
+        assert best == pytest.approx(0.0, abs=2e-6)
 
 
-def test_shifts_are_no_milder_than_none():
-    truth, graph = graphs(2)
-    tests = make_tests(truth, graph)
-    plain = tests[NO_SHIFT].problem.value(graph)
-    assert tests[SENSOR].problem.value(graph) > plain
-    assert tests[ADVERSARY].problem.value(graph) > plain
-    # A graph that has drifted all the way is at home in its own distribution.
-    assert tests[DRIFT].regret(graph) < tests[NO_SHIFT].regret(graph)
+def test_the_truth_scores_best_by_its_edges_and_predicts_as_simulated():
+    truth, _ = graphs(3)
+    tests = Truth.of(truth, truth)
+    assert tests.score(tests.laplacian)["mcc"] == 1.0
+    assert tests.score(tests.laplacian)["dog"] == pytest.approx(0.0)
+    signals = smooth_signals(truth, 200_000, np.random.default_rng(0), noise=0.1)
+    adjacency = np.diag(np.diagonal(truth)) - truth
+    guess = signals @ adjacency / np.diagonal(truth)
+    simulated = np.sum((signals - guess) ** 2) / np.sum(signals**2)
+    assert expected_error(truth, second_moment(truth)) == pytest.approx(simulated, rel=0.02)
 
 
-def test_corrupted_signals():
+def test_a_vertex_without_neighbours_is_predicted_by_zero():
+    moment = np.diag([1.0, 1.0, 4.0])
+    edge = np.array([[1.0, -1.0, 0.0], [-1.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
+    assert expected_error(edge, moment) == pytest.approx((2 + 2 + 4) / 6)
+
+
+# --- Troubles ------------------------------------------------------------------------------------
+
+
+def test_troubles_do_what_they_say():
     rng = np.random.default_rng(0)
-    samples = rng.standard_normal((200, D))
-    factor = np.linalg.norm(corrupt(samples, OUTLIERS, rng), axis=1) / np.linalg.norm(
-        samples, axis=1
-    )
-    assert sorted(factor)[-10:] == pytest.approx([OUTLIER_FACTOR] * 10)
-    assert sorted(factor)[:-10] == pytest.approx([1.0] * 190)
-    noisy = corrupt(samples, NOISY, rng)
-    assert np.var(noisy - samples) == pytest.approx(np.var(samples), rel=0.1)
-    assert corrupt(samples, CLEAN, rng) is samples
+    samples = rng.standard_normal((2000, D))
+    spoilt = {name: trouble(samples, rng) for name, trouble in TROUBLES.items()}
+    assert spoilt[CLEAN] is samples
+    factor = np.linalg.norm(spoilt["outlying rows"], axis=1) / np.linalg.norm(samples, axis=1)
+    assert sorted(factor)[-100:] == pytest.approx([OUTLIER_FACTOR] * 100)
+    assert sorted(factor)[:-100] == pytest.approx([1.0] * 1900)
+    assert np.linalg.norm(spoilt["heavy tails"], axis=1).max() > 5 * np.linalg.norm(samples[0])
+    for name, share in (("broken sensor", 0.2), ("drifting sensor", 1.0)):
+        changed = spoilt[name] != samples
+        assert np.count_nonzero(changed.any(axis=0)) == 1
+        assert changed.any(axis=1).mean() == pytest.approx(share, abs=0.03)
+    lost = np.isnan(spoilt["missing values"])
+    assert lost.mean() == pytest.approx(0.1, abs=0.01)
+    assert np.abs(samples[lost]).min() > 1.1  # only large values hide
 
 
-# --- Tuning --------------------------------------------------------------------------------------
+# --- Candidates ----------------------------------------------------------------------------------
 
 
-def test_every_model_has_the_same_budget():
-    assert len({len(candidates(model)) for model in MODELS}) == 1
-    assert all(len(set(candidates(model))) == len(candidates(model)) for model in MODELS)
+def test_every_list_contains_the_baseline():
+    """Otherwise a ball's gain or loss may be one of its etas alone."""
+    baseline = set(MODELS[SAA].candidates)
+    assert all(baseline <= set(model.candidates) for model in MODELS.values())
+    # The control has a longer list than any ball, so length alone explains no gain.
+    longest = max(len(model.candidates) for model in MODELS.values() if not model.finer)
+    assert len(MODELS["SAA, finer"].candidates) >= longest
 
 
 def test_a_task_scores_every_candidate(monkeypatch):
-    monkeypatch.setattr(trial, "_ETAS", (0.4,))
-    monkeypatch.setattr(trial, "_SAA_ETAS", (0.1, 0.4, 1.0))
-    row = run_task(ShiftTask(0, 7, "scaled", 10, CLEAN))
+    monkeypatch.setattr(trial, "ETAS", (0.1, 0.4))
+    monkeypatch.setattr(trial, "_FINE", (0.1, 0.2, 0.4))
+    row = run_task(ShiftTask(0, 7, 30, "missing values"))
     assert row["unsolved"] == 0
-    for model in MODELS:
-        scores = row["scores"][model]
-        assert set(scores) == set(METRICS)
-        assert {len(values) for values in scores.values()} == {len(candidates(model))}
-        regrets = [scores[metric] for metric in METRICS if metric.startswith("regret")]
-        assert np.min(regrets) > -1e-6
+    for name, model in MODELS.items():
+        scores = row["scores"][name]
+        assert set(scores) == {*METRICS, *(["blind"] if model.moment == "sample" else [])}
+        assert {len(values) for values in scores.values()} == {len(model.candidates)}
+        assert max(max(scores[metric]) for metric in METRICS if "risk" in metric) < 1e-6
+    for ball in ("Gaussian", "p = 1"):  # at radius 0 the same graphs as the baseline
+        assert row["scores"][ball]["mcc"][:2] == row["scores"][SAA]["mcc"]
 
 
-@pytest.mark.slow
-def test_a_task_is_the_same_graph_for_every_sample_size():
-    rows = [run_task(ShiftTask(0, 7, "scaled", n, CLEAN)) for n in (10, 1000)]
-    best = [min(row["scores"][SAA]["regret, none"]) for row in rows]
-    assert best[1] < 0.3 * best[0]
+# --- Choice and comparison -----------------------------------------------------------------------
 
 
 def fake_rows(planned, bonus):
-    """Regrets with the best candidate at place 2, at 5 under a shift; ``bonus`` by model."""
+    """Scores with the best candidate at place 2, at 5 under a shift or trouble."""
     rows = []
     for task in planned:
-        wiggle = 1e-4 * np.sin(task.trial)
         scores = {}
-        for index, model in enumerate(MODELS):
-            places = np.arange(len(candidates(model)))
-            plain, shifted = 0.1 + 0.01 * abs(places - 2), 0.1 + 0.01 * abs(places - 5)
-            own = bonus.get(model, 0.0) + wiggle * index
-            scores[model] = {
+        for index, (name, model) in enumerate(MODELS.items()):
+            places = np.arange(len(model.candidates))
+            at_home, away = -0.01 * abs(places - 2), -0.01 * abs(places - 5)
+            own = bonus.get(name, 0.0) + 1e-4 * np.sin(task.trial) * index
+            scores[name] = {
                 metric: (
-                    (0.5 - plain + own) if metric == "mcc" else
-                    (plain if metric in ("regret, none", "dog") else shifted) - own
+                    (at_home if task.training == CLEAN and metric != "risk, drift" else away) + own
                 ).tolist()
                 for metric in METRICS
-            }  # fmt: skip
+            }
+            if model.moment == "sample":
+                scores[name]["blind"] = (-abs(places - 3.0)).tolist()
         rows.append({"scores": scores, "unsolved": 0})
     return rows
 
 
 def comparisons(bonus):
-    planned = tasks(range(4), 0)
+    planned = tasks(range(6), 0)
     scores = collect(planned, fake_rows(planned, bonus))
-    return compare(scores, scores)
+    return compare(scores, scores, seed=0)
 
 
-def test_tuning_without_the_shift_misses_what_tuning_with_it_finds():
+def test_choices_see_only_what_they_may():
     table = comparisons({})
-    drift = table[(table["metric"] == "regret, drift") & (table["model"] == GAUSSIAN)]
-    by = drift.groupby("tuning")["baseline"].mean()
-    assert by[AWARE] == pytest.approx(0.10, abs=1e-3)
-    assert by[UNAWARE] == pytest.approx(0.13, abs=1e-3)
+    ball = table[(table["model"] == "Gaussian") & (table["metric"] == "risk, drift")]
+    by = ball.groupby("choice")["baseline"].mean()
+    assert by[AWARE] == pytest.approx(0.0, abs=1e-3)
+    assert by[UNAWARE] == pytest.approx(-0.03, abs=1e-3)  # place 2 instead of 5
+    assert by[BLIND] == pytest.approx(-0.02, abs=1e-3)  # place 3
 
 
 def test_winners_and_losers_are_told_from_noise():
-    table = comparisons({GAUSSIAN: 0.02, DEGREE: -0.02})
+    table = comparisons({"Gaussian": 0.02, "p = 1": -0.02})
     words = table.groupby("model")["verdict"].unique().map(list)
-    assert words[GAUSSIAN] == ["wins"]
-    assert words[DEGREE] == ["loses"]
-    assert (table[table["model"] == GAUSSIAN]["gain"] > 0.019).all()
-    assert len(table) == len(conditions()) * len(METRICS) * 2 * (len(MODELS) - 1)
+    assert words["Gaussian"] == ["wins"]
+    assert words["p = 1"] == ["loses"]
+    own = table[table["own objective"]]
+    assert set(own["metric"]) == set(OWN)
+    assert set(own[own["metric"] == "risk, sensor"]["model"]) == {"p = 1"}
+
+
+def test_the_error_includes_the_graphs_for_choosing():
+    """Scores of fresh graphs do not vary here; only the choice does."""
+    planned = tasks(range(8), 0)
+
+    def rows(varies):
+        found = fake_rows(planned, {})
+        for task, row in zip(planned, found, strict=True):
+            values = np.array(row["scores"]["Gaussian"]["mcc"])
+            values[:] = -0.1
+            # Half of the graphs prefer one of two candidates, by little; fresh ones know better.
+            values[0 if task.trial % 2 else 1] = 0.0
+            if not varies:
+                values[:2] = 0.0, -0.05
+            row["scores"]["Gaussian"]["mcc"] = values.tolist()
+        return collect(planned, found)
+
+    table = compare(rows(True), rows(False), seed=0)
+    line = table[(table["model"] == "Gaussian") & (table["metric"] == "mcc")]
+    errors = line.groupby("choice")["error"].max()
+    assert errors[AWARE] > 0.015  # the standard deviation of a fair coin times 0.05 is 0.025
 
 
 def test_command_reports_wins_and_losses(monkeypatch, tmp_path, unpainted):
     def fake(planned, function, *rest):
         assert function is run_task
-        return fake_rows(planned, {GAUSSIAN: 0.02})
+        return fake_rows(planned, {"Gaussian": 0.02})
 
     monkeypatch.setattr("experiments.study.run_trials", fake)
     arguments = ["study", "shift", "--tuned", "2", "--graphs", "3", "--output", str(tmp_path)]
@@ -187,6 +215,6 @@ def test_command_reports_wins_and_losses(monkeypatch, tmp_path, unpainted):
     assert (tmp_path / "shift.png").exists()
     report = (tmp_path / "report.md").read_text()
     assert "Made by `wdro study shift --tuned 2 --graphs 3`." in report
-    assert "**+2.00 ± " in report
+    assert "**+0.020 ± " in report
     table = pd.read_csv(tmp_path / "comparisons.csv")
-    assert set(table["model"]) == set(MODELS[1:])
+    assert set(table["model"]) == set(MODELS) - {SAA}

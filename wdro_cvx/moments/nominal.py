@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wdro_cvx.errors import DataError
+from wdro_cvx.moments.robust import robust_table
 from wdro_cvx.summation import exact_levels, gram, mean_of, roundings, triangular
 from wdro_cvx.validation import Array, covariance_matrix, finite_array, ordinary_size
 
@@ -87,7 +88,9 @@ class Nominal:
             object.__setattr__(self, "count", len(self.table))
 
     @classmethod
-    def from_samples(cls, samples: ArrayLike, weights: ArrayLike | None = None) -> Nominal:
+    def from_samples(
+        cls, samples: ArrayLike, weights: ArrayLike | None = None, moment: str = "sample"
+    ) -> Nominal:
         """Build from a table with one signal per row and one vertex per column.
 
         Parameters
@@ -96,16 +99,23 @@ class Nominal:
         weights : array (N,), optional
             The weight of every signal, in any unit. With unequal weights the sets that reweight
             samples cannot be used, because they start from equal weights.
+        moment : {"sample", "sign", "kendall", "trimmed"}
+            A second moment that resists outliers (:func:`wdro_cvx.moments.robust.robust_table`).
+            It replaces the table, and certificates refer to the table as stored.
 
         Raises
         ------
         DataError
             If the table has other than two axes, fewer than two columns, or values that are not
-            finite.
+            finite; if there is no such moment, or if it is asked for together with weights.
         """
         table = finite_array("samples", samples, 2)
         _check_vertices("samples", table.shape[1])
         ordinary_size("samples", table)
+        if moment != "sample":
+            if weights is not None:
+                raise DataError(f"moment={moment!r} takes no weights; repeat the rows instead.")
+            table = robust_table(table, moment)
         table -= exact_levels(table)[:, np.newaxis]
         counts = None if weights is None else checked_weights(weights, len(table))
         if counts is None or np.ptp(counts) == 0.0:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from experiments.figures.learning import GENERAL, SAA, SIMILARITY, Condition
 from experiments.figures.statements import Choice
 from experiments.studies.explain.settings import Setting, Stack, chosen
-from experiments.studies.explain.trial import MODELS, NOISES, SIZES, THRESHOLDS
+from experiments.studies.explain.trial import MODELS, NOISES, SIZES
 from wdro_cvx.validation import Array
 
 #: Metric of a statement → metric of a trial, which compares learned graphs at their own scale.
-_FAIR = {"mcc": f"mcc {THRESHOLDS[0]:g}", "dog": "shape", "nmi": "nmi"}
+_FAIR = {"mcc": "mcc", "dog": "shape", "nmi": "nmi"}
 _SIGN = {"mcc": 1.0, "dog": -1.0, "nmi": 1.0}
+_REDRAWS = 50
 #: Trials by kind of graph, at one scale.
 ByKind = Mapping[str, Stack]
 
@@ -48,8 +49,7 @@ class Fitted(OnStacks):
 
     def curve(self, model: str, n: int, metric: str) -> tuple[Sequence[float], Array]:
         """Return radii and scores at the fitted eta."""
-        stored = f"mcc {self.setting.threshold:g}" if metric == "mcc" else metric
-        found = self.stacks[SIMILARITY].at(Condition(n), model, stored, self.setting.eta)
+        found = self.stacks[SIMILARITY].at(Condition(n), model, metric, self.setting.eta)
         return MODELS[model].radii, found
 
 
@@ -72,6 +72,14 @@ class Tuned(OnStacks):
         before = candidates(self.training[kind], condition, model, name).mean(axis=0)
         signed = np.where(np.isnan(fresh[0]), -np.inf, _SIGN[metric] * before)
         return np.asarray(fresh[:, int(signed.argmax())])
+
+    def redrawn(self) -> list[Choice]:
+        """Return the same choice made on resampled training graphs."""
+        rng = np.random.default_rng(0)
+        return [
+            replace(self, training={kind: s.resampled(rng) for kind, s in self.training.items()})
+            for _ in range(_REDRAWS)
+        ]
 
     def by_norm(self, condition: Condition, model: str) -> Array:
         """Return MCC at the radius that was best on the training graphs, at one eta."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from experiments.figures.learning import BLOCKS, PRINTED, SIMILARITY, Condition
 from experiments.measuring.store import Row
-from experiments.studies.explain.trial import CAPS, ETAS, MODELS, SCALES, THRESHOLDS, stored
+from experiments.studies.explain.trial import CAPS, ETAS, MODELS, SCALES, stored
 from wdro_cvx.validation import Array
 
 Draw = NDArray[np.intp] | slice
@@ -36,6 +37,10 @@ class Stack:
     def at(self, condition: Condition, model: str, metric: str, eta: float) -> Array:
         """Return an array of graphs by radii at one eta."""
         return self.of(condition, model, metric)[:, ETAS.index(eta)]
+
+    def resampled(self, rng: np.random.Generator) -> Stack:
+        """Return a bootstrap sample of the graphs."""
+        return Stack([self.rows[place] for place in rng.integers(self.graphs, size=self.graphs)])
 
     @property
     def graphs(self) -> int:
@@ -63,8 +68,6 @@ class Setting:
     eta : float
     cap : float
         The largest candidate for ε, the same for all norms.
-    threshold : float
-        Edges with less weight count as absent.
     per : str
         Whether ε is chosen once for all trials (``setting``) or for each ``trial``.
     tuned : str
@@ -74,7 +77,6 @@ class Setting:
     scale: str
     eta: float
     cap: float
-    threshold: float
     per: str
     tuned: str
 
@@ -83,9 +85,8 @@ class Setting:
         reach = "each norm at its own scale" if np.isinf(self.cap) else f"up to {self.cap:g}"
         truth = "scaled to Tr L = d" if self.scale == "scaled" else "with raw weights"
         return (
-            f"η = {self.eta:g}, true graphs {truth}, candidates for ε {reach}, edges from "
-            f"{self.threshold:g}, ε chosen for each {self.per}, Table 3 tuned by "
-            f"{self.tuned.upper()}"
+            f"η = {self.eta:g}, true graphs {truth}, candidates for ε {reach}, ε chosen for each "
+            f"{self.per}, Table 3 tuned by {self.tuned.upper()}"
         )
 
 
@@ -108,7 +109,7 @@ class Fit:
 
 def all_settings() -> list[Setting]:
     """Return every combination of values."""
-    choices = (SCALES, ETAS, CAPS, THRESHOLDS, ("setting", "trial"), ("mcc", "nmi"))
+    choices = (SCALES, ETAS, CAPS, ("setting", "trial"), ("mcc", "nmi"))
     return [Setting(*values) for values in itertools.product(*choices)]
 
 
@@ -131,8 +132,9 @@ def _tuned_and_scored(
 ) -> tuple[Array, Array]:
     """Return the tuning metric and the scored one, both as arrays of graphs by allowed radii."""
     allowed = np.array(MODELS[stored(model)].radii) <= setting.cap
-    names = (f"mcc {setting.threshold:g}" if name == "mcc" else name for name in (tuned, score))
-    tune, found = (stack.at(condition, model, name, setting.eta)[:, allowed] for name in names)
+    tune, found = (
+        stack.at(condition, model, name, setting.eta)[:, allowed] for name in (tuned, score)
+    )
     return tune, found
 
 
@@ -146,16 +148,13 @@ def search(stacks: Stacks, rng: np.random.Generator) -> list[Fit]:
     second: dict[Setting, Array] = {}
     settings = all_settings()
     for setting in settings:
-        one, two = replace(setting, tuned="mcc"), setting
-        if setting.tuned == "nmi":  # then Table 3 does not depend on the threshold
-            two = replace(setting, threshold=THRESHOLDS[0])
+        one = replace(setting, tuned="mcc")  # Table 2 does not depend on the tuning of Table 3
         if one not in first:
             stack = stacks[SIMILARITY, setting.scale]
             first[one] = _squares(stack, one, SIMILARITY, "mcc", "mcc", draws[SIMILARITY])
-        if two not in second:
-            stack = stacks[BLOCKS, setting.scale]
-            second[two] = _squares(stack, two, BLOCKS, "nmi", two.tuned, draws[BLOCKS])
-        first[setting], second[setting] = first[one], second[two]
+        stack = stacks[BLOCKS, setting.scale]
+        second[setting] = _squares(stack, setting, BLOCKS, "nmi", setting.tuned, draws[BLOCKS])
+        first[setting] = first[one]
     weights = [len(PRINTED[kind]) for kind in (SIMILARITY, BLOCKS)]
     both = {
         s: np.sqrt(np.average([first[s], second[s]], axis=0, weights=weights)) for s in settings
@@ -172,6 +171,12 @@ def search(stacks: Stacks, rng: np.random.Generator) -> list[Fit]:
             )
         )  # fmt: skip
     return sorted(fits, key=lambda fit: fit.both)
+
+
+def identified(settings: Sequence[Setting]) -> dict[str, list[Any]]:
+    """Return, for every value that the paper leaves open, what settings have for it."""
+    names = [option.name for option in fields(Setting)]
+    return {name: sorted({getattr(setting, name) for setting in settings}) for name in names}
 
 
 def _squares(

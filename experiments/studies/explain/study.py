@@ -16,6 +16,7 @@ from experiments.figures.statements import (
     HOLDS,
     OPEN,
     SAME,
+    SIGNIFICANT,
     Check,
     Choice,
     Finding,
@@ -27,20 +28,25 @@ from experiments.measuring.store import Row
 from experiments.measuring.text import markdown_table
 from experiments.studies.explain.choices import Blind, Fitted, Tuned
 from experiments.studies.explain.drawing import draw
-from experiments.studies.explain.settings import Fit, Setting, Stack, Stacks, search
+from experiments.studies.explain.settings import Fit, Setting, Stack, Stacks, identified, search
 from experiments.studies.explain.trial import (
     CAPS,
     ETAS,
     RADII,
     SCALES,
-    THRESHOLDS,
     Job,
     run_job,
 )
 from experiments.study import Report, Run, Study, unsolved_failure
 
 KINDS = (SIMILARITY, BLOCKS)
+#: The name of the paper's way of choosing, and the verdict if settings disagree.
+PAPER, DEPENDS = "settings that fit", "depends"
 _SHOWN = 12
+_OPEN_VALUES = {
+    "scale": "scale of the true graphs", "eta": "η", "cap": "largest candidate for ε",
+    "per": "ε chosen for each", "tuned": "Table 3 tuned by",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -51,20 +57,18 @@ class Explained:
     ----------
     fits : sequence of Fit
         Every setting, the best first.
-    setting : Setting
-        Among the settings as good as the best, the one at which most statements hold.
-    as_good : int
-        The number of settings as good as the best, within one standard error.
+    tied : sequence of Setting
+        Settings that the tables do not tell from the best, by two standard errors.
     held : mapping
         By setting, the names of the statements that hold on the graphs of the search.
     choices : sequence of Choice
+        Ways to choose that treat all models alike.
     verdicts : mapping
-        What was found of every statement, under every choice.
+        What was found of every statement: at the tied settings, and under every choice.
     """
 
     fits: Sequence[Fit]
-    setting: Setting
-    as_good: int
+    tied: Sequence[Setting]
     held: Mapping[Setting, set[str]]
     choices: Sequence[Choice]
     verdicts: Mapping[Check, Sequence[Finding]]
@@ -72,40 +76,55 @@ class Explained:
 
 def answer(run: Run, options: argparse.Namespace) -> Report:
     """Fit the settings, then test every statement under three ways of choosing."""
-    jobs = _jobs(SCALES, range(options.search), options.seed, ETAS, ETAS, blind=False)
+    jobs = _jobs(SCALES, range(options.search), options.seed, ETAS, blind=False)
     training = _stacks(run, jobs)
     fits = search(training, np.random.default_rng(options.seed))
-    near = [fit for fit in fits if fit.behind <= fit.doubt]
+    tied = [fit.setting for fit in fits if fit.behind <= SIGNIFICANT * fit.doubt]
     held = {fit.setting: _held(training, fit.setting) for fit in fits}
-    setting = max(near, key=lambda fit: len(held[fit.setting])).setting
-    # The fitted eta, and every second eta from the largest: a factor of two to three apart.
-    etas = tuple(sorted({setting.eta, *ETAS[::-2]}))
+    open_values = identified(tied)
     graphs = range(options.search, options.search + options.graphs)
-    jobs = _jobs((setting.scale,), graphs, options.seed, etas, (setting.eta,), blind=True)
+    norm_etas = tuple(open_values["eta"])
+    jobs = _jobs(open_values["scale"], graphs, options.seed, norm_etas, blind=True)
     stacks = _stacks(run, jobs)
+    best = fits[0].setting
     fresh, before = (
-        {kind: group[kind, setting.scale] for kind in KINDS} for group in (stacks, training)
+        {kind: group[kind, best.scale] for kind in KINDS} for group in (stacks, training)
     )
-    fitted = Fitted(fresh, setting)
-    choices = [fitted, Tuned(before, fresh, setting.eta), Blind(fresh)]
-    verdicts = {check: [check.on(choice) for choice in choices] for check in checks()}
-    result = Explained(fits, setting, len(near), held, choices, verdicts)
+    paper = [
+        Fitted({kind: stacks[kind, setting.scale] for kind in KINDS}, setting) for setting in tied
+    ]
+    choices = [Tuned(before, fresh, best.eta), Blind(fresh)]
+    verdicts = {
+        check: [at_all([check.on(way) for way in paper]), *(check.on(way) for way in choices)]
+        for check in checks()
+    }
+    result = Explained(fits, tied, held, choices, verdicts)
     unsolved = sum(stack.unsolved for stack in [*training.values(), *stacks.values()])
     settings = pd.DataFrame([asdict(fit.setting) | asdict(fit) for fit in fits])
+    names = [PAPER, *(choice.name for choice in choices)]
     lines = [
-        {"place": check.place, "statement": check.text, "choice": choice.name, **asdict(found)}
+        {"place": check.place, "statement": check.text, "choice": name,
+         "verdict": found.verdict, "evidence": found.evidence}
         for check, row in verdicts.items()
-        for choice, found in zip(choices, row, strict=True)
+        for name, found in zip(names, row, strict=True)
     ]  # fmt: skip
     return Report(
         "The paper's experiments, explained",
         [f"{unsolved} answers were not certified to a gap of 1e-6.",
          *describe(result, options.search, options.graphs)],
         tables={"settings": settings.drop(columns="setting"), "verdicts": pd.DataFrame(lines)},
-        figures={"explain": draw(fits, fitted)},
-        summary=f"fitted: {setting}",
+        figures={"explain": draw(fits, paper[0])},
+        summary=f"{len(tied)} of {len(fits)} settings fit; the closest: {best}",
         failure=unsolved_failure(unsolved),
     )  # fmt: skip
+
+
+def at_all(findings: Sequence[Finding]) -> Finding:
+    """Return what holds at every one of several settings."""
+    counts = Counter(finding.verdict for finding in findings)
+    shared = next(iter(counts)) if len(counts) == 1 else DEPENDS
+    words = ", ".join(f"{word} at {count}" for word, count in counts.most_common())
+    return Finding(shared, f"{words}; at the closest: {findings[0].evidence}")
 
 
 STUDY = Study("explain", Source(("experiments.studies.explain.trial",)), answer)
@@ -115,12 +134,11 @@ def _jobs(
     scales: Sequence[str],
     trials: range,
     seed: int,
-    etas: tuple[float, ...],
     norm_etas: tuple[float, ...],
     blind: bool,
 ) -> list[Job]:
     return [
-        Job(kind, trial, seed, scale, etas, norm_etas, blind)
+        Job(kind, trial, seed, scale, norm_etas, blind)
         for trial in trials
         for kind in KINDS
         for scale in scales
@@ -142,31 +160,31 @@ def _held(training: Stacks, setting: Setting) -> set[str]:
 
 def describe(result: Explained, searched: int, graphs: int) -> list[str]:
     """Return the paragraphs and tables of the report."""
-    fitted, tuned, blind = (choice.name for choice in result.choices)
+    tuned, blind = (choice.name for choice in result.choices)
     never = [
         check.name
         for check, row in result.verdicts.items()
         if all(found.verdict != HOLDS for found in row)
     ]
     caps = ", ".join("none" if cap == CAPS[-1] else f"{cap:g}" for cap in CAPS)
+    tied = len(result.tied)
     return [
-        "## What the paper leaves open",
+        "## What the tables identify",
         "The paper gives no eta, no candidates for ε and no scale of its graphs. "
         f"{len(result.fits)} settings were compared with all values of Tables 2 and 3 on "
         f"{searched} graphs of each kind: η in {_list(ETAS)}; true graphs {' or '.join(SCALES)}; "
         f"one list of candidates for ε ({_list(RADII)}) for all norms, capped at {caps} (none: "
-        f"small norms have larger candidates too); edges from {_list(THRESHOLDS)}; ε chosen once "
-        "for a setting or for every trial; Table 3 tuned by MCC or NMI. Numbers are root mean "
-        "square differences from the printed values; errors are standard errors over resampled "
-        "graphs.",
+        "small norms have larger candidates too); ε chosen once for a setting or for every trial; "
+        "Table 3 tuned by MCC or NMI. Edges count from 1e-4, as the paper states. Numbers are root "
+        "mean square differences from the printed values; errors are standard errors over "
+        "resampled graphs.",
         _fits(result.fits[:_SHOWN]),
-        f"{result.as_good} settings are as close as the closest, within one standard error. Among "
-        "them, most statements hold at",
-        f"> {result.setting}",
-        f"The closest of all is {result.fits[0].setting}.",
+        f"**{tied} settings fit as well as the closest**, within two standard errors. The tables "
+        "do not tell them apart. They leave open:",
+        _identified(result),
         "![fit](explain.png)",
         "*Left and right*: MCC of similarity graphs (d = 20) and NMI of block models (d = 45) at "
-        f"the fitted setting, means over {graphs} fresh graphs with bands of one standard error; "
+        f"the closest setting, means over {graphs} fresh graphs with bands of one standard error; "
         "dotted, the printed values. *Middle*: distance from Table 2 against the largest "
         f"candidate, one curve for each η ({searched} graphs).",
         "## Which settings explain which statement",
@@ -175,18 +193,30 @@ def describe(result: Explained, searched: int, graphs: int) -> list[str]:
         "closest of these settings is from the tables.",
         _explanations(result),
         "## Every statement, three ways of choosing",
-        f"On {graphs} fresh graphs of each kind. *{fitted}*: as the paper may have done it, ε by "
-        f"the truth of the graphs that are scored, one eta for all. *{tuned}*: eta and ε of every "
-        f"model by the metric that is scored, on the {searched} graphs of the search. SAA's "
-        "candidates include the graphs of p = 2, which are SAA's with larger etas; norms are "
-        f"compared at the fitted eta. *{blind}*: eta and ε for every graph by how well neighbours "
-        "predict held-out signals of a vertex. Differences are paired and positive in favour of "
-        "the statement; ± is a standard error over graphs. *holds* and *fails* are by two standard "
-        f"errors, otherwise *{OPEN}*; *{SAME}* means the same model; – was not tried or does not "
-        f"apply. {_tally(result)}",
-        verdict_table([fitted, tuned, blind], result.verdicts),
+        f"On {graphs} fresh graphs of each kind. *{PAPER}*: as the paper may have done it, ε by "
+        f"the truth of the graphs that are scored and one eta for all, at each of the {tied} "
+        f"settings; *{DEPENDS}* means that they disagree. *{tuned}*: eta and ε of every model by "
+        f"the metric that is scored, on the {searched} graphs of the search. *{blind}*: eta and ε "
+        "for every graph by how well neighbours predict held-out signals of a vertex. All models "
+        "have the same etas, and radius 0 is among the candidates of every ball. SAA's candidates "
+        "include the graphs of p = 2, which are SAA's with larger etas; norms are compared at the "
+        "eta of the closest setting. Differences are paired and positive in favour of the "
+        "statement; ± is a standard error over graphs, and includes those for tuning. *holds* and "
+        f"*fails* are by two standard errors, otherwise *{OPEN}*; *{SAME}* means the same model; – "
+        f"was not tried or does not apply. {_tally(result)}",
+        verdict_table([PAPER, tuned, blind], result.verdicts),
         f"Under none of the three: {'; '.join(never) or 'nothing'}.",
     ]
+
+
+def _identified(result: Explained) -> str:
+    every = identified([fit.setting for fit in result.fits])
+    rows = [
+        [_OPEN_VALUES[name], ", ".join(map(str, values)),
+         "yes" if len(values) == 1 else "no" if len(values) == len(every[name]) else "in part"]
+        for name, values in identified(result.tied).items()
+    ]  # fmt: skip
+    return markdown_table(["", "values among the settings that fit", "identified"], rows)
 
 
 def _fits(fits: Sequence[Fit]) -> str:
@@ -209,11 +239,11 @@ def _explanations(result: Explained) -> str:
 
 def _tally(result: Explained) -> str:
     parts = []
-    columns = zip(*result.verdicts.values(), strict=True)
-    for choice, column in zip(result.choices, columns, strict=True):
+    names = [PAPER, *(choice.name for choice in result.choices)]
+    for name, column in zip(names, zip(*result.verdicts.values(), strict=True), strict=True):
         counts = Counter(found.verdict for found in column)
-        numbers = ", ".join(f"{counts[word]} {word}" for word in (HOLDS, OPEN, FAILS))
-        parts.append(f"{choice.name}: {numbers}")
+        numbers = ", ".join(f"{counts[word]} {word}" for word in (HOLDS, OPEN, FAILS, DEPENDS))
+        parts.append(f"{name}: {numbers}")
     return "; ".join(parts) + "."
 
 

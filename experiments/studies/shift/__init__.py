@@ -1,4 +1,6 @@
-"""``wdro study shift``: tune all models alike and test under shifts whether robustness pays.
+"""``wdro study shift``: test whether balls pay, and which second moment stands which trouble.
 
-trial.py learns and tests one graph, tuning.py chooses and compares, study.py reports.
+trouble.py spoils training signals, risks.py tests a graph, trial.py learns one table with every
+candidate, tuning.py chooses and compares, study.py reports. docs/experiments.md fixes question,
+settings and decision before the run.
 """

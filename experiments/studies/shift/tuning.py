@@ -1,4 +1,8 @@
-"""Choose candidates on some graphs and compare the models on fresh graphs by paired differences."""
+"""Choose candidates, compare the models on fresh graphs, and bootstrap the uncertainty.
+
+The bootstrap draws the graphs anew on which candidates are chosen as well as those on which they
+are scored, so a standard error includes the luck of the choice.
+"""
 
 from __future__ import annotations
 
@@ -8,76 +12,101 @@ import numpy as np
 import pandas as pd
 
 from experiments.measuring.store import Row
-from experiments.studies.shift.trial import (
-    CLEAN,
-    MODELS,
-    NO_SHIFT,
-    SAA,
-    SHIFTS,
-    ShiftTask,
-    conditions,
-)
+from experiments.studies.shift.risks import METRICS, OWN
+from experiments.studies.shift.trial import MODELS, SAA, ShiftTask, conditions
+from experiments.studies.shift.trouble import CLEAN
 from wdro_cvx.validation import Array
 
-#: Scale, sample size and training signals.
-Key = tuple[str, int, str]
-#: The rows of graphs, in order, by condition.
-Rows = Mapping[Key, Sequence[Row]]
-UNAWARE, AWARE = "tuned without the shift", "tuned with the shift"
-METRICS = (*(f"regret, {shift}" for shift in SHIFTS), "mcc", "dog", "dog, drift")
-_SIGNIFICANT = 2.0
+#: The rows of graphs, in order, by sample size and training signals.
+Rows = Mapping[tuple[int, str], Sequence[Row]]
+#: Ways to choose: on other graphs with clean training signals and no shift; on other graphs under
+#: the condition itself; for every table from its own held-out signals.
+UNAWARE, AWARE, BLIND = "unaware", "aware", "from the table"
+#: Standard errors beyond which a difference counts; there are hundreds of comparisons.
+SIGNIFICANT = 3.0
+_RESAMPLES = 500
+_COLUMNS = ["n", "training", "metric", "choice", "model", "baseline", "gain", "error", "verdict",
+            "own objective"]  # fmt: skip
 
 
 def collect(tasks: Sequence[ShiftTask], rows: Sequence[Row]) -> Rows:
     """Return the rows by condition."""
-    found: dict[Key, list[Row]] = {key: [] for key in conditions()}
+    found: dict[tuple[int, str], list[Row]] = {key: [] for key in conditions()}
     for task, row in zip(tasks, rows, strict=True):
-        found[task.scale, task.n, task.training].append(row)
+        found[task.n, task.training].append(row)
     return found
 
 
-def compare(tuning: Rows, fresh: Rows) -> pd.DataFrame:
-    """Compare every model with SAA under every condition, by every metric, tuned both ways.
+def compare(tuning: Rows, fresh: Rows, seed: int) -> pd.DataFrame:
+    """Compare every model with SAA under every condition, by every metric and way to choose.
 
     Returns
     -------
     table
-        ``score`` and ``baseline`` are the means of the model and of SAA over the graphs. ``gain``
-        is the mean paired difference, positive if the model is better, and ``error`` its standard
-        error. ``verdict`` is ``even`` if the gain is within two standard errors of zero.
+        ``baseline`` is SAA's mean. ``gain`` is the mean paired difference, positive if the model is
+        better, and ``error`` its bootstrapped standard error. ``verdict`` is ``even`` if the gain
+        is within three standard errors of zero. ``own objective`` marks a risk that this model
+        minimises by definition.
     """
+    rng = np.random.default_rng(seed)
+    before, after = (len(next(iter(rows.values()))) for rows in (tuning, fresh))
+    draws = _draws(before, rng), _draws(after, rng)
     lines = []
     for key in conditions():
         for metric in METRICS:
-            for how in (UNAWARE, AWARE):
-                scores = {m: chosen(tuning, fresh, key, m, metric, how) for m in MODELS}
-                for model in MODELS[1:]:
-                    gains = scores[model] - scores[SAA]
-                    gain, error = gains.mean(), gains.std(ddof=1) / np.sqrt(gains.size)
-                    signed = "wins" if gain > 0 else "loses"
-                    verdict = signed if abs(gain) > _SIGNIFICANT * error else "even"
-                    means = (abs(scores[name].mean()) for name in (model, SAA))
-                    lines.append([*key, metric, how, model, *means, gain, error, verdict])
-    columns = ["scale", "n", "training", "metric", "tuning", "model", "score", "baseline", "gain",
-               "error", "verdict"]  # fmt: skip
-    return pd.DataFrame(lines, columns=columns)
+            for how in (UNAWARE, AWARE, BLIND):
+                scores = {
+                    name: chosen(tuning, fresh, key, name, metric, how, draws)
+                    for name in MODELS
+                    if how != BLIND or "blind" in fresh[key][0]["scores"][name]
+                }
+                for name in list(scores)[1:]:
+                    gains = scores[name] - scores[SAA]
+                    gain, error = float(gains[0]), float(gains[1:].std(ddof=1))
+                    own = OWN.get(metric, "none") == MODELS[name].ball
+                    verdict = _verdict(gain, error)
+                    base = float(scores[SAA][0])
+                    lines.append([*key, metric, how, name, base, gain, error, verdict, own])
+    return pd.DataFrame(lines, columns=_COLUMNS)
 
 
-def chosen(tuning: Rows, fresh: Rows, key: Key, model: str, metric: str, how: str) -> Array:
-    """Return the scores of the fresh graphs at the candidate that was best on the tuning graphs.
+def chosen(
+    tuning: Rows,
+    fresh: Rows,
+    key: tuple[int, str],
+    name: str,
+    metric: str,
+    how: str,
+    draws: tuple[Array, Array],
+) -> Array:
+    """Return the mean score of the chosen candidates: of all graphs, and of every resample.
 
-    Tuning without the shift uses equally many clean signals, and the same metric under the true
-    distribution.
+    Candidates are chosen by the metric that is scored; unaware of a shift, by the risk without it.
     """
-    before, by = key, metric
+    scores = _scores(fresh[key], name, metric)
+    if how == BLIND:  # one candidate per table
+        best = _scores(fresh[key], name, "blind").argmax(axis=1)
+        return np.asarray(draws[1] @ scores[np.arange(len(scores)), best])
+    other, by = key, metric
     if how == UNAWARE:
-        before = (key[0], key[1], CLEAN)
-        by = f"regret, {NO_SHIFT}" if metric.startswith("regret") else metric.split(",")[0]
-    best = int(_scores(tuning[before], model, by).mean(axis=0).argmax())
-    return _scores(fresh[key], model, metric)[:, best]
+        other = (key[0], CLEAN)
+        by = "risk, none" if metric.startswith("risk") else metric
+    best = (draws[0] @ _scores(tuning[other], name, by)).argmax(axis=1)
+    return np.asarray((draws[1] @ scores)[np.arange(len(best)), best])
 
 
-def _scores(rows: Sequence[Row], model: str, metric: str) -> Array:
-    """Return an array of graphs by candidates; larger is better."""
-    found = np.array([row["scores"][model][metric] for row in rows])
-    return found if metric == "mcc" else -found
+def _draws(count: int, rng: np.random.Generator) -> Array:
+    """Return weights of graphs: equal ones first, then those of resamples."""
+    resampled = rng.multinomial(count, np.full(count, 1.0 / count), size=_RESAMPLES)
+    return np.vstack([np.ones(count), resampled]) / count
+
+
+def _scores(rows: Sequence[Row], name: str, metric: str) -> Array:
+    """Return an array of graphs by candidates."""
+    return np.array([row["scores"][name][metric] for row in rows])
+
+
+def _verdict(gain: float, error: float) -> str:
+    if abs(gain) <= SIGNIFICANT * error:
+        return "even"
+    return "wins" if gain > 0.0 else "loses"

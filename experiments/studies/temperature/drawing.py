@@ -1,4 +1,4 @@
-"""Draw maps of learned graphs, the bearings of their edges, and a picture of the method."""
+"""Draw maps of learned graphs, and the bearings of their edges."""
 
 from __future__ import annotations
 
@@ -9,20 +9,15 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from experiments.drawing.graphs import community_colour, draw_edges, frame_map, match_labels
+from experiments.drawing.communities import communities
+from experiments.drawing.graphs import draw_edges, frame_map, match_labels
 from experiments.drawing.outlines import nearby_outlines
-from experiments.drawing.style import COLOURS, GREY, PAGE, label_line
+from experiments.drawing.style import COLOURS, PAGE
 from experiments.learn.places import Places
 from experiments.studies.temperature.reading import Reading, matched_bearings, measure_edges
-from wdro_cvx import Discrete, WassersteinBall
+from solvers import RobustGraph
+from wdro_cvx.examples import state_places
 from wdro_cvx.validation import Array
-
-_SHOWN = ("Florida", "Georgia", "Montana")
-_INK = "#333333"  # not the colour of a community
-_MONTHS = 24
-#: The neighbours in the picture of the ball; its radius is enlarged to make moves visible.
-_PAIR = ("Georgia", "South Carolina")
-_WIDER = 10
 
 
 def draw_maps(readings: Sequence[Reading]) -> Figure:
@@ -82,56 +77,14 @@ def draw_directions(readings: Sequence[Reading], rows: int) -> Figure:
     return figure
 
 
-def draw_story(reading: Reading) -> Figure:
-    """Draw signals, their worst case for the learned graph, and the graph."""
-    figure, (data, ball, graph) = plt.subplots(
-        1, 3, figsize=(PAGE, 2.2), layout="constrained", width_ratios=(1.0, 0.9, 1.7)
-    )
-    _data(data, reading)
-    _ball(ball, reading)
-    _draw_map(graph, reading, reading.communities)
-    graph.set(title="3  the graph with the least worst case", xlabel="", ylabel="")
-    graph.set_xticks([])
-    graph.set_yticks([])
+def draw_anomalies(graph: RobustGraph) -> Figure:
+    """Draw the graph of the states' anomalies, which was learned without their places."""
+    places = state_places().loc[list(graph.feature_names_in_)]
+    points = places[["lon", "lat"]].to_numpy(float)
+    adjacency = np.where(graph.support_, graph.adjacency_, 0.0)
+    outlines = nearby_outlines(points[:, 1], points[:, 0])
+    figure, axes = plt.subplots(figsize=(PAGE, 4.4), layout="constrained")
+    frame_map(axes, np.vstack([points, *outlines]), outlines)
+    draw_edges(axes, adjacency, communities(adjacency), points)
+    axes.set_axis_off()
     return figure
-
-
-def _data(axes: Axes, reading: Reading) -> None:
-    """Draw signals in the colours of their communities; isolated vertices are dashed."""
-    table, months = reading.stations.table, np.arange(_MONTHS)
-    for name in _SHOWN:
-        vertex = table.names.index(name)
-        signal, alone = table.signals[-_MONTHS:, vertex], bool(reading.alone[vertex])
-        colour = _INK if alone else community_colour(reading.communities[vertex])
-        axes.plot(months, signal, "--" if alone else "-", color=colour, linewidth=1.0)
-        label_line(axes, float(months[-1]), float(signal[-1]), name, colour)
-    axes.set(title="1  signals", xlabel="month", ylabel="temperature (°F)", xlim=(0, 1.7 * _MONTHS))
-    axes.set_xticks([0, 12, 24])
-
-
-def _ball(axes: Axes, reading: Reading) -> None:
-    table = reading.stations.table
-    nominal = reading.graph.problem.nominal
-    signals = nominal.samples  # centred over the vertices
-    assert signals is not None
-    ball = WassersteinBall(_WIDER * reading.graph.radius)
-    worst = ball.worst_case(nominal, reading.graph.laplacian)
-    moved = worst.distribution
-    assert isinstance(moved, Discrete)
-    columns = [table.names.index(name) for name in _PAIR]
-    start, end = signals[:, columns], moved.points[: len(signals), columns]
-    _moves(axes, start, end)
-    axes.set(
-        title=f"2  a ball around them (× {_WIDER})", xlabel=f"{_PAIR[0]} (scaled)",
-        ylabel=f"{_PAIR[1]} (scaled)",
-    )  # fmt: skip
-
-
-def _moves(axes: Axes, start: Array, end: Array) -> None:
-    for a, b in zip(start, end, strict=True):
-        axes.plot(*zip(a, b, strict=True), color=GREY, linewidth=0.5, zorder=1)
-    axes.scatter(
-        start[:, 0], start[:, 1], s=7, color=GREY, label="observed", zorder=2, linewidths=0
-    )
-    axes.scatter(end[:, 0], end[:, 1], s=7, color=_INK, label="worst case", zorder=2, linewidths=0)
-    axes.legend(loc="upper left", handletextpad=0.1, borderpad=0.0)

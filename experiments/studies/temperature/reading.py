@@ -8,7 +8,7 @@ the coordinates, which ignore temperatures.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,11 +75,15 @@ class Bands:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """A learned graph and the measurements that test what the paper reads from its map."""
+    """A learned graph and the measurements that test what the paper reads from its map.
+
+    ``shared`` is the number of its edges that the graph with radius 0 has as well.
+    """
 
     title: str
     graph: LearnedGraph
     stations: Stations
+    shared: int
     latitude: Permutation
     bearing: Permutation
     bands: Bands
@@ -98,9 +102,11 @@ class Reading:
 def read_graph(title: str, stations: Stations, options: LearnOptions, seed: int) -> Reading:
     """Learn a graph and measure it."""
     graph, places = learn_graph(stations.table, options), stations.places
+    average = learn_graph(stations.table, replace(options, radius=0.0))
+    both = (graph.adjacency > 0.0) & (average.adjacency > 0.0)
     rng = np.random.default_rng(seed)
     return Reading(
-        title, graph, stations,
+        title, graph, stations, int(np.count_nonzero(both)) // 2,
         shuffled_vertices(graph.adjacency, places, rng),
         matched_by_length(graph.adjacency, places, rng),
         measure_bands(graph.adjacency, places),

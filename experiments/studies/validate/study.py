@@ -13,22 +13,29 @@ import pandas as pd
 from experiments.measuring.digest import Source
 from experiments.measuring.store import Row
 from experiments.measuring.text import markdown_table
-from experiments.studies.validate.sources import NETWORKS, load_source
+from experiments.studies.validate.methods import METHODS
+from experiments.studies.validate.sources import GIVEN, NETWORKS, load_source
 from experiments.studies.validate.trials import (
     BATCH,
-    RULES,
+    DRAWS,
     cover,
     coverage_tasks,
     learn_by_method,
-    learn_by_rule,
     method_tasks,
-    rule_tasks,
 )
 from experiments.study import Report, Run, Study
 
+OURS = next(iter(METHODS))
+_SIGNIFICANT = 2.0
+_TITLES = {
+    "mcc": "MCC of the edges that a method draws",
+    "f1": "F1 of these edges",
+    "edges": "Number of these edges",
+    "f1_equal": "F1 of as many pairs from the top of the ranking as there are true edges",
+    "average_precision": "Average precision of the ranking",
+}
 _PARTS: dict[str, tuple[Callable[[], list[Any]], Callable[[Any], Row]]] = {
     "methods": (method_tasks, learn_by_method),
-    "rules": (rule_tasks, learn_by_rule),
     "coverage": (coverage_tasks, cover),
 }
 
@@ -64,7 +71,7 @@ def _read(output: Path) -> dict[str, pd.DataFrame]:
 
 def describe(tables: dict[str, pd.DataFrame]) -> list[str]:
     """Return the paragraphs and tables of the parts that were run."""
-    describers = {"methods": _methods, "rules": _rules, "coverage": _coverage}
+    describers = {"methods": _methods, "coverage": _coverage}
     parts = ["docs/validation.md explains this report."]
     return parts + [
         text for name in describers if name in tables for text in describers[name](tables[name])
@@ -72,57 +79,56 @@ def describe(tables: dict[str, pd.DataFrame]) -> list[str]:
 
 
 def _methods(rows: pd.DataFrame) -> list[str]:
-    parts = ["## Methods"]
     sources = list(dict.fromkeys(rows["source"]))
     first = rows.drop_duplicates("source").set_index("source")
     header = ["", *(f"{s} ({first.loc[s, 'd']} × {first.loc[s, 'n']})" for s in sources)]
-    chance = ["chance", *(f"{first.loc[source, 'chance']:.3f}" for source in sources)]
-    for score, title in (("average_precision", "Average precision"), ("f1", "F1")):
-        lines = []
-        for method, mine in rows.groupby("method", sort=False):
-            cells = mine.set_index("source")
-            lines.append([method, *(_interval(cells.loc[source], score) for source in sources)])
-        parts += [f"### {title}, 95 % intervals over vertices",
-                  markdown_table(header, [*lines, chance])]  # fmt: skip
+    parts = [
+        "## Methods",
+        f"Means over {DRAWS} draws of every source. ± is a standard error of the difference from "
+        f"{OURS}, paired by draw; for {' and '.join(GIVEN)}, whose draws are halves of one table, "
+        "it is the deviation over the draws. Bold: ahead by more than two standard errors; italic: "
+        "behind.",
+    ]
+    for score, title in _TITLES.items():
+        lines = [
+            [method, *(_cell(rows[rows["source"] == source], method, score) for source in sources)]
+            for method in dict.fromkeys(rows["method"])
+        ]
+        if score in ("average_precision", "edges"):
+            name, column = ("chance", "chance") if score != "edges" else ("true edges", "true")
+            means = [rows[rows["source"] == source][column].mean() for source in sources]
+            lines.append([name, *(f"{x:.3f}" if score != "edges" else f"{x:.0f}" for x in means)])
+        parts += [f"### {title}", markdown_table(header, lines)]
     return parts
 
 
-def _interval(row: pd.Series, score: str) -> str:
-    if row["failure"]:
+def ahead(rows: pd.DataFrame, method: str, score: str) -> tuple[float, float, float]:
+    """Return a method's mean score at a source, its lead over ours, and the lead's error."""
+    table = rows.pivot_table(score, "trial", "method")
+    if method not in table:
+        return float("nan"), float("nan"), float("nan")
+    kept = table[[OURS, method]].dropna() if method != OURS else table[[OURS]].dropna()
+    lead = (kept[method] - kept[OURS]).to_numpy(float)
+    spread = float(lead.std(ddof=1)) if len(lead) > 1 else float("nan")
+    given = rows["source"].iloc[0] in GIVEN  # halves of one table: the delete-half jackknife
+    error = spread if given else spread / np.sqrt(len(lead))
+    return float(kept[method].mean()), float(lead.mean()), error
+
+
+def _cell(rows: pd.DataFrame, method: str, score: str) -> str:
+    failed = int((rows[rows["method"] == method]["failure"] != "").sum())
+    mean, lead, error = ahead(rows, method, score)
+    note = f" ({failed} failed)" if failed else ""
+    if not np.isfinite(mean):
         return "fails"
-    return f"{row[score]:.3f} ({row[f'{score}_low']:.2f}–{row[f'{score}_high']:.2f})"
-
-
-def rule_cells(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the average precision of every rule in every cell, averaged over random graphs."""
-    keys = ["source", "ambiguity", "eta"]
-    return rows.pivot_table("average_precision", keys, "rule", sort=False)[list(RULES)]
-
-
-def mean_ranks(cells: pd.DataFrame) -> pd.Series:
-    """Return the mean rank of every rule; 1 is best in a cell, and ties share their ranks."""
-    return cells.rank(axis=1, ascending=False).mean()
-
-
-def _rules(rows: pd.DataFrame) -> list[str]:
-    cells = rule_cells(rows)
-    best = cells.to_numpy().max(axis=1)
-    lines: list[list[object]] = []
-    for key, line, most in zip(cells.index, cells.to_numpy(), best, strict=True):
-        lines.append([*key, *(f"**{x:.3f}**" if x == most else f"{x:.3f}" for x in line)])
-    ranks = mean_ranks(cells)
-    wins = (cells.to_numpy() == best[:, np.newaxis]).sum(axis=0)
-    summary = [
-        [rule, f"{ranks[rule]:.2f}", int(win), f"{cells[rule].mean():.3f}"]
-        for rule, win in zip(RULES, wins, strict=True)
-    ]
-    return [
-        "## Rules for the radius",
-        f"Average precision in {len(cells)} cells. The rule with the smallest mean rank wins: "
-        f"**{ranks.idxmin()}**.",
-        markdown_table(["rule", "mean rank", "cells won", "mean"], summary),
-        markdown_table(["source", "set", "eta", *RULES], lines),
-    ]
+    if score == "edges":
+        return f"{mean:.0f}{note}"
+    text = f"{mean:.3f}"
+    if method != OURS:
+        text += f" ± {error:.3f}"
+        if abs(lead) > _SIGNIFICANT * error:
+            text = f"**{text}**" if lead > 0.0 else f"*{text}*"
+    return text + note
 
 
 def _coverage(rows: pd.DataFrame) -> list[str]:

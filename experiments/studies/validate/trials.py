@@ -1,8 +1,8 @@
-"""Run the trials: learn by every method, learn by every rule for the radius, measure coverage.
+"""Run the trials: learn by every method, and measure coverage.
 
-docs/validation.md fixed rules, sets and etas before the first run. Coverage counts how often the
-set with the bootstrap's radius contains the true second moment. The moment is known for signals on
-the paper's random graphs. The signals are Gaussian or have the tails of Student's t.
+docs/validation.md fixed data, methods and scores before the first run. Coverage counts how often
+the set with the bootstrap's radius contains the true second moment. The moment is known for signals
+on the paper's random graphs. The signals are Gaussian or have the tails of Student's t.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from experiments.studies.validate.methods import METHODS, SCORES, average_precision, robust, score
+from experiments.studies.validate.methods import METHODS, SCORES, score
 from experiments.studies.validate.sources import NETWORKS, RANDOM, load_source
 from solvers.selection.bootstrap import PLACE, RESAMPLES, resampled_distances
 from solvers.selection.signals import Signals
@@ -25,10 +25,7 @@ from wdro_cvx.validation import Array
 if TYPE_CHECKING:
     from experiments.measuring.store import Row
 
-RULES = ("bootstrap", "prediction", "reliability", "cv")
-_RULE_ETAS = (0.1, 0.3, 1.0)
-_RULE_SETS = ("wasserstein", "moment")
-_RULE_TRIALS = 5  # of the paper's random graphs
+DRAWS = 20  # of every source
 _VERTICES, _SIGNALS = (5, 20, 50), (10, 20, 50, 200)
 _COVERED_SETS = ("wasserstein", "moment", "mahalanobis")
 _TAILS = ("gaussian", "student-5")
@@ -39,58 +36,35 @@ _FREEDOM = 5
 
 @dataclass(frozen=True)
 class MethodTask:
-    """One graph to learn by one method."""
+    """One draw of a source to learn by one method."""
 
     source: str
+    trial: int
     method: str
 
 
 def method_tasks() -> list[MethodTask]:
-    """Return every source with every method."""
-    return [MethodTask(source, method) for source in NETWORKS + RANDOM for method in METHODS]
+    """Return every draw of every source with every method."""
+    return [
+        MethodTask(source, trial, method)
+        for trial in range(1, DRAWS + 1)  # draw 0 was seen before the run
+        for source in NETWORKS + RANDOM
+        for method in METHODS
+    ]
 
 
 def learn_by_method(task: MethodTask) -> Row:
     """Learn a graph and compare it with the known one."""
-    source = load_source(task.source)
-    known = {"d": len(source.truth), "n": len(source.table), "chance": source.chance}
+    source = load_source(task.source, task.trial)
+    known = {
+        "d": len(source.truth), "n": len(source.table), "chance": source.chance,
+        "true": int(source.truth.sum()) // 2,
+    }  # fmt: skip
     try:
         learned = METHODS[task.method](source)
     except FloatingPointError as error:  # the graphical lasso on nearly rank-deficient data
         return {**known, **dict.fromkeys(SCORES, math.nan), "failure": str(error)}
     return {**known, **score(source, learned), "failure": ""}
-
-
-@dataclass(frozen=True)
-class RuleTask:
-    """One graph to learn by one rule for the radius."""
-
-    source: str
-    trial: int
-    ambiguity: str
-    eta: float
-    rule: str
-
-
-def rule_tasks() -> list[RuleTask]:
-    """Return every source with every set, eta and rule."""
-    drawn = [(name, 0) for name in NETWORKS]
-    drawn += [(name, trial) for name in RANDOM for trial in range(_RULE_TRIALS)]
-    return [
-        RuleTask(source, trial, ambiguity, eta, rule)
-        for source, trial in drawn
-        for ambiguity in _RULE_SETS
-        for eta in _RULE_ETAS
-        for rule in RULES
-    ]
-
-
-def learn_by_rule(task: RuleTask) -> Row:
-    """Learn a graph and score the ranking of its pairs."""
-    source = load_source(task.source, task.trial)
-    learned = robust(task.rule, task.eta, task.ambiguity)(source)
-    pairs = np.triu_indices(len(source.truth), 1)
-    return {"average_precision": average_precision(learned.scores[pairs], source.truth[pairs])}
 
 
 @dataclass(frozen=True)
