@@ -80,12 +80,6 @@ class Style:
     line: Line
 
 
-def method_family(method: str) -> str:
-    """Return the name of a method's family, empty for an unknown method."""
-    name = method.partition("@")[0].partition(":")[0]
-    return next((family for family, (_, members) in _FAMILIES.items() if name in members), "")
-
-
 def method_style(method: str) -> Style:
     """Return the style of a method, the same in every figure; unknown methods are black."""
     name, _, backend = method.partition("@")[0].partition(":")

@@ -213,18 +213,17 @@ def test_a_log_on_a_full_disk_is_no_defect_and_no_disagreement(
     full, code, tmp_path, monkeypatch, capsys, unpainted
 ):
     """The verdict that cannot be written is an error; lines on what goes on are not missed."""
-    disk = open("/dev/full", "w")
-    monkeypatch.setattr(sys, full, disk)
     command = ["compare", "--dimensions", "4", "--methods", "PIQP", "--output", str(tmp_path)]
-    assert main(command) == code
-    monkeypatch.undo()
+    with open("/dev/full", "w") as disk:
+        monkeypatch.setattr(sys, full, disk)
+        assert main(command) == code
+        monkeypatch.undo()
+        if full == "stdout":
+            said = capsys.readouterr().err
+            assert said.splitlines()[-1].startswith("wdro: the output cannot be written")
+            disk.flush()  # as at the end of a process, where an error would change the exit code
+        os.dup2(os.open(os.devnull, os.O_WRONLY), disk.fileno())
     assert (tmp_path / "report.md").exists()
-    if full == "stdout":
-        said = capsys.readouterr().err
-        assert said.splitlines()[-1].startswith("wdro: the output cannot be written")
-        disk.flush()  # as at the end of a process, where an error would change the exit code
-    os.dup2(os.open(os.devnull, os.O_WRONLY), disk.fileno())
-    disk.close()
 
 
 @pytest.mark.parametrize("command", ["compare", "bench", "stress", "propositions", "figures"])

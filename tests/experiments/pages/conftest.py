@@ -13,13 +13,13 @@ from experiments.learn.run import run_learn
 from wdro_cvx.generators import rbf_graph, smooth_signals
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser():
     with started_browser() as found:
         yield found
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def learned(tmp_path_factory):
     folder = tmp_path_factory.mktemp("learned")
     rng = np.random.default_rng(2)
@@ -51,7 +51,7 @@ def opened(browser, learned):
     watched.context.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def bench(browser, learned):
     """A page whose judge can be given any data."""
     watched = Watched(browser, learned[1])

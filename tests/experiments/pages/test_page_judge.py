@@ -4,6 +4,7 @@ from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
+from effort import tries
 from graph_pages import AGREE, SETS, at, data, forged, of_point, paged, put, shown, written_data
 
 from experiments.learn import path
@@ -71,7 +72,7 @@ def test_a_shift_of_more_samples_than_vertices_is_evidence_too(bench):
 @pytest.mark.parametrize("ambiguity", SETS, ids=repr)
 def test_on_two_vertices_the_exact_optimum_is_strictly_between_the_two_numbers(bench, ambiguity):
     # There is one graph. Whatever separates the two numbers is allowance for rounding.
-    for seed in range(40):
+    for seed in range(tries(40)):
         rng = np.random.default_rng(seed)
         trace, eta = np.exp(rng.normal(size=2))
         samples = rng.normal(size=(7, 2)) * np.exp(rng.normal(size=2)) + rng.normal() * 1e3
