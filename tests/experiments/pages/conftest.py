@@ -44,11 +44,30 @@ def learned(tmp_path_factory):
 
 
 @pytest.fixture
-def opened(browser, learned):
+def alone(browser, learned):
+    """The page, opened for one test."""
     watched = Watched(browser, learned[1])
     yield watched
     watched.check()
     watched.context.close()
+
+
+@pytest.fixture(scope="session")
+def shared(browser, learned):
+    watched = Watched(browser, learned[1])
+    yield watched
+    watched.context.close()
+
+
+@pytest.fixture
+def opened(shared):
+    """The page as a link without a view shows it; kind and order of the table stay as they were."""
+    shared.page.evaluate("""() => new Promise((done) => {
+        addEventListener("hashchange", done, { once: true });
+        location.hash = `other=${performance.now()}`;
+    })""")
+    yield shared
+    shared.check()
 
 
 @pytest.fixture(scope="session")

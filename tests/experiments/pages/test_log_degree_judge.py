@@ -264,9 +264,7 @@ def test_a_page_names_the_problem_that_it_judged(browser, solved, tmp_path):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (_scaled_prior(1.1, 1.0), "Not proved here: gap"),
         (_without_vertex, "Not proved here: gap"),
-        (of_point("weights", to=lambda old: np.append(old[:-1], -old[-1])), "Not proved here"),
         (at("etas", to=[0.4]), "Refused: eta must be the root"),
     ],
 )

@@ -337,10 +337,7 @@ def test_what_every_graph_pays_hides_no_gap(bench, radius, star):
 # --- What is shown -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["one-sided shift", "edge twice", "edge turned", "edge out of range", "nu NaN", "eta negative"],
-)
+@pytest.mark.parametrize("name", ["one-sided shift", "edge out of range"])
 def test_a_page_says_what_it_refuses_and_shows_no_bracket(browser, solved, tmp_path, name):
     kind, change, words = REFUSED[name]
     found = shown(browser, forged(paged([solved[kind]]), change), tmp_path)
@@ -355,8 +352,6 @@ def test_a_page_says_what_it_refuses_and_shows_no_bracket(browser, solved, tmp_p
     [
         (at("etas", to=lambda old: [1.1 * old[0]]), "Not proved here: gap"),
         (of_point("weights", to=lambda old: 1.00001 * old), "changed by 1.0e-5"),
-        (of_point("weights", to=lambda old: -old + 2 * put(0, 0.0)(old)), "Not proved here: gap"),
-        (at("problem", "trace", to=lambda old: 1.1 * old), "Not proved here"),
     ],
 )
 def test_a_page_that_proves_nothing_says_so(browser, solved, tmp_path, change, words):
