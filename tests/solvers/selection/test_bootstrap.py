@@ -229,7 +229,7 @@ def test_runs_see_what_signals_remember(cheap_choice):
     assert bootstrap_radius(Signals(slow), ball, block=40) > 2 * alone
 
 
-def test_holes_and_weights():
+def test_holes_and_weights(few_halves):
     table = signals(60)
     whole = bootstrap_radius(Signals(table), WassersteinBall(0.0))
     rng = np.random.default_rng(1)
