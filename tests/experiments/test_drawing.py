@@ -112,8 +112,8 @@ def test_panels_fill_a_page_with_one_legend_and_no_title_on_another():
 
 
 def test_the_ends_of_many_curves_are_named_in_order_and_beside_each_other():
-    sample = [method for method in METHODS if method.startswith("SampleAverage:")]
-    times = {method: 1.0 + k / 100 for k, method in enumerate(["solve", "PIQP", "OSQP", *sample])}
+    through = [f"SampleAverage:{name}" for name in ("CLARABEL", "PIQP", "OSQP", "ECOS", "QOCO")]
+    times = {name: 1.0 + k / 100 for k, name in enumerate(["solve", "PIQP", "OSQP", *through])}
     rows = pd.DataFrame([
         {"method": method, "d": d, "is_solved": True, "outcome": Outcome.OK, "limit_s": 60.0,
          "total_s": s * d, "fastest_s": s * d / 9, "slowest_s": 9 * s * d}
@@ -122,7 +122,7 @@ def test_the_ends_of_many_curves_are_named_in_order_and_beside_each_other():
     figure = draw_panels({"a": rows})
     labels = list(figure.axes[0].texts)
     assert [text.get_text() for text in labels][:3] == ["solve", "PIQP", "OSQP"]
-    assert len(labels) == len(times) > 6
+    assert len(labels) == len(times)
     assert covering(figure, labels) == []
     places = [text.get_window_extent().y0 for text in labels]
     assert places == sorted(places)
