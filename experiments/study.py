@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from experiments.measuring.campaign import Planned, run_campaign
 from experiments.measuring.digest import Source
 from experiments.measuring.files import (
     choose_output,
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+    from experiments.measuring.campaign import Planned
     from experiments.measuring.options import Commands
 
 T = TypeVar("T")
@@ -99,6 +99,8 @@ class Run:
         self, planned: Sequence[Planned], label: str, extensions: Sequence[str] = ()
     ) -> pd.DataFrame:
         """Return one row for every measurement, each made in a process of its own."""
+        from experiments.measuring.campaign import run_campaign  # CVXPY, slow to import
+
         return run_campaign(planned, self.store, label, tuple(extensions))
 
 

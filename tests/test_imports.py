@@ -9,24 +9,15 @@ import solvers
 
 HEAVY = {"sklearn", "networkx", "tqdm", "pandas", "matplotlib", "cvxpy"}
 #: One room after the other in one process: each adds its own to what is there.
-ROOMS = {"wdro_cvx": set(), "solvers": set(), "formulations": {"cvxpy"}}
+ROOMS = {"wdro_cvx": set(), "solvers": set(), "experiments.cli": set(), "formulations": {"cvxpy"}}
 
 
-def test_rooms_import_no_heavy_library():
+@pytest.fixture(scope="module")
+def said():
+    """Lines of a process: what each room loads, and the rooms that are loaded on demand."""
     code = "".join(f"import {room}; print(*sys.modules)\n" for room in ROOMS)
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", f"import sys\n{code}"],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    for (room, allowed), loaded in zip(ROOMS.items(), done.stdout.splitlines(), strict=True):
-        assert room in loaded.split()
-        assert HEAVY & set(loaded.split()) <= allowed, room
-
-
-def test_rooms_without_registered_solvers_are_loaded_on_demand():
-    """Their code registers nothing, so results of registered solvers do not depend on it."""
-    code = """if True:
-        import importlib, pkgutil, sys, solvers
+    code += """if True:
+        import importlib, pkgutil
         apart = tuple(f"solvers.{room}" for room in solvers._ON_DEMAND)
         early = [name for name in sys.modules if name.startswith(apart)]
         before = solvers.registered()
@@ -36,9 +27,21 @@ def test_rooms_without_registered_solvers_are_loaded_on_demand():
         print(len(early), len(late) > 10, solvers.registered() == before)
     """
     done = subprocess.run(
-        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == ["0", "True", "True"]
+        [sys.executable, "-P", "-c", f"import sys\n{code}"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return done.stdout.splitlines()
+
+
+def test_rooms_import_no_heavy_library(said):
+    for (room, allowed), loaded in zip(ROOMS.items(), said[:-1], strict=True):
+        assert room in loaded.split()
+        assert HEAVY & set(loaded.split()) <= allowed, room
+
+
+def test_rooms_without_registered_solvers_are_loaded_on_demand(said):
+    """Their code registers nothing, so results of registered solvers do not depend on it."""
+    assert said[-1].split() == ["0", "True", "True"]
 
 
 @pytest.mark.parametrize(

@@ -204,8 +204,9 @@ def _rates(rows: pd.DataFrame) -> str:
         said, solved = (int(group.loc[done, name].sum()) for name in ("said_solved", "is_solved"))
         if "@" in str(method) and (above := int(done.sum()) - solved):
             rest = ", ".join(filter(None, [f"{above} stopped above the gap", rest]))
-        lines.append([method, method_words(str(method)), len(group), said, solved, rest])
-    header = ["method", "in words", "runs", "said solved", "is solved", "otherwise"]
+        peak = "–" if group["peak_mb"].isna().all() else f"{group['peak_mb'].max():.0f}"
+        lines.append([method, method_words(str(method)), len(group), said, solved, peak, rest])
+    header = ["method", "in words", "runs", "said solved", "is solved", "peak MiB", "otherwise"]
     return markdown_table(header, lines)
 
 

@@ -16,8 +16,6 @@ from experiments.measuring.digest import Source
 from experiments.measuring.extensions import load_extension
 from experiments.measuring.methods import find_method
 from experiments.measuring.outcome import Limits
-from experiments.measuring.text import busy_warning
-from experiments.page.comparison import comparison_page
 from experiments.study import Report, Run, Study
 from wdro_cvx import registered_ambiguities
 
@@ -77,15 +75,12 @@ def _answer(run: Run, grid: Grid, plan: list[Planned], extensions: tuple[str, ..
     figures = {"runtime": draw_panels(contests)} if contests else {}
     if has_scenarios(rows):
         figures["figure7"] = draw_figure7(scenarios)
-    notes = [sentence.replace("*", "") for sentence in busy_warning(rows)]
-    page = comparison_page(rows, "wdro compare", notes)
     disagreeing = ", ".join(dict.fromkeys(wrong["method"].astype(str)))
     return Report(
         "Every formulation and solver, against each other",
         describe(rows, panels, wrong, grid),
         tables={"runs": rows},
         figures=figures,
-        files={"report.html": page},
         summary=summarise(rows, wrong),
         failure=f"some methods disagree: {disagreeing}; see the report." if disagreeing else "",
     )

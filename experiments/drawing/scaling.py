@@ -14,7 +14,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, StrMethodFormatter
 
-from experiments.drawing.style import GREY, PAGE, method_style, plain_ticks
+from experiments.drawing.style import (
+    GREY,
+    PAGE,
+    label_line,
+    method_style,
+    plain_ticks,
+    spread_labels,
+)
 from experiments.measuring.growth import fit_growth
 from experiments.measuring.outcome import Outcome
 from experiments.measuring.words import method_words
@@ -27,6 +34,8 @@ _LEGEND_LINE = 0.18  # inches
 _LEGEND_LETTERS = 26  # of the longest name, if the legend has three columns
 _FEW_DECADES = 50.0
 _ROOM = 1.35  # least factor between ticks of sizes
+_BAND, _BANDS = 0.15, 0.5  # opacity of a band, and of all bands of a panel together
+_LABELS = 0.55  # width of the labels at the ends of curves, relative to that of the curves
 
 
 def growth(rows: pd.DataFrame) -> str:
@@ -44,6 +53,7 @@ def solved_times(rows: pd.DataFrame) -> pd.Series:
 
 def draw_curves(axes: Axes, rows: pd.DataFrame) -> None:
     """Draw the median time and range of every method against d, and mark limits that were hit."""
+    opacity = min(_BAND, _BANDS / rows["method"].nunique())
     for method, group in rows.groupby("method", sort=False):
         style = method_style(str(method))
         name = method_words(str(method))
@@ -55,7 +65,7 @@ def draw_curves(axes: Axes, rows: pd.DataFrame) -> None:
         by_size = done.groupby("d")
         low = by_size["fastest_s"].min().to_numpy(float)
         high = by_size["slowest_s"].max().to_numpy(float)
-        axes.fill_between(sizes, low, high, color=style.colour, alpha=0.15, linewidth=0)
+        axes.fill_between(sizes, low, high, color=style.colour, alpha=opacity, linewidth=0)
         axes.plot(
             sizes, times.to_numpy(float), label=name, color=style.colour, marker=style.marker,
             linestyle=style.line,
@@ -106,6 +116,18 @@ def frame(axes: Axes, rows: pd.DataFrame, title: str) -> None:
     axes.grid(True, which="major", linewidth=0.4, alpha=0.5)
 
 
+def _label_ends(axes: Axes, rows: pd.DataFrame) -> None:
+    """Name the curves that reach the largest size by their backend, or by two words."""
+    sizes = rows["d"].astype(float)
+    for method, group in rows.groupby("method", sort=False):
+        times = solved_times(group)
+        if not times.empty and float(times.index[-1]) == sizes.max():
+            words = method_words(str(method)).partition(" on ")[0].partition(",")[0].split()
+            place = sizes.max(), float(times.iloc[-1])
+            label_line(axes, *place, " ".join(words[:2]), method_style(str(method)).colour)
+    axes.set_xlim(right=sizes.max() * (sizes.max() / sizes.min()) ** _LABELS)
+
+
 def _lines(title: str) -> str:
     """Return a title wrapped to several lines, without a break inside "N = 10"."""
     for sign in "=≤":
@@ -136,6 +158,8 @@ def draw_panels(panels: Mapping[str, pd.DataFrame]) -> Figure:
     for panel, (title, rows) in zip(axes.flat, panels.items(), strict=False):
         draw_curves(panel, rows)
         frame(panel, rows, title)
+        if columns < _COLUMNS:  # otherwise panels are too narrow
+            _label_ends(panel, rows)
         handles, labels = panel.get_legend_handles_labels()
         known = dict(zip(labels, handles, strict=True)) | known
     for panel in axes.flat[len(panels) :]:
@@ -152,4 +176,7 @@ def draw_panels(panels: Mapping[str, pd.DataFrame]) -> Figure:
         handles=handles, loc="outside lower center", handlelength=3,
         ncols=_COLUMNS if longest <= _LEGEND_LETTERS else _COLUMNS - 1,
     )  # fmt: skip
+    figure.draw_without_rendering()  # the layout is known only now
+    for panel in axes.flat:
+        spread_labels(panel)
     return figure

@@ -10,18 +10,21 @@ from pathlib import Path
 from typing import TypeAlias
 
 import matplotlib
+import numpy as np
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation
+from scipy.optimize import isotonic_regression
 
 from experiments.measuring.files import write_atomically
 
 # Okabe and Ito's palette, safe for colour-blind readers; markers distinguish curves in grey.
 BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 ORANGE, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#999999"
+_SLATE = "#555555"  # between black and grey, told from them by its lightness
 COLOURS = [BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK, GREY]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
 
@@ -43,9 +46,12 @@ _FAMILIES = {
         {"PrimalDual": "s", "FDPG": "^", "RestartedFDPG": "v", "LocalFDPG": "D", "LowRank": "o"},
     ),
     "quadratic and norm programs": (
-        ORANGE,
-        {"GeneralRegularized": "v", "SampleAverage": "P", "SampleAverage/matrix": "s", "PIQP": "X",
-         "OSQP": "*", "HIGHS": "<", "PROXQP": ">", "CLARABEL": "d", "SCS": "h", "CVXOPT": "H"},
+        ORANGE, {"GeneralRegularized": "v", "SampleAverage": "P", "SampleAverage/matrix": "s"},
+    ),
+    "QP solvers, called directly": (
+        _SLATE,
+        {"PIQP": "X", "OSQP": "*", "HIGHS": "<", "PROXQP": ">", "CLARABEL": "d", "SCS": "h",
+         "CVXOPT": "H"},
     ),
 }  # fmt: skip
 #: A line of matplotlib: a name, or an offset with the lengths of dashes and gaps.
@@ -61,7 +67,7 @@ plt.rcParams.update({
     "lines.markersize": 3.5, "legend.frameon": False, "xtick.major.width": 0.6,
     "ytick.major.width": 0.6, "savefig.dpi": _DPI,
 })  # fmt: skip
-#: Backend → matplotlib's line; a tuple lists dashes and gaps.
+#: Backend, also one that is called directly → matplotlib's line; a tuple lists dashes and gaps.
 _LINES: dict[str, Line] = {
     "": "-", "CLARABEL": "--", "SCS": ":", "CVXOPT": (0, (5, 1, 1, 1)),
     "SDPA": (0, (3, 1, 1, 1, 1, 1)), "ECOS": (0, (7, 2)), "QOCO": (0, (2, 2)), "OSQP": (0, (4, 1)),
@@ -80,16 +86,10 @@ class Style:
     line: Line
 
 
-def method_family(method: str) -> str:
-    """Return the name of a method's family, empty for an unknown method."""
-    name = method.partition("@")[0].partition(":")[0]
-    return next((family for family, (_, members) in _FAMILIES.items() if name in members), "")
-
-
 def method_style(method: str) -> Style:
     """Return the style of a method, the same in every figure; unknown methods are black."""
     name, _, backend = method.partition("@")[0].partition(":")
-    line = _LINES.get(backend, _OTHER_LINE)
+    line = _LINES.get(backend, _OTHER_LINE) if backend else _LINES.get(name, _LINES[""])
     for colour, members in _FAMILIES.values():
         if name in members:
             return Style(colour, members[name], line)
@@ -115,16 +115,20 @@ def spread_labels(axes: Axes, apart: float = 9.0) -> None:
     apart : float
         The least distance of two labels, in points.
     """
-    found = [text for text in axes.texts if text.get_gid() == _END and isinstance(text, Annotation)]
+    every = [text for text in axes.texts if text.get_gid() == _END and isinstance(text, Annotation)]
     points = 72.0 / axes.get_figure(root=True).dpi  # type: ignore[union-attr]
     low, high = axes.get_xlim()
-    placed: list[tuple[float, float]] = []
-    for text in sorted(found, key=lambda text: text.xy[1]):
-        height = float(axes.transData.transform(text.xy)[1]) * points
-        near = [y for x, y in placed if abs(x - text.xy[0]) < (high - low) / 3]
-        target = max([height, *(y + apart for y in near)])
-        text.xyann = (6, target - height)
-        placed.append((text.xy[0], target))
+    every.sort(key=lambda text: text.xy[0])
+    while every:
+        here = [text for text in every if text.xy[0] - every[0].xy[0] < (high - low) / 3]
+        every = every[len(here) :]
+        here.sort(key=lambda text: text.xy[1])
+        heights = axes.transData.transform([text.xy for text in here])[:, 1] * points
+        # The least squares fit that increases by ``apart`` from one label to the next.
+        steps = apart * np.arange(len(here))
+        targets = isotonic_regression(heights - steps).x + steps
+        for text, height, target in zip(here, heights, targets, strict=True):
+            text.xyann = (6, float(target - height))
 
 
 def plain_ticks(axes: Axes, ticks: Sequence[float]) -> None:

@@ -85,31 +85,30 @@ def library_version(name: str) -> str:
 
 def modules_of(starts: Iterable[str]) -> set[str]:
     """Return the given modules and everything they import from our packages, transitively."""
-    found: set[str] = set()
     waiting = list(starts)
     for name in waiting:
         if not _path_of(name).is_file():
             raise ValueError(f"there is no module {name}.")
+    found, seen = set(waiting), set(waiting)
     while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting += [module for module in _ours(name) if not _parsed(module).draws]
+        new = _imported_by(waiting.pop()) - seen
+        seen |= new
+        kept = [name for name in new if _path_of(name).is_file() and not _parsed(name).draws]
+        found.update(kept)
+        waiting += kept
     return found
 
 
-def _ours(name: str) -> Iterator[str]:
-    """Yield the modules that a module imports from our packages, with their parent packages."""
+def _imported_by(name: str) -> set[str]:
+    """Return what a module imports from our packages, with parent packages; not all are modules."""
     parsed = _parsed(name)
     names = {name, *parsed.imports, *_loaded_lazily(parsed)}
     if parsed.imports_all:
         files = {_name_of(file) for file in _path_of(name).parent.rglob("*.py")}
         apart = tuple(f"{name}.{module}." for module in parsed.on_demand)
         names |= {file for file in files if not f"{file}.".startswith(apart)}
-    wanted = {name.rsplit(".", cut)[0] for name in names for cut in range(name.count(".") + 1)}
-    for module in sorted(wanted):
-        if module.partition(".")[0] in PACKAGES and _path_of(module).is_file():
-            yield module
+    ours = {name for name in names if name.partition(".")[0] in PACKAGES}
+    return {name.rsplit(".", cut)[0] for name in ours for cut in range(name.count(".") + 1)}
 
 
 def _loaded_lazily(parsed: _Parsed) -> Iterator[str]:

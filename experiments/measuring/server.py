@@ -121,9 +121,8 @@ class Server:
 _SERVERS: dict[tuple[str, ...], Server] = {}
 
 
-def server_with(module: str) -> Server:
-    """Return the server that has loaded a module, started if necessary."""
-    preload = (module,)
+def server_with(*preload: str) -> Server:
+    """Return the server that has loaded some modules, started if necessary."""
     server = _SERVERS.get(preload)
     if server is not None and not server.alive:
         server.close()

@@ -36,7 +36,7 @@ from wdro_cvx.graphs.laplacian import laplacian_from_weights
 ALL = len(SHIPPED) * len(DATA) * len(CONSTRAINTS)
 # Every set with some kinds of tables and constraints; 13 divides no count of them.
 EVERY = draw_cases(ALL, seed=1)[::13]
-SAMPLE = EVERY[::4]
+SAMPLE = EVERY[::7]
 REST = [case for case in EVERY if case not in SAMPLE]
 
 

@@ -21,7 +21,6 @@ FILES = {
     "experiments/trial.py": "from wdro_cvx import judge\n\ndef run():\n    import solvers\n",
     "experiments/plain.py": "from wdro_cvx.other import OTHER\n",
 }
-PACKAGES = ("wdro_cvx", "formulations", "solvers", "experiments")
 
 
 @pytest.fixture
@@ -195,41 +194,28 @@ def test_every_command_names_trials_that_exist():
 
 
 @pytest.fixture(scope="module")
-def copied(tmp_path_factory):
-    """A copy of our sources."""
-    folder = tmp_path_factory.mktemp("tree")
-    for name in PACKAGES:
-        shutil.copytree(
-            digest.ROOT / name, folder / name, ignore=shutil.ignore_patterns("*.pyc", "*.js")
-        )
-    return folder
-
-
-@pytest.fixture(scope="module")
-def fresh(copied, tmp_path_factory):
+def fresh(tmp_path_factory):
     """Fresh results of every study."""
     folder = tmp_path_factory.mktemp("fresh")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(digest, "ROOT", copied)
-        for command in STUDIES:
-            written(Source(command.study(None).source.trials), folder / command.name)
+    for command in STUDIES:
+        written(Source(command.study(None).source.trials), folder / command.name)
     return folder
 
 
 @pytest.fixture
-def tree(copied, fresh, tmp_path, monkeypatch):
-    """The copy, with fresh results of every study; edits are undone."""
-    monkeypatch.setattr(digest, "ROOT", copied)
+def tree(fresh, tmp_path, monkeypatch):
+    """Our sources, of which a test edits copies, and fresh results of every study."""
     shutil.copytree(fresh, tmp_path, dirs_exist_ok=True)
     edited = {}
+    original = digest._path_of
+    monkeypatch.setattr(digest, "_path_of", lambda name: edited.get(name) or original(name))
 
     def edit(name, change):
-        edited[name] = (copied / name).read_text()
-        (copied / name).write_text(change(edited[name]))
+        module = name.removesuffix(".py").replace("/", ".")
+        edited[module] = tmp_path / f"{module}.py"
+        edited[module].write_text(change((digest.ROOT / name).read_text()))
 
-    yield edit
-    for name, text in edited.items():
-        (copied / name).write_text(text)
+    return edit
 
 
 @pytest.fixture

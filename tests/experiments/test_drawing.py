@@ -26,6 +26,10 @@ def test_every_method_has_a_style_of_its_own():
     assert one.line != other.line
     assert len({colour for colour, _ in _FAMILIES.values()}) == len(_FAMILIES)
     assert method_style("Newcomer") == method_style("Newcomer")
+    # A backend has one line, and one colour where CVXPY calls it and another where we do.
+    through, direct = method_style("SampleAverage:PIQP"), method_style("PIQP")
+    assert through.line == direct.line != method_style("OSQP").line
+    assert through.colour != direct.colour
 
 
 def test_no_two_time_outs_are_on_one_spot():
@@ -104,6 +108,26 @@ def test_panels_fill_a_page_with_one_legend_and_no_title_on_another():
     words = [text for text in figure.findobj(Text) if text.get_text()]
     assert {text.get_fontsize() for text in words} == {8.0}
     assert covering(figure, [panel.title for panel in figure.axes if panel.axison]) == []
+    plt.close(figure)
+
+
+def test_the_ends_of_many_curves_are_named_in_order_and_beside_each_other():
+    through = [f"SampleAverage:{name}" for name in ("CLARABEL", "PIQP", "OSQP", "ECOS", "QOCO")]
+    times = {name: 1.0 + k / 100 for k, name in enumerate(["solve", "PIQP", "OSQP", *through])}
+    rows = pd.DataFrame([
+        {"method": method, "d": d, "is_solved": True, "outcome": Outcome.OK, "limit_s": 60.0,
+         "total_s": s * d, "fastest_s": s * d / 9, "slowest_s": 9 * s * d}
+        for method, s in times.items() for d in (10, 80)
+    ])  # fmt: skip
+    figure = draw_panels({"a": rows})
+    labels = list(figure.axes[0].texts)
+    assert [text.get_text() for text in labels][:3] == ["solve", "PIQP", "OSQP"]
+    assert len(labels) == len(times)
+    assert covering(figure, labels) == []
+    places = [text.get_window_extent().y0 for text in labels]
+    assert places == sorted(places)
+    moved = [text.xyann[1] for text in labels]
+    assert abs(sum(moved)) < 1e-6  # half of them upwards, half downwards
     plt.close(figure)
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from signal_tables import signals
 
 from experiments import cli
 from experiments.figures import trials
@@ -77,8 +78,7 @@ def test_fair_choice_sees_no_truth():
 
 
 def test_held_out_risk_is_that_of_graphs_that_did_not_see_the_signals():
-    rng = np.random.default_rng(1)
-    samples = smooth_signals(rbf_graph(6, rng), 9, rng, noise=0.1)
+    samples = signals(9, seed=1)
     model = Model(GaussianBall(1.0), (ETA,), (0.3, 0.6))
     expected = np.zeros(2)
     for fold in (slice(0, 3), slice(3, 6), slice(6, 9)):

@@ -26,6 +26,11 @@ INSTANCE = Instance("gaussian", 6, 12, 0.5, 0.3, seed=0)
 LIMITS = Limits(limit_s=60.0, limit_mb=4096.0)
 
 
+@pytest.fixture
+def one_server():
+    """Servers as a command has them: each with what it needs, and a small memory."""
+
+
 def run(method, limits=LIMITS):
     return run_isolated(carry_out, Assignment(Cell(INSTANCE, method), DOUBLES), limits)
 

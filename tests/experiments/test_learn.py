@@ -4,6 +4,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+import signal_tables
 
 from experiments import cli
 from experiments.drawing.communities import communities
@@ -15,15 +16,13 @@ from experiments.learn.places import load_places
 from experiments.learn.run import FILES
 from solvers import RobustGraph
 from wdro_cvx import DataError, GaussianBall, GraphProblem, Nominal, ProblemError, judge
-from wdro_cvx.generators import rbf_graph, smooth_signals
 
 NAMES = ["Oslo", "Bergen", "Turku", "Malmö", "Åre", "Kiruna"]
 
 
 @pytest.fixture
 def signals():
-    rng = np.random.default_rng(0)
-    return np.round(smooth_signals(rbf_graph(6, rng), 20, rng, noise=0.1), 4)
+    return np.round(signal_tables.signals(), 4)
 
 
 @pytest.fixture
@@ -48,6 +47,22 @@ def test_loads_names_numbers_and_ignores_dates(table, signals):
     assert found.names == tuple(NAMES)
     assert found.ignored == ("date",)
     np.testing.assert_array_equal(found.signals, signals)
+
+
+def test_a_table_is_copied_once_from_text_and_becomes_a_distribution_once(table, monkeypatch):
+    made = []
+    original = Nominal.from_samples
+
+    def from_samples(samples, weights=None):
+        made.append(original(samples, weights))
+        return made[-1]
+
+    monkeypatch.setattr(Nominal, "from_samples", from_samples)
+    found = load_signals(table)
+    assert np.shares_memory(found.signals, found.frame.to_numpy())
+    graph = learn_graph(found, LearnOptions())
+    assert len(made) == 1
+    assert graph.problem.nominal is made[0]
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
@@ -333,8 +348,7 @@ def test_outlines_cross_the_box():
 @pytest.mark.parametrize("prior", ["frobenius", "log-degree"])
 def test_about_so_many_neighbours(tmp_path, prior, unpainted, small_page, cheap_choice):
     table = tmp_path / "signals.csv"
-    rng = np.random.default_rng(0)
-    signals = smooth_signals(rbf_graph(12, rng), 50, rng, noise=0.1)
+    signals = signal_tables.signals(50, 12)
     pd.DataFrame(signals, columns=[f"v{i}" for i in range(12)]).to_csv(table, index=False)
     output = tmp_path / "out"
     options = ["--prior", prior, "--neighbours", "4", "--output", str(output)]

@@ -8,6 +8,7 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 import pytest
+import signal_tables
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,15 +21,13 @@ from experiments.learn.run import FILES, _listed
 from solvers import RobustGraph
 from solvers.learned.labels import fonts_for, place_labels
 from wdro_cvx import DataError, MomentBall, ProblemError
-from wdro_cvx.generators import rbf_graph, smooth_signals
 
 NAMES = ["Oslo", "Bergen", "Turku", "Malmö", "Åre", "Kiruna"]
 
 
 @pytest.fixture
 def signals():
-    rng = np.random.default_rng(0)
-    return np.round(smooth_signals(rbf_graph(6, rng), 20, rng, noise=0.1), 4)
+    return np.round(signal_tables.signals(), 4)
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from signal_tables import signals
 
 from experiments.learn import path
 from experiments.learn.page import GraphPage, graph_data
@@ -30,15 +31,12 @@ from wdro_cvx import (
     Singleton,
     judge,
 )
-from wdro_cvx.generators import rbf_graph, smooth_signals
 from wdro_cvx.graphs.edge_list import EdgeList
 
 
 def problem(d=8, n=30, ambiguity=None, **prior):
-    rng = np.random.default_rng(0)
-    signals = smooth_signals(rbf_graph(d, rng), n, rng, noise=0.1)
-    prior = prior or {"eta": 0.3}
-    return GraphProblem(Nominal.from_samples(signals), ambiguity or GaussianBall(0.3), **prior)
+    nominal = Nominal.from_samples(signals(n, d))
+    return GraphProblem(nominal, ambiguity or GaussianBall(0.3), **prior or {"eta": 0.3})
 
 
 def computed(stated, **settings):

@@ -29,7 +29,7 @@ from wdro_cvx import WdroError
 from wdro_cvx.metrics import edge_correlation
 from wdro_cvx.moments.distribution import uniform
 
-#: How many instances make a ruling: four, more where what is claimed is rare, and two where one
+#: How many instances make a ruling: three, more where what is claimed is rare, and two where one
 #: takes a third of a second or more.
 INSTANCES = {
     "algorithm-2": 10, "lemma-1-few-samples": 10, "algorithm-3-hard-case": 2,
@@ -53,7 +53,7 @@ def each(keys, step=1):
 def ruling(key, enough=None):
     """Return the ruling of all instances, or of the first ones that lead to it."""
     tried, attempts = PROPOSITIONS[key], []
-    for index in range(INSTANCES.get(key, 4)):
+    for index in range(INSTANCES.get(key, 3)):
         attempts.append(tried.attempt(seed=1, index=index))
         if (found := Finding(tried, attempts).ruling) is enough:
             break

@@ -6,7 +6,17 @@ import pytest
 
 from experiments.compare.figure7 import draw_figure7
 from experiments.compare.grid import BETAS, SCENARIOS
-from experiments.compare.statements import check_statements, compare_times, timed
+from experiments.compare.statements import (
+    _all_grow,
+    _cost_of_a_step,
+    _gradient_is_faster,
+    _interior_grows_faster,
+    _memory,
+    _sdp_is_slowest,
+    check_statements,
+    compare_times,
+    timed,
+)
 from experiments.measuring.outcome import Outcome
 
 GENERAL, GAUSSIAN = SCENARIOS
@@ -107,13 +117,9 @@ def scenario_rows(gradient, interior, sdp, gap=1e-8):
     return pd.DataFrame(rows)
 
 
-def verdicts(rows):
-    return {statement.text: statement for statement in check_statements(rows)}
-
-
 def test_the_papers_world_confirms_the_paper():
     rows = scenario_rows(lambda d: 1e-6 * d**2, lambda d: 1e-6 * d**3, lambda d: 1e-6 * d**5)
-    found = verdicts(rows)
+    found = {statement.text: statement for statement in check_statements(rows)}
     memory = [s for text, s in found.items() if "memory" in text]
     assert [s.verdict for s in memory] == ["not tested"]
     assert found["A step of Algorithm 2 in 3 costs O(d^3)."].verdict == "holds"
@@ -124,30 +130,26 @@ def test_the_papers_world_confirms_the_paper():
 
 def test_a_slow_gradient_that_stops_early_is_found_out():
     rows = scenario_rows(lambda d: 1e-5 * d**3, lambda d: 1e-4 * d, lambda d: 1e-8 * d**5, gap=0.16)
-    found = verdicts(rows)
-    faster = found["For large d, projected gradient is faster than interior point (general)."]
+    faster = _gradient_is_faster(rows, GENERAL)
     assert faster.verdict == "fails"
     assert "β = 10, error 0.001" in faster.evidence
     assert "gap 16.0%" in faster.evidence
-    grows = found["Interior point grows faster than projected gradient (general scenario)."]
-    assert grows.verdict == "fails"
-    assert found["A step of Algorithm 4 costs O(d^2)."].verdict == "fails"
+    assert _interior_grows_faster(rows, GENERAL).verdict == "fails"
+    assert _cost_of_a_step(rows, GENERAL).verdict == "fails"
 
 
 def test_falling_times_refute_that_all_grow():
     rows = scenario_rows(lambda d: 1.0 / d, lambda d: 1e-4 * d, lambda d: 1e-8 * d**5)
-    grows = verdicts(rows)["The run times of all four algorithms increase."]
+    grows = _all_grow(rows)
     assert grows.verdict == "fails"
     assert "falls: Algorithm 4 as printed" in grows.evidence
 
 
 def test_the_sdp_is_not_the_slowest_where_another_one_was_stopped_too():
     rows = scenario_rows(lambda d: 1e-6 * d**2, lambda d: 1e-6 * d**3, lambda d: 1e-6 * d**5)
-    text = "Interior point on the SDP takes the longest of the four."
-    assert verdicts(rows)[text].verdict == "holds"
     both = (rows["d"] == 120) & rows["method"].isin([GAUSSIAN.interior, *GAUSSIAN.by_own_rule])
     rows.loc[both, ["outcome", "total_s"]] = [Outcome.TIME_OUT, np.nan]
-    assert verdicts(rows)[text].verdict == "undecided"
+    assert _sdp_is_slowest(rows).verdict == "undecided"
 
 
 @pytest.mark.parametrize(
@@ -163,7 +165,7 @@ def test_memory_decides_only_on_a_machine_like_the_papers(d, outcome, limit_mb, 
     rows = scenario_rows(lambda d: 1e-6 * d**2, lambda d: 1e-6 * d**3, lambda d: 1e-6 * d**5)
     last = (rows["method"] == GAUSSIAN.interior) & (rows["d"] == 120)
     rows.loc[last, ["d", "outcome", "limit_mb"]] = [d, outcome, limit_mb]
-    assert verdicts(rows)["The SDP runs out of memory beyond d = 150."].verdict == verdict
+    assert _memory(rows).verdict == verdict
 
 
 def test_figure_7_marks_rough_answers_and_names_limits():

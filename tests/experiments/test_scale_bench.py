@@ -72,8 +72,8 @@ def test_all_paths_at_all_sizes_that_they_can_reach():
     assert len(set(chosen)) == len(chosen)
 
 
-def test_the_command_writes_resumes_and_tells_of_limits(tmp_path, monkeypatch, capsys):
-    small = [ScaleCell(path, 80, 30, 2) for path in PATHS]
+def test_the_command_writes_resumes_and_tells_of_limits(tmp_path, monkeypatch, unpainted):
+    small = [ScaleCell(path, 60, 30, 2) for path in PATHS]
     monkeypatch.setattr(scale_trial, "cells", lambda largest, cluster: small)
     arguments = ["bench", "--scale", "--output", str(tmp_path)]
     assert cli.main(arguments) == 0

@@ -209,19 +209,21 @@ def test_a_folder_that_vanished_is_told(tmp_path):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is always full")
 @pytest.mark.parametrize(("full", "code"), [("stdout", 2), ("stderr", 0)])
-def test_a_log_on_a_full_disk_is_no_defect_and_no_disagreement(full, code, tmp_path):
+def test_a_log_on_a_full_disk_is_no_defect_and_no_disagreement(
+    full, code, tmp_path, monkeypatch, capsys, unpainted
+):
     """The verdict that cannot be written is an error; lines on what goes on are not missed."""
-    command = [sys.executable, "-m", "experiments", "compare", "--dimensions", "4"]
-    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    command = ["compare", "--dimensions", "4", "--methods", "PIQP", "--output", str(tmp_path)]
     with open("/dev/full", "w") as disk:
-        done = subprocess.run(
-            [*command, "--methods", "PIQP", "--output", str(tmp_path)], text=True, check=False,
-            **(streams | {full: disk}),
-        )  # fmt: skip
-    assert done.returncode == code, done.stderr
+        monkeypatch.setattr(sys, full, disk)
+        assert main(command) == code
+        monkeypatch.undo()
+        if full == "stdout":
+            said = capsys.readouterr().err
+            assert said.splitlines()[-1].startswith("wdro: the output cannot be written")
+            disk.flush()  # as at the end of a process, where an error would change the exit code
+        os.dup2(os.open(os.devnull, os.O_WRONLY), disk.fileno())
     assert (tmp_path / "report.md").exists()
-    if full == "stdout":
-        assert done.stderr.splitlines()[-1].startswith("wdro: the output cannot be written")
 
 
 @pytest.mark.parametrize("command", ["compare", "bench", "stress", "propositions", "figures"])

@@ -130,7 +130,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_a_call_returns_or_refuses_with_a_sentence(name):
+def test_a_call_returns_or_refuses_with_a_sentence(name, few_halves):
     function, strategies = CALLS[name]
 
     @FUZZ

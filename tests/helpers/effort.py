@@ -9,7 +9,12 @@ PROFILES = {"quick": 12, "full": 50}
 _LEAST = 5
 
 
+def tries(number: int) -> int:
+    """Return how often to try what the full profile tries this often."""
+    share = min(settings.default.max_examples / PROFILES["full"], 1.0)
+    return max(_LEAST, round(share * number))
+
+
 def examples(number: int) -> settings:
     """Return settings with this many examples in the full profile, and a share of them else."""
-    share = min(settings.default.max_examples / PROFILES["full"], 1.0)
-    return settings(max_examples=max(_LEAST, round(share * number)))
+    return settings(max_examples=tries(number))

@@ -3,12 +3,12 @@
 import base64
 
 import numpy as np
+from signal_tables import signals
 
 from experiments.learn import path
 from experiments.learn.page import GraphPage, graph_data
 from experiments.page.document import document, packed
 from wdro_cvx import GaussianBall, MomentBall, Singleton, WassersteinBall
-from wdro_cvx.generators import rbf_graph, smooth_signals
 
 HOSTILE = [
     "</script><script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "<!-- {{7*7}} ${7*7}",
@@ -25,8 +25,7 @@ SETS = [
 
 
 def data(d, n, seed, offset=0.0):
-    rng = np.random.default_rng(seed)
-    return smooth_signals(rbf_graph(d, rng), n, rng, noise=0.1) + offset
+    return signals(n, d, seed) + offset
 
 
 def paged(points):

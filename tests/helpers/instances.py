@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from hypothesis import strategies as st
+from signal_tables import signals
 
 from solvers.qp import LaplacianQP
 from wdro_cvx import (
@@ -16,7 +17,6 @@ from wdro_cvx import (
     Singleton,
     WassersteinBall,
 )
-from wdro_cvx.generators import rbf_graph, smooth_signals
 from wdro_cvx.graphs.laplacian import laplacian_from_weights
 from wdro_cvx.priors import Frobenius
 
@@ -53,10 +53,9 @@ def paper_problem(
     seed: int = 0,
     trace_penalty: float | None = None,
 ) -> GraphProblem:
-    """Return an instance like the paper's: RBF graph, smooth signals, noise 0.1."""
-    rng = np.random.default_rng(seed)
-    samples = smooth_signals(rbf_graph(d, rng), n, rng, noise=0.1)
-    return GraphProblem(Nominal.from_samples(samples), ambiguity, eta, trace_penalty=trace_penalty)
+    """Return an instance like the paper's."""
+    nominal = Nominal.from_samples(signals(n, d, seed))
+    return GraphProblem(nominal, ambiguity, eta, trace_penalty=trace_penalty)
 
 
 def all_sets(radius: float) -> list[AmbiguitySet]:

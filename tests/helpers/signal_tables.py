@@ -5,9 +5,10 @@ import numpy as np
 from wdro_cvx.generators import rbf_graph, smooth_signals
 
 
-def signals(n=20, d=6, seed=0):
+def signals(n=20, d=6, seed=0, noise=0.1):
+    """Return signals like the paper's: smooth on an RBF graph, with noise."""
     rng = np.random.default_rng(seed)
-    return smooth_signals(rbf_graph(d, rng), n, rng, noise=0.1)
+    return smooth_signals(rbf_graph(d, rng), n, rng, noise=noise)
 
 
 def with_holes(samples, share=0.1, seed=1):

@@ -351,7 +351,7 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         [
             ("node.body = node.body[1:] or [ast.Pass()]", "pass"),
             ('"numpy", "scipy", "cvxpy"', '"numpy", "cvxpy"'),
-            ("if not _parsed(module).draws]", "]"),
+            (" and not _parsed(name).draws]", "]"),
         ],
     ),
     "experiments/measuring/store.py": (

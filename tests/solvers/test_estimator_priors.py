@@ -2,20 +2,19 @@
 
 import numpy as np
 import pytest
+import signal_tables
 from sklearn.base import clone
 
 from solvers import RobustGraph, solve
 from solvers.selection.radius import ChoiceWarning
 from wdro_cvx import EdgeBounds, GraphProblem, LogDegree, ProblemError, Status, judge
-from wdro_cvx.generators import rbf_graph, smooth_signals
 
 pytestmark = pytest.mark.usefixtures("cheap_choice")
 
 
 @pytest.fixture(scope="module")
 def signals():
-    rng = np.random.default_rng(0)
-    return smooth_signals(rbf_graph(15, rng), 60, rng, noise=0.1)
+    return signal_tables.signals(60, 15)
 
 
 def neighbours(graph):

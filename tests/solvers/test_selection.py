@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import signal_tables
 
 from solvers import solve, solve_path
 from solvers.selection.bootstrap import bootstrap_radius
@@ -22,14 +23,12 @@ from wdro_cvx import (
     Singleton,
     Status,
 )
-from wdro_cvx.generators import rbf_graph, smooth_signals
 
 ETA = 0.3
 
 
-def signals(n=12, d=6, seed=0):
-    rng = np.random.default_rng(seed)
-    return smooth_signals(rbf_graph(d, rng), n, rng, noise=0.1)
+def signals(n=12, **options):
+    return signal_tables.signals(n, **options)
 
 
 def test_scale_ignores_what_a_laplacian_ignores():
@@ -53,8 +52,7 @@ def test_an_interrupt_ends_a_path(monkeypatch):
 
 def test_prediction_is_the_best_of_all_candidates():
     """Against the plain double loop, each fit from the start."""
-    rng = np.random.default_rng(0)
-    samples = smooth_signals(rbf_graph(6, rng), 20, rng, noise=0.3)
+    samples = signals(20, noise=0.3)
     radii, etas = [0.0, 0.1, 0.4], [0.05, 0.5, 5.0]
     scores = {}
     for radius in radii:
@@ -110,8 +108,7 @@ def test_radius_zero_is_no_end_and_the_largest_is():
 @pytest.mark.parametrize("ball", [GaussianBall(0.0), MomentBall(0.0)])
 def test_the_candidates_of_prediction_end_at_the_length_of_a_signal(ball):
     """As many noisy signals as vertices: larger radii would predict still better."""
-    rng = np.random.default_rng(1)
-    table = smooth_signals(rbf_graph(20, rng), 20, rng, noise=0.3)
+    table = signals(20, d=20, seed=1, noise=0.3)
     table = Signals((table - table.mean(axis=0)) / table.std(axis=0))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ChoiceWarning)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import signal_tables
 from scipy import sparse
 
 from solvers import solve
@@ -24,15 +25,13 @@ from wdro_cvx import (
 )
 from wdro_cvx.ambiguity import MomentUncertainty, PairBall
 from wdro_cvx.errors import ProblemError, SolverError
-from wdro_cvx.generators import rbf_graph, smooth_signals
 from wdro_cvx.moments.holes import nominal_with_holes
 from wdro_cvx.priors import DegreePrior, LogDegree, TraceRule
 from wdro_cvx.proof import proof_document, proof_text, save_proof
 
 
 def signals(d: int = 6, n: int = 15, seed: int = 0) -> np.ndarray:
-    rng = np.random.default_rng(seed)
-    return smooth_signals(rbf_graph(d, rng), n=n, rng=rng, noise=0.1)
+    return signal_tables.signals(n, d, seed)
 
 
 BALL = WassersteinBall(0.5)

@@ -82,7 +82,7 @@ def try_commands(place: Path, work: Path) -> None:
     expect("wdro-cvx 0." in said, said)
     grid = ["compare", "--dimensions", "5,8", "--repeats", "1", "--seeds", "1"]
     run([place / "wdro", *grid], work)
-    expect((work / "runs/compare/report.html").exists(), "no report of the comparison")
+    expect((work / "runs/compare/report.md").exists(), "no report of the comparison")
     run([place / "python", "-m", "wdro_cvx", *grid], work)
     run([place / "wdro", "learn", "table.csv"], work)
     run([place / "python", "-m", "wdro_cvx", "learn", "table.csv", "--force"], work)

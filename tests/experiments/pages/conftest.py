@@ -13,13 +13,13 @@ from experiments.learn.run import run_learn
 from wdro_cvx.generators import rbf_graph, smooth_signals
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser():
     with started_browser() as found:
         yield found
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def learned(tmp_path_factory):
     folder = tmp_path_factory.mktemp("learned")
     rng = np.random.default_rng(2)
@@ -44,14 +44,33 @@ def learned(tmp_path_factory):
 
 
 @pytest.fixture
-def opened(browser, learned):
+def alone(browser, learned):
+    """The page, opened for one test."""
     watched = Watched(browser, learned[1])
     yield watched
     watched.check()
     watched.context.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
+def shared(browser, learned):
+    watched = Watched(browser, learned[1])
+    yield watched
+    watched.context.close()
+
+
+@pytest.fixture
+def opened(shared):
+    """The page as a link without a view shows it; kind and order of the table stay as they were."""
+    shared.page.evaluate("""() => new Promise((done) => {
+        addEventListener("hashchange", done, { once: true });
+        location.hash = `other=${performance.now()}`;
+    })""")
+    yield shared
+    shared.check()
+
+
+@pytest.fixture(scope="session")
 def bench(browser, learned):
     """A page whose judge can be given any data."""
     watched = Watched(browser, learned[1])

@@ -69,8 +69,8 @@ def test_an_edge_that_is_clicked_filters_the_table_and_a_row_marks_the_picture(o
     assert page.get_attribute("#rows tr.picked", "data-edge") == marked
 
 
-def test_the_table_sorts_searches_and_filters(opened):
-    page = opened.page
+def test_the_table_sorts_searches_and_filters(alone):
+    page = alone.page
     weights = [float(text) for text in page.locator("#rows td.number").all_inner_texts()]
     assert weights == sorted(weights, reverse=True)
     page.click("[data-sort=source]")
@@ -220,8 +220,8 @@ def test_every_width_and_scheme_shows_all_and_overflows_nowhere(browser, learned
     watched.context.close()
 
 
-def test_on_paper_there_are_no_controls_and_the_whole_table(opened):
-    page = opened.page
+def test_on_paper_there_are_no_controls_and_the_whole_table(alone):
+    page = alone.page
     page.emulate_media(media="print")
     assert not page.is_visible("#radius")
     assert not page.is_visible("#downloads")

@@ -3,16 +3,15 @@
 import numpy as np
 import pytest
 from instances import frobenius_qp
+from signal_tables import signals
 
 from solvers.qp import solve_laplacian_qp, start
 from solvers.qp.qp import edge_gains
-from wdro_cvx.generators import rbf_graph, smooth_signals
 
 
 def many_vertices(eta, d=220):
-    rng = np.random.default_rng(3)
-    signals = smooth_signals(rbf_graph(d, rng), n=60, rng=rng, noise=0.1)
-    return frobenius_qp(signals.T @ signals / 60, eta, d)
+    table = signals(60, d, seed=3)
+    return frobenius_qp(table.T @ table / 60, eta, d)
 
 
 @pytest.mark.parametrize("eta", [0.01, 0.1])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import signal_tables
 from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,7 +28,7 @@ from wdro_cvx import (
     WassersteinBall,
     registered_ambiguities,
 )
-from wdro_cvx.generators import rbf_graph, smooth_signals
+from wdro_cvx.generators import rbf_graph
 
 EVERY = [
     WassersteinBall(0.0), MomentBall(0.0), MomentBall(0.0, p=1.0),
@@ -39,8 +40,7 @@ EACH = [*EVERY[:-1], pytest.param(EVERY[-1], marks=pytest.mark.slow)]
 
 
 def signals(n=30, d=5, seed=0):
-    rng = np.random.default_rng(seed)
-    return smooth_signals(rbf_graph(d, rng), n, rng, noise=0.1)
+    return signal_tables.signals(n, d, seed)
 
 
 @pytest.mark.parametrize("ball", EACH, ids=lambda ball: repr(ball)[:30])
@@ -229,7 +229,7 @@ def test_runs_see_what_signals_remember(cheap_choice):
     assert bootstrap_radius(Signals(slow), ball, block=40) > 2 * alone
 
 
-def test_holes_and_weights():
+def test_holes_and_weights(few_halves):
     table = signals(60)
     whole = bootstrap_radius(Signals(table), WassersteinBall(0.0))
     rng = np.random.default_rng(1)
