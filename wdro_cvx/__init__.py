@@ -23,7 +23,8 @@ from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.priors import Frobenius, LogDegree
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate, Solution, Status
-from wdro_cvx.testing import check_ambiguity, check_formulation, check_solver
+from wdro_cvx.terms import LogDet, Term, register_term, registered_terms
+from wdro_cvx.testing import check_ambiguity, check_formulation, check_solver, check_term
 
 __all__ = [
     "AmbiguitySet",
@@ -39,6 +40,7 @@ __all__ = [
     "GraphProblem",
     "KLBall",
     "LogDegree",
+    "LogDet",
     "MahalanobisBall",
     "MomentBall",
     "MomentUncertainty",
@@ -49,6 +51,7 @@ __all__ = [
     "Solution",
     "SolverError",
     "Status",
+    "Term",
     "Verdict",
     "WassersteinBall",
     "WdroError",
@@ -56,7 +59,10 @@ __all__ = [
     "check_ambiguity",
     "check_formulation",
     "check_solver",
+    "check_term",
     "judge",
     "register_ambiguity",
+    "register_term",
     "registered_ambiguities",
+    "registered_terms",
 ]

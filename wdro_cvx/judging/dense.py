@@ -1,4 +1,4 @@
-"""The judge's back end for matrices: all sets and bounds, with d × d arrays."""
+"""The judge's back end for matrices: all sets, bounds and terms, with d × d arrays."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from wdro_cvx.ambiguity.base import WorstCase
 from wdro_cvx.ambiguity.smoothness import accumulation
 from wdro_cvx.graphs.laplacian import graph_size, inner, weights_from_laplacian
 from wdro_cvx.judging.court import (
+    EPS,
     SUM,
     WORTHWHILE,
     Bound,
@@ -20,9 +21,10 @@ from wdro_cvx.judging.court import (
     Court,
     pulled_inside,
     safe_cost,
+    slopes_in_range,
 )
 from wdro_cvx.judging.dual_bound import dual_bound
-from wdro_cvx.judging.edge_costs import nuclear_size, safe_costs
+from wdro_cvx.judging.edge_costs import nuclear_size, safe_costs, slope_costs
 from wdro_cvx.judging.edges import edge_brackets
 from wdro_cvx.moments.points import Moment
 from wdro_cvx.problem import GraphProblem
@@ -37,8 +39,11 @@ class DenseCourt(Court[Moment]):
 
     thrifty: ClassVar[bool] = False
 
-    def __init__(self, problem: GraphProblem, matrix: Array) -> None:
+    def __init__(
+        self, problem: GraphProblem, matrix: Array, slopes: tuple[Array, ...] | None = None
+    ) -> None:
         self.problem, self.unit = problem.normalised, problem.unit
+        self.offered_slopes = slopes if slopes_in_range(slopes, problem.unit) else None
         self.prior = self.problem.prior
         self.laplacian = self.prior.repaired(matrix)
         self.degrees = np.diagonal(self.laplacian)
@@ -68,6 +73,11 @@ class DenseCourt(Court[Moment]):
             risk, rounding = worst.risk, worst.rounding
         cost = safe_cost(self.prior, weights_from_laplacian(self.laplacian), self.degrees, SUM)
         value = risk + rounding + SUM * abs(worst.risk) + cost
+        for term in problem.terms:
+            worth = term.value(self.laplacian)
+            value += worth + 4 * EPS * (abs(worth) + abs(value))
+        if np.isnan(value):  # a term's value is no number, so it proves nothing
+            value = np.inf
         return value, miss / max(abs(value), problem.floor, _TINY)
 
     def own(self) -> Candidate[Moment]:
@@ -82,10 +92,51 @@ class DenseCourt(Court[Moment]):
             lost = float(slack @ weights_from_laplacian(self.laplacian))
             if lost > WORTHWHILE * max(abs(value) - problem.constant, _TINY):
                 costs, _ = safe_costs(problem.nominal, moment, exactly=True)
-        for nu in multipliers:
-            found = dual_bound(problem, costs, nu)
-            yield Bound(
-                found.value,
-                partial(edge_brackets, problem, self.laplacian, found.prices),
-                partial(Certificate(moment, nu, found.tau).scaled, self.unit),
-            )
+        for slopes in self._slopes(costs):
+            kept = sum(term.conjugate(y) for term, y in zip(problem.terms, slopes, strict=True))
+            for nu in multipliers:
+                found = dual_bound(problem, slope_costs(costs, slopes), nu)
+                bound = found.value
+                if slopes:
+                    bound -= kept + SUM * (abs(kept) + abs(bound))
+                yield Bound(
+                    bound if bound < np.inf else -np.inf,  # NaN and +inf prove nothing
+                    partial(edge_brackets, problem, self.laplacian, found.prices),
+                    partial(Certificate(moment, nu, found.tau, slopes or None).scaled, self.unit),
+                )
+
+    def _slopes(self, costs: Array) -> Iterator[tuple[Array, ...]]:
+        """Yield the certificate's slopes of the terms, and their gradients at the graph."""
+        terms = self.problem.terms
+        if not terms:
+            yield ()
+            return
+        if self.offered_slopes is not None:
+            scaled = tuple(slope / self.unit**2 for slope in self.offered_slopes)
+            yield self._shrunk(costs, scaled)
+        for graph in (self.laplacian, self.prior.start(self.problem.d)):
+            if all(np.isfinite(term.value(graph)) for term in terms):
+                yield self._shrunk(costs, tuple(term.gradient(graph) for term in terms))
+                return
+        yield tuple(np.zeros_like(self.laplacian) for _ in terms)
+
+    def _shrunk(self, costs: Array, slopes: tuple[Array, ...]) -> tuple[Array, ...]:
+        """Return slopes at which no unlimited edge has a positive price, if β = 0 demands it.
+
+        Any multiple of a slope is a slope too, and one close to it loses little.
+        """
+        prior = self.prior
+        if prior.beta > 0.0 or not prior.trace.free:
+            return slopes
+        share = 1.0
+        unlimited = slice(None) if prior.bounds is None else np.isinf(prior.bounds.upper)
+        for spare in (0.0, 2.0**-50, 2.0**-46, 2.0**-40):
+            tried = tuple(share * (1.0 - spare) * slope for slope in slopes)
+            levels = slope_costs(costs, tried)[unlimited]
+            if not levels.size or levels.min() >= 0.0:
+                return tried
+            own = costs[unlimited]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                limits = np.where(levels < 0.0, own / (own - levels), 1.0)
+            share *= float(np.clip(limits.min(), 0.0, 1.0))
+        return tried

@@ -140,6 +140,18 @@ def _of_matrix(matrix: Array, rounding: float) -> _Part:
     return diagonal[heads] + diagonal[tails] - 2 * entries, slack
 
 
+def slope_costs(costs: Array, slopes: tuple[Array, ...]) -> Array:
+    """Return costs plus those of the terms' slopes, rounded downwards."""
+    if not slopes:
+        return costs
+    total, slack = costs.copy(), np.zeros_like(costs)
+    for slope in slopes:
+        found, error = _of_matrix(slope, 8 * _EPS)
+        total += found
+        slack += error + 4 * _EPS * (np.abs(costs) + np.abs(found))
+    return np.asarray(total - slack * len(slopes))
+
+
 def nuclear_size(moment: Moment) -> float:
     """Return an upper bound of the sum of a moment's singular values."""
     size = 0.0 if moment.rows is None else float(np.vdot(moment.rows, moment.rows))
