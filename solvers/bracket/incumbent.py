@@ -37,7 +37,11 @@ class SlopedCase(WorstCase):
 def sloped(problem: GraphProblem, worst: WorstCase, laplacian: Array) -> SlopedCase:
     """Return a worst case with the gradients of the terms at a Laplacian."""
     slopes = tuple(term.gradient(laplacian) for term in problem.terms)
-    price = sum(term.conjugate(y) for term, y in zip(problem.terms, slopes, strict=True))
+    # A gradient and its graph attain Fenchel's inequality, so no conjugate is needed here.
+    price = sum(
+        float(np.vdot(slope, laplacian)) - term.value(laplacian)
+        for term, slope in zip(problem.terms, slopes, strict=True)
+    )
     return SlopedCase(
         worst.risk,
         worst.second_moment + sum(slopes),

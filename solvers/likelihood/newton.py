@@ -2,8 +2,9 @@
 
 The step is taken on the edges that are free: those between their bounds, and the most promising of
 those at a bound (Bertsekas, SIAM J. Control Optim. 1982). Weights that would leave their bounds are
-fixed there, and the gradients go on with the rest. A product with the Hessian takes a few d × d
-matrix products in single precision, which is more than the accuracy of the step.
+fixed there, and the gradients go on with the rest. The Hessian ``α(b_eᵀPb_f)²`` is stored if few
+edges are free; otherwise a product with it takes a few d × d matrix products. Both are in single
+precision, which is more than the accuracy of the step.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from wdro_cvx.graphs.exact_sums import project_interval
 from wdro_cvx.graphs.laplacian import adjoint
 from wdro_cvx.validation import Array
 
-_ENTERING = 4  # times d: the most edges that become free in one step
+_ENTERING = 2  # times d: the most edges that become free in one step
 _PRODUCTS = 60  # conjugate-gradient products per round
 _ROUNDS = 12  # in which weights are fixed at their bounds
+_STORED = 1500  # free edges up to which the Hessian is stored
 _SHORTEST = 1e-9
 _DECREASE = 1e-4
 
@@ -80,6 +82,7 @@ class _System:
     diagonal: Array
     inverse: NDArray[np.float32]
     barrier: tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], float] | None
+    hessian: NDArray[np.float32] | None
 
     @classmethod
     def of(cls, point: Point, free: NDArray[np.intp]) -> _System:
@@ -94,32 +97,52 @@ class _System:
                 2 * across[0] * across[1] - across[2] ** 2 / bend, 0.0
             )
             single = [np.asarray(matrix, np.float32) for matrix in (inverse, half, slope)]
-            barrier = (*single, bend)
-        weights = point.weights[free]
+            barrier = (single[0], single[1], single[2], bend)
+        weights, single_inverse = point.weights[free], np.asarray(point.inverse, np.float32)
+        hessian = None
+        if free.size <= _STORED:
+            hessian = model.alpha * np.square(_between(single_inverse, heads, tails))
+            if barrier is not None:
+                around = (_between(matrix, heads, tails) for matrix in barrier[:2])
+                hessian += 2 * next(around) * next(around)
+                line = (across[2] / np.sqrt(bend)).astype(np.float32)
+                hessian -= np.multiply.outer(line, line)
         return cls(
             point, heads, tails, weights - model.lower[free], model.upper[free] - weights,
-            diagonal, np.asarray(point.inverse, np.float32), barrier,
+            diagonal, single_inverse, barrier, hessian,
         )  # fmt: skip
 
     def product(self, step: Array) -> Array:
         """Return the Hessian times a step."""
-        model, d = self.point.model, self.point.degrees.size
-        prior, rule = model.prior, model.prior.trace
+        prior, rule = self.point.model.prior, self.point.model.prior.trace
         size = float(np.abs(step).max()) or 1.0
-        matrix = np.zeros((d, d), np.float32)
-        matrix[self.heads, self.tails] = matrix[self.tails, self.heads] = -step / size
-        flow = np.bincount(self.heads, step, d) + np.bincount(self.tails, step, d)
-        matrix.flat[:: d + 1] = flow / size
-        found = self._across(self.inverse @ matrix @ self.inverse) * (model.alpha * size)
-        if self.barrier is not None:
-            inverse, half, slope, bend = self.barrier
-            found += 2 * size * self._across(inverse @ matrix @ half)
-            share = size * float(np.vdot(slope, matrix)) / bend
-            found -= share * self._across(slope)
-        found += 4 * prior.beta * step
-        found += 2 * prior.kappa * (flow[self.heads] + flow[self.tails])
+        found = size * self._smooth(step / size)
+        if prior.beta > 0.0:
+            found += 4 * prior.beta * step
+            flow = self._flow(step)
+            found += 2 * prior.kappa * (flow[self.heads] + flow[self.tails])
         if not rule.fixed and not rule.free:
             found += 8 * rule.stiffness * float(step.sum())
+        return found
+
+    def _flow(self, step: Array) -> Array:
+        """Return the change of the degrees."""
+        d = self.point.degrees.size
+        return np.bincount(self.heads, step, d) + np.bincount(self.tails, step, d)
+
+    def _smooth(self, step: Array) -> Array:
+        """Return the Hessian of risk and log-determinant times a step of ordinary size."""
+        if self.hessian is not None:
+            return np.asarray(self.hessian @ step.astype(np.float32), float)
+        d = self.point.degrees.size
+        matrix = np.zeros((d, d), np.float32)
+        matrix[self.heads, self.tails] = matrix[self.tails, self.heads] = -step
+        matrix.flat[:: d + 1] = self._flow(step)
+        found = self._across(self.inverse @ matrix @ self.inverse) * self.point.model.alpha
+        if self.barrier is not None:
+            inverse, half, slope, bend = self.barrier
+            found += 2 * self._across(inverse @ matrix @ half)
+            found -= float(np.vdot(slope, matrix)) / bend * self._across(slope)
         return found
 
     def _across(self, matrix: NDArray[np.float32]) -> Array:
@@ -170,6 +193,14 @@ class _Preconditioner:
         sums = np.bincount(heads, found, d) + np.bincount(tails, found, d)
         moved, _ = linalg.lapack.dpotrs(self.factor, sums, lower=True)
         return np.asarray(found - self.shares * (moved[heads] + moved[tails]))
+
+
+def _between(
+    matrix: NDArray[np.float32], heads: NDArray[np.intp], tails: NDArray[np.intp]
+) -> NDArray[np.float32]:
+    """Return ``b_eᵀMb_f`` for all pairs of edges."""
+    columns = np.ascontiguousarray((matrix[heads] - matrix[tails]).T)
+    return columns[heads] - columns[tails]
 
 
 def _solve(system: _System, side: Array, accuracy: float) -> Array:

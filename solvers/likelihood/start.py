@@ -10,7 +10,7 @@ from scipy.spatial.distance import squareform
 from solvers.likelihood.model import Model
 from wdro_cvx.validation import Array
 
-_NEIGHBOURS = 12
+_NEIGHBOURS = 6
 
 
 def start_weights(model: Model, costs: Array) -> Array:

@@ -24,13 +24,14 @@ from wdro_cvx.judging.court import (
     slopes_in_range,
 )
 from wdro_cvx.judging.dual_bound import dual_bound
-from wdro_cvx.judging.edge_costs import nuclear_size, safe_costs, slope_costs
+from wdro_cvx.judging.edge_costs import minorant_costs, nuclear_size, safe_costs
 from wdro_cvx.judging.edges import edge_brackets
 from wdro_cvx.moments.points import Moment
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate
 from wdro_cvx.validation import Array
 
+_SPARE = (2.0**-44, 2.0**-40, 2.0**-36, 2.0**-30)  # for rounding, when slopes are shortened
 _TINY = float(np.finfo(float).tiny)
 
 
@@ -43,6 +44,7 @@ class DenseCourt(Court[Moment]):
         self, problem: GraphProblem, matrix: Array, slopes: tuple[Array, ...] | None = None
     ) -> None:
         self.problem, self.unit = problem.normalised, problem.unit
+        self._given: Moment | None = None
         self.offered_slopes = slopes if slopes_in_range(slopes, problem.unit) else None
         self.prior = self.problem.prior
         self.laplacian = self.prior.repaired(matrix)
@@ -55,9 +57,15 @@ class DenseCourt(Court[Moment]):
     def _worst(self) -> WorstCase:
         return self.problem.ambiguity.worst_case(self.problem.nominal, self.laplacian)
 
+    @cached_property
+    def _worths(self) -> list[float]:
+        return [term.value(self.laplacian) for term in self.problem.terms]
+
     def offered(self, moment: Moment) -> Candidate[Moment]:
         """Return a certificate's moment, pulled into the set; all kinds are supported."""
-        return pulled_inside(self.problem, moment.scaled(1.0 / self.unit))
+        found = pulled_inside(self.problem, moment.scaled(1.0 / self.unit))
+        self._given = found.moment
+        return found
 
     def value(self, offered: Candidate[Moment] | None) -> tuple[float, float]:
         """Return the objective, rounded upwards, and the inconsistency of the set's worst case."""
@@ -73,8 +81,7 @@ class DenseCourt(Court[Moment]):
             risk, rounding = worst.risk, worst.rounding
         cost = safe_cost(self.prior, weights_from_laplacian(self.laplacian), self.degrees, SUM)
         value = risk + rounding + SUM * abs(worst.risk) + cost
-        for term in problem.terms:
-            worth = term.value(self.laplacian)
+        for worth in self._worths:
             value += worth + 4 * EPS * (abs(worth) + abs(value))
         if np.isnan(value):  # a term's value is no number, so it proves nothing
             value = np.inf
@@ -92,51 +99,54 @@ class DenseCourt(Court[Moment]):
             lost = float(slack @ weights_from_laplacian(self.laplacian))
             if lost > WORTHWHILE * max(abs(value) - problem.constant, _TINY):
                 costs, _ = safe_costs(problem.nominal, moment, exactly=True)
-        for slopes in self._slopes(costs):
-            kept = sum(term.conjugate(y) for term, y in zip(problem.terms, slopes, strict=True))
+        for slopes in self._slopes(costs, moment is self._given):
+            levels, price = minorant_costs(costs, problem.terms, slopes)
             for nu in multipliers:
-                found = dual_bound(problem, slope_costs(costs, slopes), nu)
+                found = dual_bound(problem, levels, nu)
                 bound = found.value
                 if slopes:
-                    bound -= kept + SUM * (abs(kept) + abs(bound))
+                    bound -= price + SUM * (abs(price) + abs(bound))
                 yield Bound(
                     bound if bound < np.inf else -np.inf,  # NaN and +inf prove nothing
                     partial(edge_brackets, problem, self.laplacian, found.prices),
                     partial(Certificate(moment, nu, found.tau, slopes or None).scaled, self.unit),
                 )
 
-    def _slopes(self, costs: Array) -> Iterator[tuple[Array, ...]]:
-        """Yield the certificate's slopes of the terms, and their gradients at the graph."""
+    def _slopes(self, costs: Array, given: bool) -> Iterator[tuple[Array, ...]]:
+        """Yield slopes of the terms: the certificate's for its moment, else their gradients."""
         terms = self.problem.terms
         if not terms:
             yield ()
             return
-        if self.offered_slopes is not None:
+        if given and self.offered_slopes is not None:
             scaled = tuple(slope / self.unit**2 for slope in self.offered_slopes)
             yield self._shrunk(costs, scaled)
-        for graph in (self.laplacian, self.prior.start(self.problem.d)):
-            if all(np.isfinite(term.value(graph)) for term in terms):
-                yield self._shrunk(costs, tuple(term.gradient(graph) for term in terms))
-                return
-        yield tuple(np.zeros_like(self.laplacian) for _ in terms)
+            return
+        graph, worths = self.laplacian, self._worths
+        if not np.isfinite(worths).all():  # the graph is outside a term's domain
+            graph = self.prior.start(self.problem.d)
+            worths = [term.value(graph) for term in terms]
+        if np.isfinite(worths).all():
+            yield self._shrunk(costs, tuple(term.gradient(graph) for term in terms))
+        else:
+            yield tuple(np.zeros_like(graph) for _ in terms)
 
     def _shrunk(self, costs: Array, slopes: tuple[Array, ...]) -> tuple[Array, ...]:
         """Return slopes at which no unlimited edge has a positive price, if β = 0 demands it.
 
         Any multiple of a slope is a slope too, and one close to it loses little.
         """
-        prior = self.prior
+        prior, share = self.prior, 1.0
         if prior.beta > 0.0 or not prior.trace.free:
             return slopes
-        share = 1.0
         unlimited = slice(None) if prior.bounds is None else np.isinf(prior.bounds.upper)
-        for spare in (0.0, 2.0**-50, 2.0**-46, 2.0**-40):
-            tried = tuple(share * (1.0 - spare) * slope for slope in slopes)
-            levels = slope_costs(costs, tried)[unlimited]
-            if not levels.size or levels.min() >= 0.0:
-                return tried
-            own = costs[unlimited]
-            with np.errstate(divide="ignore", invalid="ignore"):
-                limits = np.where(levels < 0.0, own / (own - levels), 1.0)
-            share *= float(np.clip(limits.min(), 0.0, 1.0))
+        for spare in _SPARE:
+            tried = tuple(share * slope for slope in slopes)
+            levels = minorant_costs(costs, self.problem.terms, tried)[0][unlimited]
+            short = levels < 0.0
+            if not short.any():
+                break
+            own = costs[unlimited][short]
+            limit = float(np.min(own / (own - levels[short]))) if own.min() > 0.0 else 0.0
+            share *= max(limit, 0.0) * (1.0 - spare)
         return tried

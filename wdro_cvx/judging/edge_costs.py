@@ -16,6 +16,7 @@ from wdro_cvx.graphs.laplacian import edge_index
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.moments.points import MeanMoment, Moment, ReweighedMoment, TransportedMoment
 from wdro_cvx.summation import gram, pair_sums, roundings
+from wdro_cvx.terms.base import Term
 from wdro_cvx.validation import Array
 
 _EPS = float(np.finfo(float).eps)
@@ -140,16 +141,18 @@ def _of_matrix(matrix: Array, rounding: float) -> _Part:
     return diagonal[heads] + diagonal[tails] - 2 * entries, slack
 
 
-def slope_costs(costs: Array, slopes: tuple[Array, ...]) -> Array:
-    """Return costs plus those of the terms' slopes, rounded downwards."""
-    if not slopes:
-        return costs
-    total, slack = costs.copy(), np.zeros_like(costs)
-    for slope in slopes:
-        found, error = _of_matrix(slope, 8 * _EPS)
-        total += found
-        slack += error + 4 * _EPS * (np.abs(costs) + np.abs(found))
-    return np.asarray(total - slack * len(slopes))
+def minorant_costs(
+    costs: Array, terms: tuple[Term, ...], slopes: tuple[Array, ...]
+) -> tuple[Array, float]:
+    """Return costs plus those of the terms' minorants, rounded downwards, and their price."""
+    total, sizes, price = costs, np.abs(costs), 0.0
+    for term, slope in zip(terms, slopes, strict=True):
+        found, paid = term.minorant(slope)
+        total, sizes = total + found, sizes + np.abs(found)
+        price += paid + 4 * _EPS * (abs(price) + abs(paid))
+    if terms:
+        total = total - 4 * _EPS * len(terms) * sizes
+    return total, price
 
 
 def nuclear_size(moment: Moment) -> float:

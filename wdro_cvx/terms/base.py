@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 
 from wdro_cvx.errors import ProblemError
+from wdro_cvx.graphs.laplacian import edge_index
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.registry import Registry
 from wdro_cvx.validation import Array, real_number, square_matrix
@@ -27,7 +28,7 @@ class Term(ABC):
 
     To write a new term, subclass this with the parameters of ``h`` as further dataclass fields and
     implement :meth:`value`, :meth:`gradient`, :meth:`conjugate` and :meth:`expression`
-    (docs/terms.md).
+    (docs/terms.md). Without a conjugate the judge has no lower bound.
 
     Parameters
     ----------
@@ -84,17 +85,28 @@ class Term(ABC):
     def gradient(self, laplacian: Array) -> Array:
         """Return a subgradient at a Laplacian in the domain, as a symmetric matrix."""
 
-    @abstractmethod
     def conjugate(self, slope: Array) -> float:
         """Return at least ``g*(Y) = sup ⟨Y, L⟩ - g(L)`` over Laplacians; infinite outside its domain.
 
-        It must never be too small: the judge's lower bound rests on it.
+        It must never be too small: the judge's lower bound rests on it. A term whose conjugate is
+        finite only on a subspace, which rounding leaves, overrides :meth:`minorant` instead.
 
         Parameters
         ----------
         slope : array (d, d)
             Y, symmetric.
         """
+        return np.inf
+
+    def minorant(self, slope: Array) -> tuple[Array, float]:
+        """Return edge costs c and a price p with ``cᵀw - p ≤ g(L)`` for all weights ``w ≥ 0``.
+
+        By default these are ``𝒯*Y``, rounded down, and the conjugate of the slope Y.
+        """
+        heads, tails = edge_index(len(slope))
+        own, entries = np.diagonal(slope), slope[heads, tails]
+        sizes = np.abs(own)[heads] + np.abs(own)[tails] + 2 * np.abs(entries)
+        return own[heads] + own[tails] - 2 * entries - 8 * EPS * sizes, self.conjugate(slope)
 
     @abstractmethod
     def expression(self, laplacian: Any, cp: Any) -> Any:

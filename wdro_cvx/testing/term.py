@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wdro_cvx.graphs.laplacian import laplacian_from_weights
+from wdro_cvx.graphs.laplacian import laplacian_from_weights, weights_from_laplacian
 from wdro_cvx.terms.base import Term
 from wdro_cvx.testing.problems import D
 from wdro_cvx.testing.report import CheckReport, CheckResult, run_check
@@ -101,8 +101,8 @@ def _gradient(case: _Case) -> float:
 
 def _touches(case: _Case) -> float:
     """Check Fenchel's equality at the gradient, without which no bound is sharp."""
-    slope = case.term.gradient(case.laplacian)
-    line = float(np.vdot(slope, case.laplacian)) - case.term.conjugate(slope)
+    costs, price = case.term.minorant(case.term.gradient(case.laplacian))
+    line = float(costs @ weights_from_laplacian(case.laplacian)) - price
     return abs(case.term.value(case.laplacian) - line) / case.size
 
 
@@ -116,12 +116,12 @@ def _understates(case: _Case) -> float:
     slopes += [gradient + 0.1 * case.size * (noise + noise.T), noise + noise.T, np.zeros((d, d))]
     graphs = [scale * graph for graph in (case.laplacian, case.other) for scale in (0.01, 1, 100)]
     for slope in slopes:
-        kept = term.conjugate(slope)
-        for graph in graphs:
-            line = float(np.vdot(slope, graph)) - kept
-            excess = line - term.value(graph)
-            missed = max(missed, excess / (case.size + abs(line))) if kept < np.inf else missed
-        missed = np.nan if np.isnan(kept) else missed
+        costs, price = term.minorant(slope)
+        if np.isnan(price) or np.isnan(costs).any():
+            return np.nan
+        for graph in graphs if price < np.inf else ():
+            line = float(costs @ weights_from_laplacian(graph)) - price
+            missed = max(missed, (line - term.value(graph)) / (case.size + abs(line)))
     return missed
 
 
@@ -130,7 +130,7 @@ def _scales(case: _Case) -> float:
     slope = case.term.gradient(here)
     misses = (
         twice.value(here) - 2 * case.term.value(here),
-        twice.conjugate(2 * slope) - 2 * case.term.conjugate(slope),
+        twice.minorant(2 * slope)[1] - 2 * case.term.minorant(slope)[1],
     )
     return float(np.max(np.abs(misses))) / case.size
 
