@@ -23,7 +23,15 @@ from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.priors import Frobenius, LogDegree
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate, Solution, Status
-from wdro_cvx.terms import LogDet, Term, register_term, registered_terms
+from wdro_cvx.terms import (
+    KnownEdges,
+    KnownGraph,
+    LogDet,
+    Stationarity,
+    Term,
+    register_term,
+    registered_terms,
+)
 from wdro_cvx.testing import check_ambiguity, check_formulation, check_solver, check_term
 
 __all__ = [
@@ -39,6 +47,8 @@ __all__ = [
     "GaussianBall",
     "GraphProblem",
     "KLBall",
+    "KnownEdges",
+    "KnownGraph",
     "LogDegree",
     "LogDet",
     "MahalanobisBall",
@@ -50,6 +60,7 @@ __all__ = [
     "Singleton",
     "Solution",
     "SolverError",
+    "Stationarity",
     "Status",
     "Term",
     "Verdict",

@@ -301,13 +301,13 @@ def _checked_terms(terms: Iterable[Term], d: int, prior: DegreePrior) -> tuple[T
         if not isinstance(term, Term):
             raise ProblemError(f"terms must be terms such as LogDet(1.0); one is {term!r}.")
         term.check_fits(d, prior)
-    replaced = any(term.replaces_prior for term in terms)
-    if prior.beta == 0.0 and not replaced:
+    if prior.beta == 0.0 and not any(term.replaces_eta for term in terms):
         raise ProblemError(
             "eta must be > 0; it is 0. Without it the problem has no unique solution, unless it "
             "has a term such as LogDet."
         )
-    if prior.trace.free and prior.alpha == 0.0 and not terms:
+    scaled = prior.alpha > 0.0 or any(term.sets_scale for term in terms)
+    if prior.trace.free and not scaled:
         raise ProblemError(
             "trace is free, and then the empty graph is optimal. Give a trace, or a term that sets "
             "the scale of the graph, such as LogDet."

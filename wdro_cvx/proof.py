@@ -39,7 +39,7 @@ from wdro_cvx.moments.points import MeanMoment, Moment, ReweighedMoment, Transpo
 from wdro_cvx.priors import Frobenius, LogDegree
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate, Solution
-from wdro_cvx.terms import LogDet, Term
+from wdro_cvx.terms import KnownEdges, KnownGraph, LogDet, Stationarity, Term
 from wdro_cvx.validation import Array
 from wdro_cvx.verify import FORMAT, VERSION, RefusedError, establish
 
@@ -199,18 +199,28 @@ def _prior(problem: GraphProblem) -> dict[str, Any]:
 
 def _term(term: Term) -> dict[str, Any]:
     """Return a term as the exact verifier reads it, or raise ProblemError."""
-    if type(term) is LogDet:
-        return {"kind": "LogDet", "alpha": term.alpha}
+    kind = type(term)
+    stated = {"kind": kind.__name__, "alpha": term.alpha}
+    if kind is LogDet:
+        return stated
+    if kind is KnownGraph or kind is KnownEdges:
+        return stated | {"matrix": term.laplacian.tolist()}
+    if kind is Stationarity:
+        return stated | {"matrix": term.theta.tolist()}
     raise ProblemError(
-        f"proofs support the terms LogDet; this problem has {term!r}, which the exact verifier "
-        "does not know."
+        f"proofs support the terms KnownEdges, KnownGraph, LogDet and Stationarity; this problem "
+        f"has {term!r}, which the exact verifier does not know."
     )
 
 
 def _slopes(problem: GraphProblem, chosen: Certificate) -> list[list[list[float]]]:
     """Return the slope of every term, by its upper triangle."""
     assert chosen.slopes is not None
-    return [_triangle(slope, problem.d) for slope in chosen.slopes]
+    found = []
+    for term, slope in zip(problem.terms, chosen.slopes, strict=True):
+        matrix = term.multipliers(slope) if isinstance(term, Stationarity) else slope
+        found.append(_triangle(matrix, problem.d))
+    return found
 
 
 def _bounds(problem: GraphProblem) -> dict[str, Any] | None:

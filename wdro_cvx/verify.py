@@ -636,7 +636,94 @@ class LogDet:
         return PairNumbers(pair_costs(slope), 1 << bits), -mean - term.alpha * (logs + d)
 
 
-TERMS: dict[str, Any] = {"LogDet": LogDet}
+class KnownGraph:
+    """``α‖L - L₀‖²``; the conjugate of a slope Y is ``⟨Y, L₀⟩ + ‖Y‖²/4α``."""
+
+    @staticmethod
+    def value(term: Term, graph: Graph) -> Fraction:
+        """Return the term at a graph."""
+        total = Fraction(0)
+        for row, known in zip(laplacian_of(graph), term.matrix, strict=True):
+            total += sum((x - Fraction(y)) ** 2 for x, y in zip(row, known, strict=True))
+        return term.alpha * total
+
+    @staticmethod
+    def minorant(term: Term, slope: Rows, bits: int) -> tuple[PairNumbers, Fraction]:
+        """Return the costs of a slope, and its conjugate."""
+        known, unit = table_of(term.matrix, len(slope))
+        line = Fraction(sum(map(dot, slope, known)), 1 << bits + unit)
+        square = Fraction(sum(dot(row, row) for row in slope), 1 << 2 * bits)
+        return PairNumbers(pair_costs(slope), 1 << bits), line + square / (4 * term.alpha)
+
+
+class KnownEdges:
+    """``α Σ |w - w₀|``, which is at least ``Σ y(w - w₀)`` for all y between -α and α."""
+
+    @staticmethod
+    def value(term: Term, graph: Graph) -> Fraction:
+        """Return the term at a graph."""
+        own = dict(zip(graph.pairs, graph.weights, strict=True))
+        unit = graph.scale / (1 << graph.bits)
+        pairs = combinations(range(graph.d), 2)
+        changes = (abs(own.get((i, j), 0) * unit + Fraction(term.matrix[i][j])) for i, j in pairs)
+        return term.alpha * sum(changes, Fraction(0))
+
+    @staticmethod
+    def minorant(term: Term, slope: Rows, bits: int) -> tuple[PairNumbers, Fraction]:
+        """Return the costs of a slope, drawn between -α and α, and their sum with w₀."""
+        below = lcm(term.alpha.denominator, 1 << bits)
+        most = int(term.alpha * below)
+        costs = [max(-most, min(most, n * (below >> bits))) for n in pair_costs(slope)]
+        known, unit = table_of(term.matrix, len(slope))
+        pairs = combinations(range(len(slope)), 2)
+        line = sum(-n * known[i][j] for n, (i, j) in zip(costs, pairs, strict=True))
+        return PairNumbers(costs, below), Fraction(line, below << unit)
+
+
+class Stationarity:
+    """``α‖ΘL - LΘ‖²``, which is at least ``⟨[Θ, Z], L⟩ - ‖Z‖²/4α`` for all antisymmetric Z."""
+
+    @staticmethod
+    def value(term: Term, graph: Graph) -> Fraction:
+        """Return the term at a graph."""
+        theta, bits = table_of(term.matrix, graph.d)
+        images = [graph.image(row) for row in theta]  # ΘL, since both are symmetric
+        total = sum(
+            (images[i][j] - images[j][i]) ** 2 for i, j in combinations(range(graph.d), 2)
+        )
+        return term.alpha * graph.scale**2 * Fraction(2 * total, 1 << 2 * (bits + graph.bits))
+
+    @staticmethod
+    def minorant(term: Term, slope: Rows, bits: int) -> tuple[PairNumbers, Fraction]:
+        """Return the costs of ``[Θ, Z]`` and its price; the proof offers Z above the diagonal."""
+        d = len(slope)
+        z = [[(n > 0) - (n < 0) for n in range(-i, d - i)] for i in range(d)]
+        z = [list(map(mul, signs, row)) for signs, row in zip(z, slope, strict=True)]
+        theta, unit = table_of(term.matrix, d)
+        columns = list(zip(*z, strict=True))
+        product = [[dot(row, column) for column in columns] for row in theta]
+        matrix = [[product[i][j] + product[j][i] for j in range(d)] for i in range(d)]
+        square = Fraction(sum(dot(row, row) for row in z), 1 << 2 * bits)
+        return PairNumbers(pair_costs(matrix), 1 << bits + unit), square / (4 * term.alpha)
+
+
+def laplacian_of(graph: Graph) -> list[list[Fraction]]:
+    """Return the Laplacian of a graph."""
+    unit = graph.scale / (1 << graph.bits)
+    matrix = [[Fraction(0)] * graph.d for _ in range(graph.d)]
+    for (i, j), weight in zip(graph.pairs, graph.weights, strict=True):
+        matrix[i][j] = matrix[j][i] = -weight * unit
+    for i, degree in enumerate(graph.degrees):
+        matrix[i][i] = degree * unit
+    return matrix
+
+
+TERMS: dict[str, Any] = {
+    "KnownEdges": KnownEdges,
+    "KnownGraph": KnownGraph,
+    "LogDet": LogDet,
+    "Stationarity": Stationarity,
+}
 
 
 def linear_parts(proof: Proof, share: Fraction) -> tuple[PairNumbers, Fraction]:
@@ -1131,8 +1218,11 @@ def read_terms(given: Given | None, d: int) -> list[Term]:
     """Return the terms; a file without this member has none."""
     terms = []
     for entry in [] if given is None else given.entries():
-        kind, members = entry.variant(LogDet="alpha")
+        matrices = dict.fromkeys(("KnownEdges", "KnownGraph", "Stationarity"), "alpha matrix")
+        kind, members = entry.variant(LogDet="alpha", **matrices)
         matrix = members["matrix"].rows(d, d) if "matrix" in members else []
+        if any(row != list(column) for row, column in zip(matrix, zip(*matrix), strict=True)):
+            members["matrix"].must("be symmetric")
         terms.append(Term(kind, Fraction(members["alpha"].number(above=0.0)), matrix))
     return terms
 

@@ -119,6 +119,12 @@ class CertifiedSolver(Settings, Solver):
     def check_claim(cls, problem: GraphProblem) -> None:
         """Accept every problem with a positive eta or beta."""
         super().check_claim(problem)
+        for term in problem.terms:
+            if not term.smooth:
+                raise ProblemError(
+                    f"CertifiedSolver takes smooth terms; {term!r} has kinks. Use a formulation, "
+                    "such as SampleAverage or RobustPremium."
+                )
         if problem.prior.beta == 0.0:
             raise ProblemError(
                 "CertifiedSolver needs eta > 0, and this problem has eta = 0. Use LikelihoodSolver "

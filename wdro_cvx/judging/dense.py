@@ -11,7 +11,13 @@ import numpy as np
 
 from wdro_cvx.ambiguity.base import WorstCase
 from wdro_cvx.ambiguity.smoothness import accumulation
-from wdro_cvx.graphs.laplacian import graph_size, inner, weights_from_laplacian
+from wdro_cvx.graphs.laplacian import (
+    adjoint,
+    edge_index,
+    graph_size,
+    inner,
+    weights_from_laplacian,
+)
 from wdro_cvx.judging.court import (
     EPS,
     SUM,
@@ -19,6 +25,7 @@ from wdro_cvx.judging.court import (
     Bound,
     Candidate,
     Court,
+    own_multipliers,
     pulled_inside,
     safe_cost,
     slopes_in_range,
@@ -32,6 +39,7 @@ from wdro_cvx.solution import Certificate
 from wdro_cvx.validation import Array
 
 _SPARE = (2.0**-44, 2.0**-40, 2.0**-36, 2.0**-30)  # for rounding, when slopes are shortened
+_USED = 1e-5  # relative to the largest weight: less is rounding of an absent edge
 _TINY = float(np.finfo(float).tiny)
 
 
@@ -127,9 +135,31 @@ class DenseCourt(Court[Moment]):
             graph = self.prior.start(self.problem.d)
             worths = [term.value(graph) for term in terms]
         if np.isfinite(worths).all():
-            yield self._shrunk(costs, tuple(term.gradient(graph) for term in terms))
+            yield self._shrunk(costs, self._gradients(graph, costs))
         else:
             yield tuple(np.zeros_like(graph) for _ in terms)
+
+    def _gradients(self, graph: Array, costs: Array) -> tuple[Array, ...]:
+        """Return subgradients of the terms; at kinks, those that come nearest to optimality."""
+        terms, weights = self.problem.terms, weights_from_laplacian(graph)
+        found = [term.gradient(graph) for term in terms]
+        heads, tails = edge_index(self.problem.d)
+        nu = own_multipliers(self.prior, np.diagonal(graph))
+        for place, term in enumerate(terms):
+            if term.smooth:
+                continue
+            others = costs + 4 * self.prior.beta * weights + nu[heads] + nu[tails]
+            others += sum(adjoint(y) for k, y in enumerate(found) if k != place)
+            # An edge whose weight changes has a known slope, which determines τ.
+            known = adjoint(term.slope_near(graph, np.zeros_like(others)))
+            tau, used = 0.0, weights > _USED * weights.max()
+            moved = used & (known != 0.0)
+            if not self.prior.trace.free and moved.any():
+                tau = float(np.median((others + known)[moved]))
+            elif not self.prior.trace.free and used.any():
+                tau = float(others[used].min() + others[used].max()) / 2
+            found[place] = term.slope_near(graph, tau - others)
+        return tuple(found)
 
     def _shrunk(self, costs: Array, slopes: tuple[Array, ...]) -> tuple[Array, ...]:
         """Return slopes at which no unlimited edge has a positive price, if β = 0 demands it.

@@ -67,8 +67,12 @@ class Term(ABC):
 
     alpha: float
 
-    #: Whether a problem with this term has a solution without eta and without a trace.
-    replaces_prior: ClassVar[bool] = False
+    #: Whether a problem with this term may have a free trace: it keeps the graph from vanishing.
+    sets_scale: ClassVar[bool] = False
+    #: Whether a problem with this term may have eta = 0: its solution is unique all the same.
+    replaces_eta: ClassVar[bool] = False
+    #: Whether it has a gradient everywhere in its domain; otherwise only formulations solve it.
+    smooth: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         alpha = real_number("alpha", self.alpha, 0.0, strict=True, sized=True)
@@ -84,6 +88,13 @@ class Term(ABC):
     @abstractmethod
     def gradient(self, laplacian: Array) -> Array:
         """Return a subgradient at a Laplacian in the domain, as a symmetric matrix."""
+
+    def slope_near(self, laplacian: Array, wanted: Array) -> Array:
+        """Return the subgradient at a Laplacian whose edge costs ``𝒯*Y`` are nearest to some.
+
+        A term with one subgradient everywhere, a smooth one, need not override it.
+        """
+        return self.gradient(laplacian)
 
     def conjugate(self, slope: Array) -> float:
         """Return at least ``g*(Y) = sup ⟨Y, L⟩ - g(L)`` over Laplacians; infinite outside its domain.

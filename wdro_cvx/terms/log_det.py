@@ -51,7 +51,8 @@ class LogDet(Term):
     inf
     """
 
-    replaces_prior: ClassVar[bool] = True
+    sets_scale: ClassVar[bool] = True
+    replaces_eta: ClassVar[bool] = True
 
     def value(self, laplacian: Array) -> float:
         """Return the negative log-determinant, rounded upwards; infinite if not connected."""
