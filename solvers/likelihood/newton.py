@@ -10,6 +10,8 @@ precision, which is more than the accuracy of the step.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,8 @@ _ENTERING = 2  # times d: the most edges that become free in one step
 _PRODUCTS = 60  # conjugate-gradient products per round
 _ROUNDS = 12  # in which weights are fixed at their bounds
 _STORED = 1500  # free edges up to which the Hessian is stored
+_FACTORED = 900  # free edges up to which the Hessian of a barrier is factored
+_RIDGE = 1e-13  # relative to the diagonal
 _SHORTEST = 1e-9
 _DECREASE = 1e-4
 
@@ -40,19 +44,30 @@ def newton_step(point: Point, accuracy: float) -> Point | None:
     if free.size == 0:
         return None
     system = _System.of(point, free)
-    step = _solve(system, -gradient[free], accuracy)
-    target = np.clip(weights[free] + step, lower[free], upper[free])
-    if rule.fixed:
-        total = rule.target / 2 - (float(weights.sum()) - float(weights[free].sum()))
-        target = project_interval(target, lower[free], upper[free], total)
-    change = target - weights[free]
-    slope = float(point.gradient[free] @ change)
-    length = 1.0
+    for tighter in (1.0, 1e-2, 1e-4):  # a rough step need not descend once weights are fixed
+        step = _solve(system, -gradient[free], tighter * accuracy)
+        target = np.clip(weights[free] + step, lower[free], upper[free])
+        if rule.fixed:
+            total = rule.target / 2 - (float(weights.sum()) - float(weights[free].sum()))
+            target = project_interval(target, lower[free], upper[free], total)
+        found = _search(point, free, target - weights[free])
+        if found is not None:
+            return found
+    return None
+
+
+def _search(point: Point, free: NDArray[np.intp], change: Array) -> Point | None:
+    """Return a better point along a change of the free weights, or None if there is none."""
+    model, weights = point.model, point.weights
+    lower, upper = model.lower, model.upper
+    slope, length = float(point.gradient[free] @ change), 1.0
+    if not slope < 0.0:
+        return None
     while length >= _SHORTEST:
         moved = weights.copy()
         moved[free] = np.clip(weights[free] + length * change, lower[free], upper[free])
         tried = model.at(moved)
-        if tried is not None and tried.value <= point.value + _DECREASE * length * min(slope, 0.0):
+        if tried is not None and tried.value <= point.value + _DECREASE * length * slope:
             return tried if tried.value < point.value else None
         length /= 2.0
     return None
@@ -83,6 +98,7 @@ class _System:
     inverse: NDArray[np.float32]
     barrier: tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], float] | None
     hessian: NDArray[np.float32] | None
+    exact: Array | None
 
     @classmethod
     def of(cls, point: Point, free: NDArray[np.intp]) -> _System:
@@ -99,22 +115,29 @@ class _System:
             single = [np.asarray(matrix, np.float32) for matrix in (inverse, half, slope)]
             barrier = (single[0], single[1], single[2], bend)
         weights, single_inverse = point.weights[free], np.asarray(point.inverse, np.float32)
-        hessian = None
-        if free.size <= _STORED:
-            hessian = model.alpha * np.square(_between(single_inverse, heads, tails))
+        hessian, exact = None, None
+        if point.risk.curvature is not None and free.size <= _FACTORED:
+            exact = model.alpha * np.square(between(point.inverse, heads, tails))
+            exact += 2 * between(inverse, heads, tails) * between(half, heads, tails)
+            exact -= np.multiply.outer(across[2], across[2] / bend)
+            exact += prior_matrix(point, heads, tails)
+        elif free.size <= _STORED:
+            hessian = model.alpha * np.square(between(single_inverse, heads, tails))
             if barrier is not None:
-                around = (_between(matrix, heads, tails) for matrix in barrier[:2])
+                around = (between(matrix, heads, tails) for matrix in barrier[:2])
                 hessian += 2 * next(around) * next(around)
                 line = (across[2] / np.sqrt(bend)).astype(np.float32)
                 hessian -= np.multiply.outer(line, line)
         return cls(
             point, heads, tails, weights - model.lower[free], model.upper[free] - weights,
-            diagonal, single_inverse, barrier, hessian,
+            diagonal, single_inverse, barrier, hessian, exact,
         )  # fmt: skip
 
     def product(self, step: Array) -> Array:
         """Return the Hessian times a step."""
         prior, rule = self.point.model.prior, self.point.model.prior.trace
+        if self.exact is not None:
+            return np.asarray(self.exact @ step)
         size = float(np.abs(step).max()) or 1.0
         found = size * self._smooth(step / size)
         if prior.beta > 0.0:
@@ -152,7 +175,14 @@ class _System:
         return np.asarray(own[self.heads] + own[self.tails] - both)
 
     def preconditioner(self, free: NDArray[np.bool_]) -> _Preconditioner:
-        """Return the inverse of ``D + 2κAᵀA`` on some of the edges."""
+        """Return the inverse of ``D + 2κAᵀA`` on some of the edges, or of the whole matrix."""
+        if self.exact is not None:
+            some = np.flatnonzero(free)
+            part = self.exact[np.ix_(some, some)]
+            part.flat[:: some.size + 1] *= 1.0 + _RIDGE
+            factor, failed = linalg.lapack.dpotrf(part, lower=True, overwrite_a=True)
+            if not failed:
+                return _Preconditioner(self, free.astype(float), factor, some)
         d, kappa = self.point.degrees.size, self.point.model.prior.kappa
         shares = np.where(free, 1.0 / self.diagonal, 0.0)
         factor = None
@@ -162,30 +192,38 @@ class _System:
             own = matrix.sum(axis=1) + 1.0 / (2 * kappa)
             matrix.flat[:: d + 1] = own
             factor, _ = linalg.lapack.dpotrf(matrix, lower=True, overwrite_a=True)
-        return _Preconditioner(self, shares, factor)
+        return _Preconditioner(self, shares, factor, None)
 
 
 @dataclass(frozen=True, eq=False)
 class _Preconditioner:
-    """``(D + 2κAᵀA)⁻¹`` by Woodbury's formula, onto steps with sum zero if the trace is fixed."""
+    """``(D + 2κAᵀA)⁻¹`` by Woodbury's formula, onto steps with sum zero if the trace is fixed.
+
+    If ``some`` edges are given, the factor is that of the whole matrix on these.
+    """
 
     system: _System
     shares: Array
     factor: Array | None
+    some: NDArray[np.intp] | None
 
     def __call__(self, residual: Array) -> Array:
         found = self.plain(residual)
         if self.system.point.model.prior.trace.fixed:
-            found -= float(found.sum()) / float(self.level.sum()) * self.level
+            found = found - float(found.sum()) / float(self.level.sum()) * self.level
         return found
 
-    @property
+    @cached_property
     def level(self) -> Array:
         """The image of the constant step."""
         return self.plain(np.ones_like(self.shares))
 
     def plain(self, residual: Array) -> Array:
         """Return the inverse without the projection."""
+        if self.some is not None:
+            step = np.zeros_like(residual)
+            step[self.some], _ = linalg.lapack.dpotrs(self.factor, residual[self.some], lower=True)
+            return step
         found = self.shares * residual
         if self.factor is None:
             return found
@@ -195,9 +233,21 @@ class _Preconditioner:
         return np.asarray(found - self.shares * (moved[heads] + moved[tails]))
 
 
-def _between(
-    matrix: NDArray[np.float32], heads: NDArray[np.intp], tails: NDArray[np.intp]
-) -> NDArray[np.float32]:
+def prior_matrix(point: Point, heads: NDArray[np.intp], tails: NDArray[np.intp]) -> Array:
+    """Return the Hessian of the prior and of a penalty on the trace, on the free edges."""
+    prior, rule = point.model.prior, point.model.prior.trace
+    shared = np.zeros((heads.size, heads.size))
+    for ends in (heads, tails):
+        for others in (heads, tails):
+            shared += ends[:, np.newaxis] == others
+    shared *= 2 * prior.kappa
+    shared.flat[:: heads.size + 1] += 4 * prior.beta
+    return shared if rule.fixed or rule.free else shared + 8 * rule.stiffness
+
+
+def between(
+    matrix: NDArray[Any], heads: NDArray[np.intp], tails: NDArray[np.intp]
+) -> NDArray[Any]:
     """Return ``b_eᵀMb_f`` for all pairs of edges."""
     columns = np.ascontiguousarray((matrix[heads] - matrix[tails]).T)
     return columns[heads] - columns[tails]

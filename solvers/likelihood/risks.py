@@ -80,8 +80,9 @@ class BarrierRisk:
         values, vectors = linalg.eigh(laplacian, check_finite=False, driver="evd")
         rotated = self.factor @ vectors
         masses = np.einsum("ij,ij->j", rotated, rotated)
-        gamma = self._multiplier(values, masses)
-        ahead = gamma - values
+        shift = self._shift(values, masses)
+        # Not γ - λ, which cancels where γ is close to the largest eigenvalue.
+        gamma, ahead = float(values[-1]) + shift, shift + (values[-1] - values)
         inverse = (vectors / ahead) @ vectors.T
         average = float(masses @ values)
         premium = float(np.sum(masses * values**2 / ahead))
@@ -111,12 +112,10 @@ class BarrierRisk:
             gamma,
         )
 
-    def _multiplier(self, values: Array, masses: Array) -> float:
-        """Return γ with ``Σ s λ²/(γ-λ)² + μ Σ 1/(γ-λ) = ε²``."""
+    def _shift(self, values: Array, masses: Array) -> float:
+        """Return ``γ - λmax`` with ``Σ s λ²/(γ-λ)² + μ Σ 1/(γ-λ) = ε²``."""
         pulls, budget = masses * values**2, self.radius**2
-        top = float(values[-1])
-        # Shifts are measured from the largest eigenvalue, where digits matter.
-        below = top - values
+        below = values[-1] - values
 
         def excess(shift: float) -> tuple[float, float]:
             ahead = shift + below
@@ -140,4 +139,4 @@ class BarrierRisk:
             if abs(ahead - shift) <= _ROOT * ahead:
                 break
             shift = ahead
-        return top + ahead
+        return ahead

@@ -6,6 +6,7 @@ whose weight falls with the gap (solvers/likelihood/risks.py).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from solvers.base import Solver, register
 from solvers.bracket.limits import MARGIN, OutOfTime, judged
 from solvers.bracket.run import Request, Run, Settings, running
+from solvers.likelihood.central import MOST_EDGES, central_path
 from solvers.likelihood.model import Model, Point
 from solvers.likelihood.newton import newton_step
 from solvers.likelihood.risks import BarrierRisk, LinearRisk
@@ -41,6 +43,7 @@ _FIRST_BARRIER = 1e-2  # relative to the value per vertex
 _CENTRED = 6.0  # times μd: a gap at which the barrier's weight falls
 _FALL = 10.0
 _LAST_BARRIER = 1e-3  # of the tolerance
+_PATIENCE = 16  # Newton steps, usually 4 to 12, before the central path
 
 
 @register
@@ -186,21 +189,31 @@ class _Search:
         """Take steps until the gap is closed or nothing improves."""
         point = self._start(start)
         try:
-            while True:
-                self._keep(point)
+            for moved in self._points(point):
+                self._keep(moved)
                 self.run.report(self.iterations, self.value, self.bound, self.gap)
                 if self.gap <= self.tol:
                     return Status.SOLVED
                 if self.iterations >= limit:
                     return Status.ITERATION_LIMIT
                 self.run.clock.check()
-                moved = self._step(point)
-                if moved is None:
-                    return Status.INACCURATE
-                point = moved
                 self.iterations += 1
         except OutOfTime:
             return Status.TIME_LIMIT
+        return Status.INACCURATE
+
+    def _points(self, point: Point | None) -> Iterator[Point]:
+        """Yield Newton's points, and the central path if they are many or come to a halt."""
+        small = np.count_nonzero(self.model.lower < self.model.upper) <= MOST_EDGES
+        while point is not None and not (small and self.iterations >= _PATIENCE):
+            yield point
+            point = self._step(point)
+        if small:
+            d, edges = self.problem.d, self.best.weights.size
+            scale = max(abs(self.value), self.problem.floor)
+            last = self.tol * scale / (4 * (d + edges))
+            first = max(min(self.value - self.bound, scale) / (d + edges), last)
+            yield from central_path(self.best, first, last)
 
     def _start(self, start: Solution | None) -> Point:
         problem, structure = self.problem, self.problem.structure
