@@ -199,13 +199,12 @@ def _prior(problem: GraphProblem) -> dict[str, Any]:
 
 def _term(term: Term) -> dict[str, Any]:
     """Return a term as the exact verifier reads it, or raise ProblemError."""
-    kind = type(term)
-    stated = {"kind": kind.__name__, "alpha": term.alpha}
-    if kind is LogDet:
+    stated = {"kind": type(term).__name__, "alpha": term.alpha}
+    if type(term) is LogDet:
         return stated
-    if kind is KnownGraph or kind is KnownEdges:
+    if type(term) is KnownGraph or type(term) is KnownEdges:
         return stated | {"matrix": term.laplacian.tolist()}
-    if kind is Stationarity:
+    if type(term) is Stationarity:
         return stated | {"matrix": term.theta.tolist()}
     raise ProblemError(
         f"proofs support the terms KnownEdges, KnownGraph, LogDet and Stationarity; this problem "

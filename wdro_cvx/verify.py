@@ -627,8 +627,7 @@ class LogDet:
 
     @staticmethod
     def minorant(term: Term, slope: Rows, bits: int) -> tuple[PairNumbers, Fraction]:
-        """Return the costs of a slope Y, and its conjugate ``-⟨Y, 11ᵀ/d⟩ - α(log det(-Y/α) + d)``.
-        """
+        """Return the costs of a slope Y, and ``-⟨Y, 11ᵀ/d⟩ - α(log det(-Y/α) + d)``."""
         d = len(slope)
         logs = log_det_below([[-n for n in row] for row in slope], 1 << bits)
         logs -= d * log_between(term.alpha)[1]
@@ -688,9 +687,7 @@ class Stationarity:
         """Return the term at a graph."""
         theta, bits = table_of(term.matrix, graph.d)
         images = [graph.image(row) for row in theta]  # ΘL, since both are symmetric
-        total = sum(
-            (images[i][j] - images[j][i]) ** 2 for i, j in combinations(range(graph.d), 2)
-        )
+        total = sum((images[i][j] - images[j][i]) ** 2 for i, j in combinations(range(graph.d), 2))
         return term.alpha * graph.scale**2 * Fraction(2 * total, 1 << 2 * (bits + graph.bits))
 
     @staticmethod
@@ -1221,7 +1218,7 @@ def read_terms(given: Given | None, d: int) -> list[Term]:
         matrices = dict.fromkeys(("KnownEdges", "KnownGraph", "Stationarity"), "alpha matrix")
         kind, members = entry.variant(LogDet="alpha", **matrices)
         matrix = members["matrix"].rows(d, d) if "matrix" in members else []
-        if any(row != list(column) for row, column in zip(matrix, zip(*matrix), strict=True)):
+        if any(matrix[i][j] != matrix[j][i] for i, j in combinations(range(len(matrix)), 2)):
             members["matrix"].must("be symmetric")
         terms.append(Term(kind, Fraction(members["alpha"].number(above=0.0)), matrix))
     return terms
@@ -1245,9 +1242,9 @@ def read_certificate(
     given: Given, ambiguity: Ambiguity, d: int, rows: int, terms: list[Term]
 ) -> Evidence:
     """Return the certificate; its moment is null where the set has no other than one."""
-    names = ("moment", "nu", "tau", "multiplier", "top", *(["slopes"] if terms else []))
-    members = given.members(*names)
-    hints = [members[name].number() for name in ("tau", "multiplier", "top")]
+    own = ["moment", "nu", "tau", "multiplier", "top"]
+    members = given.members(*own, *(["slopes"] if terms else []))
+    tau, multiplier, top = (members[name].number() for name in ("tau", "multiplier", "top"))
     offered, kind = members["moment"], ambiguity.kind
     moment: dict[str, Any] = {}
     if kind in ("Singleton", "PairBall") or ambiguity.radius == 0:
@@ -1264,13 +1261,15 @@ def read_certificate(
     else:
         parts = offered.members("moves", "spread")
         moment |= {"moves": parts["moves"].rows(d, rows), "spread": parts["spread"].rows(d)}
-    slopes = []
-    for triangle in members["slopes"].entries(len(terms)) if terms else []:
-        rows_above = [row.numbers(d - i) for i, row in enumerate(triangle.entries(d))]
-        slopes.append(
-            [[rows_above[min(i, j)][abs(i - j)] for j in range(d)] for i in range(d)]
-        )
-    return Evidence(moment, members["nu"].numbers(d), *hints, slopes)
+    given_slopes = members["slopes"].entries(len(terms)) if terms else []
+    slopes = [read_symmetric(slope, d) for slope in given_slopes]
+    return Evidence(moment, members["nu"].numbers(d), tau, multiplier, top, slopes)
+
+
+def read_symmetric(given: Given, d: int) -> list[list[float]]:
+    """Return a symmetric matrix from its upper triangle."""
+    above = [row.numbers(d - i) for i, row in enumerate(given.entries(d))]
+    return [[above[min(i, j)][abs(i - j)] for j in range(d)] for i in range(d)]
 
 
 def read_graph(given: Given, d: int) -> Graph:

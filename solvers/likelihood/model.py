@@ -190,7 +190,7 @@ def best_tau(prior: DegreePrior, levels: Array, lower: Array, upper: Array) -> f
         low, high = (tau, high) if slope > 0.0 else (low, tau)
         ahead = tau + slope / bend if bend > 0.0 else np.inf
         tau = ahead if low < ahead < high else (low + high) / 2
-        if high - low <= 1e-15 * max(abs(low), abs(high)) or ahead == tau and abs(slope) < 1e-15:
+        if high - low <= 1e-15 * max(abs(low), abs(high)):
             break
     return low if beta == 0.0 else tau
 
@@ -210,5 +210,3 @@ def _weights(beta: float, prices: Array, lower: Array, upper: Array) -> Array:
     if beta == 0.0:
         return np.where(prices > 0.0, upper, lower)
     return np.asarray(np.clip(prices / (4 * beta), lower, upper))
-
-

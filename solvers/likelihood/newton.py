@@ -109,9 +109,7 @@ class _System:
         if point.risk.curvature is not None:
             inverse, half, slope, bend = point.risk.curvature
             across = [adjoint(matrix)[free] for matrix in (inverse, half, slope)]
-            diagonal = diagonal + np.maximum(
-                2 * across[0] * across[1] - across[2] ** 2 / bend, 0.0
-            )
+            diagonal = diagonal + np.maximum(2 * across[0] * across[1] - across[2] ** 2 / bend, 0.0)
             single = [np.asarray(matrix, np.float32) for matrix in (inverse, half, slope)]
             barrier = (single[0], single[1], single[2], bend)
         weights, single_inverse = point.weights[free], np.asarray(point.inverse, np.float32)
@@ -151,7 +149,9 @@ class _System:
     def _flow(self, step: Array) -> Array:
         """Return the change of the degrees."""
         d = self.point.degrees.size
-        return np.bincount(self.heads, step, d) + np.bincount(self.tails, step, d)
+        return np.asarray(
+            np.bincount(self.heads, step, d) + np.bincount(self.tails, step, d), float
+        )
 
     def _smooth(self, step: Array) -> Array:
         """Return the Hessian of risk and log-determinant times a step of ordinary size."""
@@ -168,7 +168,7 @@ class _System:
             found -= float(np.vdot(slope, matrix)) / bend * self._across(slope)
         return found
 
-    def _across(self, matrix: NDArray[np.float32]) -> Array:
+    def _across(self, matrix: NDArray[Any]) -> Array:
         """Return 𝒯* of the symmetric part of a matrix on the free edges."""
         own = np.diagonal(matrix).astype(float)
         both = matrix[self.heads, self.tails].astype(float) + matrix[self.tails, self.heads]
@@ -245,9 +245,7 @@ def prior_matrix(point: Point, heads: NDArray[np.intp], tails: NDArray[np.intp])
     return shared if rule.fixed or rule.free else shared + 8 * rule.stiffness
 
 
-def between(
-    matrix: NDArray[Any], heads: NDArray[np.intp], tails: NDArray[np.intp]
-) -> NDArray[Any]:
+def between(matrix: NDArray[Any], heads: NDArray[np.intp], tails: NDArray[np.intp]) -> NDArray[Any]:
     """Return ``b_eᵀMb_f`` for all pairs of edges."""
     columns = np.ascontiguousarray((matrix[heads] - matrix[tails]).T)
     return columns[heads] - columns[tails]

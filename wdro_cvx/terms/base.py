@@ -97,7 +97,7 @@ class Term(ABC):
         return self.gradient(laplacian)
 
     def conjugate(self, slope: Array) -> float:
-        """Return at least ``g*(Y) = sup ⟨Y, L⟩ - g(L)`` over Laplacians; infinite outside its domain.
+        """Return at least ``g*(Y) = sup ⟨Y, L⟩ - g(L)``; infinite outside its domain.
 
         It must never be too small: the judge's lower bound rests on it. A term whose conjugate is
         finite only on a subspace, which rounding leaves, overrides :meth:`minorant` instead.
@@ -146,6 +146,7 @@ class Term(ABC):
 
     def check_fits(self, d: int, prior: DegreePrior) -> None:
         """Raise ProblemError if the term does not fit d vertices or the prior."""
+        return
 
     def floor(self, d: int) -> float:
         """Return the size to which gaps are relative if values may be close to zero."""
