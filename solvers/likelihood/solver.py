@@ -43,6 +43,7 @@ _FIRST_BARRIER = 1e-2  # relative to the value per vertex
 _CENTRED = 6.0  # times μd: a gap at which the barrier's weight falls
 _FALL = 10.0
 _LAST_BARRIER = 1e-3  # of the tolerance
+_FIRST_GAP = 1e-2  # with which the central path starts, so that its first point is near a centre
 _PATIENCE = 16  # Newton steps, usually 4 to 12, before the central path
 
 
@@ -212,7 +213,8 @@ class _Search:
             d, edges = self.problem.d, self.best.weights.size
             scale = max(abs(self.value), self.problem.floor)
             last = self.tol * scale / (4 * (d + edges))
-            first = max(min(self.value - self.bound, scale) / (d + edges), last)
+            gap = min(max(self.value - self.bound, _FIRST_GAP * scale), scale)
+            first = max(gap / (d + edges), last)
             yield from central_path(self.best, first, last)
 
     def _start(self, start: Solution | None) -> Point:
