@@ -32,7 +32,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from io import TextIOWrapper
@@ -269,7 +269,7 @@ class Evidence:
     tau: float
     multiplier: float  # guesses the dual variable of the radius
     top: float  # guesses the largest eigenvalue
-    slopes: list[list[list[float]]]  # of every term, a matrix
+    slopes: list[list[list[float]]] = field(default_factory=list)  # of every term, a matrix
 
 
 @dataclass(frozen=True)
@@ -1197,14 +1197,17 @@ def read_shares(members: dict[str, Given], count: int) -> Vector:
     return shares
 
 
-def read_prior(given: Given) -> Prior:
-    """Return the prior."""
+def read_prior(given: Given, terms: list[Term]) -> Prior:
+    """Return the prior; only with a term may eta be 0 and the trace free."""
     variants = {"frobenius": "eta trace trace_penalty", "log-degree": "alpha beta"}
     kind, members = given.variant(**variants)
     if kind == "log-degree":
         alpha, beta = (Fraction(members[name].number(above=0.0)) for name in ("alpha", "beta"))
         return Prior(beta, Fraction(0), alpha)
-    eta, trace = Fraction(members["eta"].number(least=0.0)), members["trace"].limit(above=0.0)
+    if terms:
+        eta, trace = Fraction(members["eta"].number(least=0.0)), members["trace"].limit(above=0.0)
+    else:
+        eta, trace = (Fraction(members[name].number(above=0.0)) for name in ("eta", "trace"))
     penalty = members["trace_penalty"].limit(above=0.0)
     if trace is None and penalty is not None:
         members["trace_penalty"].must("be null where the trace is free")
@@ -1338,8 +1341,8 @@ def read_proof(document: Any) -> Proof:
     certificate = read_certificate(members["certificate"], ambiguity, d, len(table.rows), terms)
     threshold = Fraction(edges["threshold"].number(above=0.0))
     proof = Proof(
-        d, table, mean, ambiguity, read_prior(problem["prior"]), *read_bounds(problem["bounds"], d),
-        read_graph(members["graph"], d), certificate, threshold, costs_of(table), holes, terms,
+        d, table, mean, ambiguity, read_prior(problem["prior"], terms),
+        *read_bounds(problem["bounds"], d), read_graph(members["graph"], d), certificate, threshold, costs_of(table), holes, terms,
     )  # fmt: skip
     return replace(proof, graph=feasible(proof))
 

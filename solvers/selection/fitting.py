@@ -97,9 +97,9 @@ def check_options(
     if not (eta is None or isinstance(eta, str)):
         real_number("eta", eta, 0.0, strict=prior != "likelihood")
     if prior == "likelihood" and (neighbours is not None or eta == "auto"):
-        asked = "eta='auto'" if neighbours is None else f"neighbours={neighbours!r}"
+        unfit = "eta='auto'" if neighbours is None else f"neighbours={neighbours!r}"
         raise ProblemError(
-            f"{asked} is not available with prior='likelihood'; give eta as a number, or use "
+            f"{unfit} is not available with prior='likelihood'; give eta as a number, or use "
             "prior='log-degree'."
         )
     if isinstance(radius, str) and radius in OLD_RULES:

@@ -18,7 +18,7 @@ from wdro_cvx import (
     registered_ambiguities,
     registered_terms,
 )
-from wdro_cvx.testing.problems import D, PRIORS, some_nominal
+from wdro_cvx.testing.problems import PRIORS, D, some_nominal
 
 TERMS = list(registered_terms())
 SOLVERS = solvers.registered()
@@ -101,11 +101,11 @@ class Odd(Term):
 @pytest.mark.parametrize("name", FORMULATIONS)
 def test_a_formulation_takes_terms_or_refuses_them(name):
     problem = example_for(FORMULATIONS[name])
-    try:
-        program = FORMULATIONS[name](problem.replace(terms=(Odd(0.5),)))
-    except ProblemError as refusal:
-        assert "conjugate_expression" in str(refusal)
+    if name == "GaussianDual":  # a dual program needs the conjugate
+        with pytest.raises(ProblemError, match="conjugate_expression"):
+            FORMULATIONS[name](problem.replace(terms=(Odd(0.5),)))
         return
+    program = FORMULATIONS[name](problem.replace(terms=(Odd(0.5),)))
     stated, more = program.solve(), problem.replace(prior=Frobenius(0.7, float(D)))
     # 0.5‖L‖² is 0.5 more of eta, which every formulation knows.
     if isinstance(problem.prior, Frobenius) and problem.prior.trace.fixed:

@@ -59,7 +59,7 @@ class LogDet(Term):
         d = len(laplacian)
         # The diagonal is a sum of d weights, each entry a sum of two numbers.
         below = log_det_below(laplacian + 1.0 / d, units=2 * d + 8)
-        return -self.alpha * below * (1.0 - EPS * np.sign(below))
+        return float(-self.alpha * below * (1.0 - EPS * np.sign(below)))
 
     def gradient(self, laplacian: Array) -> Array:
         """Return ``-α(L + 11ᵀ/d)⁻¹``.
