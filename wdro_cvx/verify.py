@@ -1342,7 +1342,8 @@ def read_proof(document: Any) -> Proof:
     threshold = Fraction(edges["threshold"].number(above=0.0))
     proof = Proof(
         d, table, mean, ambiguity, read_prior(problem["prior"], terms),
-        *read_bounds(problem["bounds"], d), read_graph(members["graph"], d), certificate, threshold, costs_of(table), holes, terms,
+        *read_bounds(problem["bounds"], d), read_graph(members["graph"], d), certificate,
+        threshold, costs_of(table), holes, terms,
     )  # fmt: skip
     return replace(proof, graph=feasible(proof))
 

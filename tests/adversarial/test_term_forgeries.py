@@ -177,7 +177,7 @@ def test_a_term_left_out_of_a_proof_is_noticed():
 
 
 def test_a_larger_weight_of_the_term_needs_another_slope():
-    problem, answer, verdict = solved("eta")
+    problem, answer, _ = solved("eta")
     document = proof_document(problem, answer)
     document["problem"]["terms"][0]["alpha"] = 2.0
     other = solve(problem.replace(terms=(LogDet(2.0),)), 1e-9)
