@@ -19,7 +19,7 @@ import numpy as np
 from cvxpy.error import SolverError as BackendError
 
 from formulations.backends import backend_options, check_backend
-from formulations.dual import DualProgram, MomentSet, dual_program
+from formulations.dual import DualProgram, MomentSet, dual_program, with_slopes
 from formulations.priors import PriorParameters, prior_constraints
 from formulations.variables import LaplacianVariable, laplacian_variable, smoothness
 from wdro_cvx import AmbiguitySet, Certificate, GraphProblem, ProblemError, Solution, SolverError
@@ -318,9 +318,11 @@ class Formulation(ABC):
         else:
             self._risk = self.risk(variable)
         if isinstance(self._risk, MomentSet):
-            self._dual = dual_program(variable, self.prior, problem.prior, self._risk)
+            risk = with_slopes(self._risk, problem.terms)
+            self._dual = dual_program(variable, self.prior, problem.prior, risk)
             return self._dual.cvxpy
         objective = self._risk.expression + self.prior.cost(variable, problem.prior)
+        objective += sum(term.expression(variable, cp) for term in problem.terms)
         constraints = [*variable.constraints, *self._risk.constraints]
         constraints += prior_constraints(variable, problem.prior)
         return cp.Problem(cp.Minimize(objective), constraints)
@@ -334,7 +336,8 @@ class Formulation(ABC):
         """
         if problem.prior.alpha > 0.0:
             return problem.prior.alpha
-        return problem.value(complete_graph(problem.d, problem.target_trace)) / problem.d
+        value = problem.value(complete_graph(problem.d, problem.target_trace))
+        return max(abs(value), problem.floor) / problem.d
 
     def _solution(self, status: Status, compile_s: float, solve_s: float) -> Solution:
         multiplier = np.nan

@@ -7,7 +7,7 @@ prices.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import cvxpy as cp
 import numpy as np
@@ -16,6 +16,7 @@ from formulations.priors import PriorParameters
 from formulations.variables import LaplacianVariable
 from wdro_cvx.graphs.laplacian import incidence, laplacian_from_weights, laplacian_operator
 from wdro_cvx.priors import DegreePrior
+from wdro_cvx.terms import Term
 from wdro_cvx.validation import Array
 
 
@@ -31,6 +32,8 @@ class MomentSet:
         The constraints that define the set.
     multiplier : cvxpy.Expression, optional
         The multiplier γ of the radius, which the solution reports.
+    price : cvxpy.Expression, optional
+        What is subtracted from the risk of a moment: the conjugates of a problem's terms.
 
     Examples
     --------
@@ -46,6 +49,7 @@ class MomentSet:
     moment: cp.Expression
     constraints: list[cp.Constraint] = field(default_factory=list)
     multiplier: cp.Expression | None = None
+    price: cp.Expression | float = 0.0
 
     def worst_moment(self) -> Array:
         """Return the moment of the solved program."""
@@ -75,6 +79,15 @@ class DualProgram:
         return laplacian_from_weights(self.lower + np.maximum(weights, 0.0))
 
 
+def with_slopes(moments: MomentSet, terms: tuple[Term, ...]) -> MomentSet:
+    """Return the moments ``M + Σ Y`` at the price ``Σ g*(Y)``, with a slope Y for every term."""
+    for term in terms:
+        slope = cp.Variable(moments.moment.shape, name="slope", symmetric=True)
+        price = moments.price + term.conjugate_expression(slope, cp)
+        moments = replace(moments, moment=moments.moment + slope, price=price)
+    return moments
+
+
 def dual_program(
     laplacian: LaplacianVariable,
     parameters: PriorParameters,
@@ -88,6 +101,7 @@ def dual_program(
     d, limits = laplacian.degrees.shape[0], prior.bounds
     size = laplacian.weights.shape[0]
     cost, prices = _edge_terms(laplacian, parameters, moments.moment)
+    cost = cost + moments.price
     for kind in _degree_terms(d, parameters, prior):
         cost, prices = cost + kind[0], prices + incidence(d).T @ kind[1]
     if not prior.trace.free:

@@ -9,6 +9,7 @@ from solvers.base import Solver, register, registered
 from solvers.bracket.run import Request
 from solvers.generic import CertifiedSolver
 from solvers.large import SparseSolver, price_on
+from solvers.likelihood import LikelihoodSolver
 from solvers.norm import MomentNewton
 from solvers.paper import (
     BlockDescent,
@@ -50,6 +51,7 @@ __all__ = [
     "BlockDescent",
     "CertifiedSolver",
     "LaplacianQP",
+    "LikelihoodSolver",
     "MomentNewton",
     "NeighbourFit",
     "PrintedDescent",

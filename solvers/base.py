@@ -9,8 +9,8 @@ from typing import Any, ClassVar, TypeVar
 
 from solvers.bracket.run import Request
 from solvers.bracket.threads import right_threads
-from wdro_cvx import GraphProblem, Solution
-from wdro_cvx.claims import Claim, check_claims, check_stated
+from wdro_cvx import GraphProblem, Solution, Term
+from wdro_cvx.claims import Claim, check_claims, check_stated, check_terms
 from wdro_cvx.registry import Registry
 
 
@@ -19,7 +19,8 @@ class Solver(ABC):
 
     A subclass names the ambiguity sets that it ``claims``, by class or by what they offer, and
     writes :meth:`solve`. It is a frozen dataclass whose first field is ``tol``. Its ``solve`` runs
-    on one BLAS thread where more would only wait (``solvers.bracket.threads``).
+    on one BLAS thread where more would only wait (``solvers.bracket.threads``), and refuses
+    problems with terms unless ``takes_terms`` names their classes.
 
     Examples
     --------
@@ -39,18 +40,23 @@ class Solver(ABC):
 
     #: The sets whose problems it solves; ``(AmbiguitySet,)`` for all of them.
     claims: ClassVar[tuple[Claim, ...]]
+    #: The terms that it takes; ``(Term,)`` for all of them.
+    takes_terms: ClassVar[tuple[type[Term], ...]] = ()
     #: Its place in the order in which ``solve`` tries solvers, smallest first; None: only by name.
     rank: ClassVar[int | None] = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "solve" in vars(cls):
-            cls.solve = _on_right_threads(cls.solve)  # type: ignore[method-assign]
+            cls.solve = _guarded(cls.solve)  # type: ignore[method-assign]
+        if "check_claim" in vars(cls):
+            cls.check_claim = classmethod(_with_terms(vars(cls)["check_claim"]))  # type: ignore
 
     @classmethod
     def check_claim(cls, problem: GraphProblem) -> None:
         """Raise ProblemError unless this algorithm applies to this problem."""
         check_claims(cls.__name__, cls.claims, problem, "Use CertifiedSolver.")
+        check_terms(cls.__name__, cls.takes_terms, problem)
 
     @abstractmethod
     def solve(self, problem: GraphProblem) -> Solution:
@@ -65,9 +71,21 @@ class Solver(ABC):
         return cls(**request.settings(cls)).solve(problem)
 
 
-def _on_right_threads(solve: Callable[..., Solution]) -> Callable[..., Solution]:
+def _with_terms(check: Any) -> Callable[[Any, GraphProblem], None]:
+    """Return a ``check_claim`` that refuses terms even if it does not call that of its base."""
+
+    @wraps(check.__func__)
+    def guarded(cls: Any, problem: GraphProblem) -> None:
+        check_terms(cls.__name__, cls.takes_terms, problem)
+        check.__func__(cls, problem)
+
+    return guarded
+
+
+def _guarded(solve: Callable[..., Solution]) -> Callable[..., Solution]:
     @wraps(solve)
     def guarded(self: Solver, problem: GraphProblem, *others: Any, **named: Any) -> Solution:
+        check_terms(type(self).__name__, self.takes_terms, problem)
         with right_threads(problem.d):
             return solve(self, problem, *others, **named)
 

@@ -54,8 +54,9 @@ class RobustGraph(
         and small: the selected edges are as good as without robustness, and the risk is certified.
     eta : float > 0 or "auto", optional
         The strength of the prior in the squared ``unit``. Larger values give more edges with more
-        even weights. For the log-degree prior, eta is the root of ``alpha·beta``; by default 0.6,
-        and 0.3 for the other. ``"auto"`` takes the value that predicts held-out signals best.
+        even weights. For the log-degree prior, eta is the root of ``alpha·beta``. The default is
+        0.6 for it, 0.3 for the paper's prior and 0.01 for the likelihood, which may have 0.
+        ``"auto"`` takes the value that predicts held-out signals best.
     ambiguity : str or AmbiguitySet
         The name of a set, such as "wasserstein", "gaussian", "moment". For other parameters, pass a
         set with radius 0, such as ``MomentBall(0.0, p=1.0)``; it gets the radius ``radius``.
@@ -66,9 +67,10 @@ class RobustGraph(
         signals, so nothing depends on the unit of measurement; 1 leaves the signals unchanged.
     bounds : EdgeBounds, optional
         Bounds on the edge weights; vertices may be given by column names.
-    prior : "log-degree" or "frobenius"
+    prior : "log-degree", "frobenius" or "likelihood"
         The cost of a graph without data: the model of Kalofolias, in which every vertex keeps an
-        edge of the optimal graph, or the paper's ``eta·‖L‖²``.
+        edge of the optimal graph; the paper's ``eta·‖L‖²``; or the log-likelihood of a Gaussian
+        Markov field, ``eta·‖L‖² - log det(L + 11ᵀ/d)``, for up to 2000 vertices (docs/terms.md).
     neighbours, neighbors : float, optional
         How many neighbours a vertex should have on average. This chooses eta; see
         :func:`solvers.solve_for_neighbours`. All edges of that graph are selected.
@@ -100,7 +102,8 @@ class RobustGraph(
     Attributes
     ----------
     laplacian_ : array (d, d), or sparse array for more than 2000 vertices
-        Its trace is d, unless the log-degree prior has ``bounds``.
+        Its trace is d, unless the log-degree prior has ``bounds``. The likelihood has its own
+        scale: the Laplacian estimates the precision matrix of the signals in ``unit_``.
     adjacency_ : array (d, d), or sparse array for more than 2000 vertices
         The edge weights, without those below ``wdro_cvx.metrics.EDGE_THRESHOLD``.
     radius_, eta_, unit_ : float

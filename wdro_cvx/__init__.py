@@ -23,7 +23,16 @@ from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.priors import Frobenius, LogDegree
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate, Solution, Status
-from wdro_cvx.testing import check_ambiguity, check_formulation, check_solver
+from wdro_cvx.terms import (
+    KnownEdges,
+    KnownGraph,
+    LogDet,
+    Stationarity,
+    Term,
+    register_term,
+    registered_terms,
+)
+from wdro_cvx.testing import check_ambiguity, check_formulation, check_solver, check_term
 
 __all__ = [
     "AmbiguitySet",
@@ -38,7 +47,10 @@ __all__ = [
     "GaussianBall",
     "GraphProblem",
     "KLBall",
+    "KnownEdges",
+    "KnownGraph",
     "LogDegree",
+    "LogDet",
     "MahalanobisBall",
     "MomentBall",
     "MomentUncertainty",
@@ -48,7 +60,9 @@ __all__ = [
     "Singleton",
     "Solution",
     "SolverError",
+    "Stationarity",
     "Status",
+    "Term",
     "Verdict",
     "WassersteinBall",
     "WdroError",
@@ -56,7 +70,10 @@ __all__ = [
     "check_ambiguity",
     "check_formulation",
     "check_solver",
+    "check_term",
     "judge",
     "register_ambiguity",
+    "register_term",
     "registered_ambiguities",
+    "registered_terms",
 ]

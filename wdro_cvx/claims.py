@@ -11,6 +11,7 @@ from wdro_cvx.ambiguity.structure import Norm, Structure, Transport
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.registry import name_of
+from wdro_cvx.terms.base import Term
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,16 @@ def claimed(claims: tuple[Claim, ...], problem: GraphProblem) -> bool:
         else isinstance(problem.ambiguity, claim)
         for claim in claims
     )
+
+
+def check_terms(who: str, taken: tuple[type[Term], ...], problem: GraphProblem) -> None:
+    """Raise ProblemError if a problem has a term of a kind that is not taken."""
+    for term in problem.terms:
+        if not isinstance(term, taken):
+            raise ProblemError(
+                f"{who} takes no {type(term).__name__} term; this problem has {term!r}. Use "
+                "CertifiedSolver, or a formulation such as SampleAverage."
+            )
 
 
 def check_stated(cls: type) -> None:

@@ -34,10 +34,10 @@ class ProblemError(WdroError, ValueError):
     Examples
     --------
     >>> from wdro_cvx import Frobenius
-    >>> Frobenius(eta=0.0, trace=3.0)
+    >>> Frobenius(eta=-1.0, trace=3.0)
     Traceback (most recent call last):
         ...
-    wdro_cvx.errors.ProblemError: eta must be finite and > 0; it is 0. ...
+    wdro_cvx.errors.ProblemError: eta must be finite and ≥ 0; it is -1.
     """
 
 

@@ -27,6 +27,7 @@ from wdro_cvx.judging.court import (
     M,
     multipliers_in_range,
     own_multipliers,
+    slopes_in_range,
 )
 from wdro_cvx.judging.dense import DenseCourt
 from wdro_cvx.judging.edges import EdgeBrackets
@@ -204,7 +205,8 @@ def judge(
         found = _verdict(SparseCourtOfMatrix(problem, matrix), problem, certificate)
         if 0.0 <= found.gap <= _SETTLED:
             return found
-    return _verdict(DenseCourt(problem, matrix), problem, certificate)
+    slopes = None if certificate is None else certificate.slopes
+    return _verdict(DenseCourt(problem, matrix, slopes), problem, certificate)
 
 
 def _as_edges(problem: GraphProblem, matrix: Array, certificate: Certificate | None) -> bool:
@@ -226,8 +228,8 @@ def _sparse_matrix(problem: GraphProblem, matrix: sparse.csr_array) -> sparse.cs
     if not judged_at_scale(problem):
         raise ProblemError(
             f"judge takes sparse Laplacians only for transport balls and moment balls with p = 2, "
-            f"without bounds or with a list of possible edges; the problem is {problem!r}. Pass a "
-            "dense array."
+            f"without terms, and without bounds or with a list of possible edges; the problem is "
+            f"{problem!r}. Pass a dense array."
         )
     return sparse.csr_array(matrix.astype(float, copy=False))
 
@@ -238,6 +240,8 @@ def _verdict(court: Court[M], problem: GraphProblem, certificate: Certificate | 
     offered = None if certificate is None else court.offered(certificate.moment)
     if certificate is not None and offered is None:
         notes.append("the certificate is no transport within the set; it was not used")
+    if certificate is not None and not slopes_in_range(certificate.slopes, problem.unit):
+        notes.append("the certificate's slopes are out of range and were not used")
     value, oracle_error = court.value(offered)
     square = problem.unit**2
     multipliers = _multipliers(court, problem, certificate, notes)
@@ -253,11 +257,16 @@ def _verdict(court: Court[M], problem: GraphProblem, certificate: Certificate | 
         oracle_error,
         problem.constant,
         problem.floor,
-        float(np.sqrt(court.prior.reach(problem.d) * excess)) + court.repair,
+        _distance(court.prior.reach(problem.d), excess) + court.repair,
         partial(best.edges, excess),
         tuple(notes),
         best.certificate,
     )
+
+
+def _distance(reach: float, excess: float) -> float:
+    """Return ``√(reach·excess)``; infinite if the prior has no squares."""
+    return float(np.sqrt(reach * excess)) if np.isfinite(reach) else float("inf")
 
 
 def _multipliers(
@@ -333,7 +342,15 @@ def _checked(
             f"it has {(moment.d, moment.d)}."
         )
     # Copied before it is checked, so that the checked numbers are the used ones.
-    copy = Certificate(moment, certificate.degree_multipliers)
+    slopes = certificate.slopes
+    copy = Certificate(moment, certificate.degree_multipliers, slopes=slopes)
+    if slopes is not None:
+        count, shapes = len(problem.terms), {slope.shape for slope in copy.slopes or ()}
+        if len(slopes) != count or shapes - {(problem.d, problem.d)}:
+            raise ProblemError(
+                f"certificate.slopes must be {count} matrices of shape {(problem.d, problem.d)}, "
+                f"one for every term; there are {len(slopes)}."
+            )
     nu = copy.degree_multipliers
     if nu is not None and nu.shape != (problem.d,):
         raise ProblemError(

@@ -1,7 +1,8 @@
-"""The problem that formulations and solvers solve: data, ambiguity set and prior."""
+"""The problem that formulations and solvers solve: data, ambiguity set, prior and terms."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,21 +12,28 @@ from numpy.typing import ArrayLike
 
 from wdro_cvx.ambiguity.base import AmbiguitySet
 from wdro_cvx.ambiguity.builtin import check_meaning
+from wdro_cvx.ambiguity.smoothness import pair_costs
 from wdro_cvx.ambiguity.structure import Structure, Transport
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.graphs.bounds import EdgeBounds
-from wdro_cvx.graphs.laplacian import weights_from_laplacian
+from wdro_cvx.graphs.laplacian import (
+    edge_index,
+    laplacian_from_weights,
+    weights_from_laplacian,
+)
 from wdro_cvx.graphs.listed_bounds import ListedBounds
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.priors import DegreePrior, Frobenius, LogDegree
+from wdro_cvx.terms.base import Term
 from wdro_cvx.validation import Array, square_matrix
 
+_LEAST_COST = 1e-12  # relative to the mean: signals this close are equal up to rounding
 _FARTHEST = 1e50  # largest ratio of a problem's numbers; its fourth power does not overflow
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class GraphProblem:
-    """Learn a graph: ``min_L R(L) + prior(L)`` over the Laplacians that the prior allows.
+    """Learn a graph: ``min_L R(L) + prior(L) + Σ g(L)`` over the Laplacians that the prior allows.
 
     Keywords state the paper's prior, ``η‖L‖_F²`` with ``Tr L = trace``; ``prior`` gives any other.
 
@@ -35,7 +43,8 @@ class GraphProblem:
     ambiguity : AmbiguitySet
         Defines the worst-case risk ``R``.
     eta : float > 0
-        The weight of ``‖L‖_F²``; larger values spread the weight over more edges.
+        The weight of ``‖L‖_F²``; larger values spread the weight over more edges. It may be 0 with
+        a term such as :class:`LogDet`.
     trace : float > 0, optional
         The trace of L, which sets the scale of the graph; the number of vertices by default.
     trace_penalty : float > 0, optional
@@ -45,11 +54,13 @@ class GraphProblem:
         What is known of the edges: absent, present, bounded.
     prior : DegreePrior, optional
         What a graph costs by itself, such as ``LogDegree(alpha, beta)``, instead of the four above.
+    terms : iterable of Term, optional
+        Convex functions g of the Laplacian, such as ``LogDet(1.0)`` (docs/terms.md).
 
     Raises
     ------
     ProblemError
-        If a part is of another type, or the parts do not fit each other.
+        If a part is of another type, the parts do not fit each other, or no graph is optimal.
 
     Examples
     --------
@@ -65,6 +76,7 @@ Frobenius(eta=0.3, trace=3))
     nominal: Nominal
     ambiguity: AmbiguitySet
     prior: DegreePrior
+    terms: tuple[Term, ...]
 
     def __init__(
         self,
@@ -75,6 +87,7 @@ Frobenius(eta=0.3, trace=3))
         trace_penalty: float | None = None,
         bounds: EdgeBounds | None = None,
         prior: DegreePrior | None = None,
+        terms: Iterable[Term] = (),
     ) -> None:
         # The judge relies on the exact type; a subclass could change its meaning.
         if type(nominal) is not Nominal:
@@ -104,8 +117,12 @@ Frobenius(eta=0.3, trace=3))
                 f"of type {type(prior).__name__}. The judge does not support subclasses of priors."
             )
         _check_bounds(prior.bounds, nominal.d)
-        for name, part in (("nominal", nominal), ("ambiguity", ambiguity), ("prior", prior)):
+        terms = _checked_terms(terms, nominal.d, prior)
+        parts = {"nominal": nominal, "ambiguity": ambiguity, "prior": prior, "terms": terms}
+        for name, part in parts.items():
             object.__setattr__(self, name, part)
+        if prior.beta == 0.0 and prior.trace.free:
+            check_costs(self)
 
     def replace(self, **changes: Any) -> GraphProblem:
         """Return the problem with some parts changed.
@@ -121,14 +138,20 @@ Frobenius(eta=0.3, trace=3))
         ProblemError
             If a part of the paper's prior is named and the problem has another prior.
         """
-        parts: dict[str, Any] = {"nominal": self.nominal, "ambiguity": self.ambiguity}
+        parts: dict[str, Any] = {
+            "nominal": self.nominal, "ambiguity": self.ambiguity, "terms": self.terms,
+        }  # fmt: skip
         if "radius" in changes:
             changes["ambiguity"] = replace(
                 changes.get("ambiguity", self.ambiguity), radius=changes.pop("radius")
             )
+        names = ("eta", "trace", "trace_penalty", "bounds")
         if isinstance(self.prior, Frobenius) and "prior" not in changes:
-            for name in ("eta", "trace", "trace_penalty", "bounds"):
-                parts[name] = getattr(self, name)
+            stated = {name: changes.pop(name, getattr(self, name)) for name in names}
+            if stated["trace"] is None and self.trace is not None:
+                stated["trace"] = float(self.d)  # the default, as in the constructor
+            _check_bounds(stated["bounds"], self.d)
+            parts["prior"] = Frobenius(**stated)
         else:
             parts["prior"] = self.prior
         return GraphProblem(**{**parts, **changes})
@@ -140,8 +163,8 @@ Frobenius(eta=0.3, trace=3))
 
     @property
     def trace(self) -> float | None:
-        """The trace in the paper's prior; None under another prior."""
-        return self.prior.trace.target if isinstance(self.prior, Frobenius) else None
+        """The trace in the paper's prior; None if it is free, and under another prior."""
+        return self.prior.target if isinstance(self.prior, Frobenius) else None
 
     @property
     def trace_penalty(self) -> float | None:
@@ -176,6 +199,7 @@ Frobenius(eta=0.3, trace=3))
         parts = [repr(self.nominal), repr(self.ambiguity), repr(self.prior)]
         if self.prior.bounds is not None:
             parts.append(repr(self.prior.bounds))
+        parts += map(repr, self.terms)
         return f"GraphProblem({', '.join(parts)})"
 
     @property
@@ -193,6 +217,7 @@ Frobenius(eta=0.3, trace=3))
             float(np.linalg.norm(self.nominal.lengths)) / np.sqrt(self.d),
             float(np.sqrt(max(self.prior.beta, self.prior.kappa))),
             self.reach,
+            *(float(np.sqrt(term.alpha)) for term in self.terms),
         ]
         return float(np.exp2(np.round(np.log2(max(sizes)))))
 
@@ -211,6 +236,7 @@ Frobenius(eta=0.3, trace=3))
         numbers = {"eta": prior.kappa, "beta": prior.beta, "alpha": prior.alpha}
         if not prior.trace.fixed:
             numbers["trace_penalty"] = prior.trace.stiffness
+        numbers |= {f"alpha of {term!r}": term.alpha for term in self.terms}
         for name, number in numbers.items():
             _check_ratio(name, number * scale, "the square of the data")
 
@@ -228,7 +254,7 @@ Frobenius(eta=0.3, trace=3))
     @property
     def floor(self) -> float:
         """The least denominator of gaps: ``αd``, or 0 without logarithms."""
-        return self.prior.alpha * self.d
+        return self.prior.alpha * self.d + sum(term.floor(self.d) for term in self.terms)
 
     def value(self, laplacian: ArrayLike) -> float:
         """Return the objective at a Laplacian, including the trace penalty if there is one."""
@@ -237,8 +263,9 @@ Frobenius(eta=0.3, trace=3))
         return risk + self.regularisation(matrix)
 
     def regularisation(self, laplacian: Array) -> float:
-        """Return the prior's value at a Laplacian."""
-        return self.prior.value(weights_from_laplacian(laplacian), np.diagonal(laplacian))
+        """Return the value of the prior and the terms at a Laplacian."""
+        cost = self.prior.value(weights_from_laplacian(laplacian), np.diagonal(laplacian))
+        return cost + sum(term.value(laplacian) for term in self.terms)
 
     def scaled(self, factor: float) -> GraphProblem:
         """Return the same problem for data in another unit, ``factor·x``.
@@ -249,6 +276,7 @@ Frobenius(eta=0.3, trace=3))
             self.nominal.scaled(factor),
             self.ambiguity.scaled(factor),
             prior=self.prior.scaled(factor**2),
+            terms=tuple(term.scaled(factor**2) for term in self.terms),
         )
 
 
@@ -262,6 +290,48 @@ def _check_bounds(bounds: EdgeBounds | None, d: int) -> None:
         )
     if bounds.d != d:
         raise ProblemError(f"bounds are for {bounds.d} vertices; the data have {d}.")
+
+
+def _checked_terms(terms: Iterable[Term], d: int, prior: DegreePrior) -> tuple[Term, ...]:
+    """Return the terms if they are terms and fit the other parts, or raise ProblemError."""
+    if isinstance(terms, Term):
+        raise ProblemError(f"terms must be a tuple of terms; use terms=({terms!r},).")
+    terms = tuple(terms)
+    for term in terms:
+        if not isinstance(term, Term):
+            raise ProblemError(f"terms must be terms such as LogDet(1.0); one is {term!r}.")
+        term.check_fits(d, prior)
+    if prior.beta == 0.0 and not any(term.replaces_eta for term in terms):
+        raise ProblemError(
+            "eta must be > 0; it is 0. Without it the problem has no unique solution, unless it "
+            "has a term such as LogDet."
+        )
+    scaled = prior.alpha > 0.0 or any(term.sets_scale for term in terms)
+    if prior.trace.free and not scaled:
+        raise ProblemError(
+            "trace is free, and then the empty graph is optimal. Give a trace, or a term that sets "
+            "the scale of the graph, such as LogDet."
+        )
+    return terms
+
+
+def check_costs(problem: GraphProblem) -> None:
+    """Raise ProblemError if a weight can grow for ever at no cost, so that no graph is optimal."""
+    heads, tails = edge_index(problem.d)
+    costs, _ = pair_costs(problem.nominal, heads, tails)
+    bounds = problem.prior.bounds
+    unlimited = np.ones(costs.size, bool) if bounds is None else np.isinf(bounds.upper)
+    least = _LEAST_COST * float(costs.mean())
+    for edge in np.flatnonzero(unlimited & (costs <= least)):
+        alone = np.zeros(costs.size)
+        alone[edge] = 1.0
+        risk = problem.ambiguity.worst_case(problem.nominal, laplacian_from_weights(alone)).risk
+        if not risk > least:
+            raise ProblemError(
+                f"vertices {heads[edge]} and {tails[edge]} have equal signals, so the weight of "
+                "their edge grows for ever and no graph is optimal. Remove one of them, or give "
+                "eta > 0, a trace, or an ambiguity set that moves signals."
+            )
 
 
 def _check_alone(prior: DegreePrior, **stated: object) -> None:

@@ -38,7 +38,8 @@ from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.moments.points import MeanMoment, Moment, ReweighedMoment, TransportedMoment
 from wdro_cvx.priors import Frobenius, LogDegree
 from wdro_cvx.problem import GraphProblem
-from wdro_cvx.solution import Solution
+from wdro_cvx.solution import Certificate, Solution
+from wdro_cvx.terms import KnownEdges, KnownGraph, LogDet, Stationarity, Term
 from wdro_cvx.validation import Array
 from wdro_cvx.verify import FORMAT, VERSION, RefusedError, establish
 
@@ -90,6 +91,7 @@ def proof_document(
             f"proofs support the priors Frobenius and LogDegree; this problem has "
             f"{problem.prior!r}, which the exact verifier does not know."
         )
+    terms = [_term(term) for term in problem.terms]
     chosen = judge(problem, solution).certificate
     assert chosen is not None
     assert chosen.degree_multipliers is not None
@@ -105,6 +107,7 @@ def proof_document(
             "ambiguity": _ambiguity(ambiguity, problem.d),
             "prior": _prior(problem),
             "bounds": _bounds(problem),
+            **({"terms": terms} if terms else {}),
         },
         "graph": {"pairs": _pairs(graph.heads, graph.tails), "weights": graph.weights.tolist()},
         "certificate": {
@@ -113,6 +116,7 @@ def proof_document(
             "tau": 0.0 if problem.prior.trace.free else chosen.trace_multiplier,
             "multiplier": multiplier,
             "top": top,
+            **({"slopes": _slopes(problem, chosen)} if terms else {}),
         },
         "edges": {"threshold": threshold, "present": [], "undecided": []},
     }
@@ -186,11 +190,36 @@ def _prior(problem: GraphProblem) -> dict[str, Any]:
     prior = problem.prior
     if isinstance(prior, LogDegree):
         return {"kind": "log-degree", "alpha": prior.alpha, "beta": prior.beta}
-    penalty = None if prior.trace.fixed else prior.trace.stiffness
+    assert isinstance(prior, Frobenius)
     return {
-        "kind": "frobenius", "eta": prior.beta, "trace": prior.trace.target,
-        "trace_penalty": penalty,
+        "kind": "frobenius", "eta": prior.eta, "trace": prior.target,
+        "trace_penalty": prior.trace_penalty,
     }  # fmt: skip
+
+
+def _term(term: Term) -> dict[str, Any]:
+    """Return a term as the exact verifier reads it, or raise ProblemError."""
+    stated = {"kind": type(term).__name__, "alpha": term.alpha}
+    if type(term) is LogDet:
+        return stated
+    if type(term) is KnownGraph or type(term) is KnownEdges:
+        return stated | {"matrix": term.laplacian.tolist()}
+    if type(term) is Stationarity:
+        return stated | {"matrix": term.theta.tolist()}
+    raise ProblemError(
+        f"proofs support the terms KnownEdges, KnownGraph, LogDet and Stationarity; this problem "
+        f"has {term!r}, which the exact verifier does not know."
+    )
+
+
+def _slopes(problem: GraphProblem, chosen: Certificate) -> list[list[list[float]]]:
+    """Return the slope of every term, by its upper triangle."""
+    assert chosen.slopes is not None
+    found = []
+    for term, slope in zip(problem.terms, chosen.slopes, strict=True):
+        matrix = term.multipliers(slope) if isinstance(term, Stationarity) else slope
+        found.append(_triangle(matrix, problem.d))
+    return found
 
 
 def _bounds(problem: GraphProblem) -> dict[str, Any] | None:

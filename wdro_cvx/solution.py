@@ -16,7 +16,7 @@ from scipy import sparse
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.graphs.edge_list import EdgeList
 from wdro_cvx.moments.points import Moment, as_moment
-from wdro_cvx.validation import Array, finite_array, real_number
+from wdro_cvx.validation import Array, finite_array, real_number, square_matrix
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -61,6 +61,9 @@ class Certificate:
         ν of the constraint ``u = Aw``; by default the judge uses the prior's slopes at the degrees.
     trace_multiplier : float or None
         τ of the trace constraint, for information: the judge finds the best one itself.
+    slopes : tuple of arrays (d, d), or None
+        One symmetric matrix for every term of the problem; the judge uses the gradients of the
+        terms at the graph by default.
 
     Raises
     ------
@@ -81,6 +84,7 @@ class Certificate:
     moment: Moment
     degree_multipliers: Array | None = None
     trace_multiplier: float | None = None
+    slopes: tuple[Array, ...] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "moment", as_moment(self.moment))
@@ -90,6 +94,10 @@ class Certificate:
         if self.trace_multiplier is not None:
             tau = real_number("trace_multiplier", self.trace_multiplier, -np.inf)
             object.__setattr__(self, "trace_multiplier", tau)
+        if self.slopes is not None:
+            matrices = [square_matrix("slopes", slope, None, ProblemError) for slope in self.slopes]
+            slopes = tuple(slope / 2 + slope.T / 2 for slope in matrices)
+            object.__setattr__(self, "slopes", slopes)
 
     @property
     def second_moment(self) -> Array:
@@ -100,11 +108,12 @@ class Certificate:
         """Return the certificate for data multiplied by factor."""
         if factor == 1.0:
             return self
-        nu, tau = self.degree_multipliers, self.trace_multiplier
+        nu, tau, slopes = self.degree_multipliers, self.trace_multiplier, self.slopes
         return Certificate(
             self.moment.scaled(factor),
             None if nu is None else nu * factor**2,
             None if tau is None else tau * factor**2,
+            None if slopes is None else tuple(slope * factor**2 for slope in slopes),
         )
 
     def __repr__(self) -> str:

@@ -3,8 +3,8 @@
     python -I -S verify.py proof.json
 
 A proof file holds a problem, a graph and a certificate (docs/proofs.md describes the format). The
-problem is to minimise ``R(L) + prior(L)`` over graph Laplacians L, where ``R(L) = max ⟨M, L⟩`` over
-an ambiguity set of second moments M. This program proves
+problem is to minimise ``R(L) + prior(L) + terms(L)`` over graph Laplacians L, where ``R(L) = max
+⟨M, L⟩`` over an ambiguity set of second moments M, and terms are convex. This program proves
 
     bound ≤ optimum ≤ value
 
@@ -13,7 +13,8 @@ in three steps, each of which is one section below.
 Value.  The graph of the proof is feasible, so its objective is at least the optimum. The objective
         contains a maximum over the set, which weak duality bounds from above.
 Bound.  For every M in the set and all multipliers ν and τ the dual function of the problem is at
-        most the optimum. The proof offers M, ν and τ; the set is checked to contain M.
+        most the optimum. The proof offers M, ν and τ; the set is checked to contain M. A term is
+        replaced by a linear function below it, which the proof offers too.
 Edges.  The objective is strongly convex, so value - bound limits how far each weight of the optimal
         graph is from the weights of the proof.
 
@@ -31,7 +32,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from io import TextIOWrapper
@@ -239,6 +240,15 @@ class Prior:
 
 
 @dataclass(frozen=True)
+class Term:
+    """A convex term ``α·h(L)``: its kind, its weight and its matrix, if it has one."""
+
+    kind: str
+    alpha: Fraction
+    matrix: list[list[float]]
+
+
+@dataclass(frozen=True)
 class Ambiguity:
     """An ambiguity set: its kind, its radius and what other parameters sets of its kind have."""
 
@@ -259,6 +269,7 @@ class Evidence:
     tau: float
     multiplier: float  # guesses the dual variable of the radius
     top: float  # guesses the largest eigenvalue
+    slopes: list[list[list[float]]] = field(default_factory=list)  # of every term, a matrix
 
 
 @dataclass(frozen=True)
@@ -277,6 +288,7 @@ class Proof:
     threshold: Fraction
     nominal: PairNumbers  # what every pair costs at radius 0
     holes: Fraction | None  # see holes_error
+    terms: list[Term]
 
     @property
     def every(self) -> Iterator[Pair]:
@@ -310,7 +322,7 @@ def value_of(proof: Proof) -> Fraction:
     if prior.penalty is not None:
         assert prior.trace is not None
         value += prior.penalty * (unit * sum(degrees) - prior.trace) ** 2
-    return value
+    return value + sum((TERMS[term.kind].value(term, graph) for term in proof.terms), Fraction(0))
 
 
 def risk_of(proof: Proof) -> Fraction:
@@ -548,6 +560,198 @@ REWEIGHING: dict[str, Callable[[Proof], Fraction]] = {
 }
 
 
+# ------------------------------------------------------------------ terms
+
+
+def log_det_below(matrix: Rows, below: int) -> Fraction:
+    """Return at most ``log det A`` of a symmetric matrix A of integers over ``below``.
+
+    For any triangular C, ``B = CACᵀ`` has ``log det A = log det B - 2 Σ log c_ii``. If every
+    diagonal entry of B exceeds the sum of the absolute values of the others in its row, then A is
+    positive definite and ``det B`` is at least the product of the differences (Ostrowski 1937).
+    C is a guess, the inverse of a Cholesky factor in floating point; B is exact.
+    """
+    d = len(matrix)
+    factor = cholesky([[entry / below for entry in row[: i + 1]] for i, row in enumerate(matrix)])
+    if factor is None:
+        raise RefusedError("a matrix under a logarithm is not positive definite.")
+    inverse = [forward(factor, k) for k in range(d)]  # columns of C
+    rows = [[inverse[k][i] for k in range(i + 1)] for i in range(d)]
+    fine = fineness(rows)
+    grid = [[int(ldexp(value, fine)) for value in row] for row in rows]
+    images = [[dot(row, line) for line in matrix] for row in grid]  # CA; rows of C are short
+    total = Fraction(0)
+    for i, image in enumerate(images):
+        entries = [dot(row, image) for row in grid]  # the i-th row of CACᵀ
+        margin = 2 * entries[i] - sum(map(abs, entries))
+        if margin <= 0 or grid[i][i] <= 0:
+            raise RefusedError("a matrix under a logarithm is too close to a singular one.")
+        scaled = Fraction(margin, below << 2 * fine)
+        total += log_between(scaled / Fraction(grid[i][i], 1 << fine) ** 2)[0]
+    return total
+
+
+def forward(factor: list[list[float]], k: int) -> list[float]:
+    """Return the k-th column of the inverse of a triangular matrix, in floating point."""
+    found = [0.0] * k
+    for i in range(k, len(factor)):
+        row = factor[i]
+        above = (1.0 if i == k else 0.0) - sum(map(mul, row[k:i], found[k:]))
+        found.append(above / row[i])
+    return found
+
+
+def pair_costs(matrix: Rows) -> Vector:
+    """Return ``M_ii + M_jj - 2M_ij`` for every pair."""
+    ends = combinations(range(len(matrix)), 2)
+    return [matrix[i][i] + matrix[j][j] - 2 * matrix[i][j] for i, j in ends]
+
+
+class LogDet:
+    """``-α log det(L + 11ᵀ/d)``; a slope Y, negative definite, has a conjugate."""
+
+    @staticmethod
+    def value(term: Term, graph: Graph) -> Fraction:
+        """Return at least the term at a graph.
+
+        On signals of sum zero ``L + 11ᵀ/d`` is L, so the scale s adds ``(d - 1) log s``.
+        """
+        d, one = graph.d, 1 << graph.bits
+        matrix = [[one] * d for _ in range(d)]  # d·2**bits·(L + 11ᵀ/d)
+        for (i, j), weight in zip(graph.pairs, graph.weights, strict=True):
+            matrix[i][j] = matrix[j][i] = one - d * weight
+        for i, degree in enumerate(graph.degrees):
+            matrix[i][i] = one + d * degree
+        logs = log_det_below(matrix, d << graph.bits) + (d - 1) * log_between(graph.scale)[0]
+        return -term.alpha * logs
+
+    @staticmethod
+    def minorant(term: Term, slope: Rows, bits: int) -> tuple[PairNumbers, Fraction]:
+        """Return the costs of a slope Y, and ``-⟨Y, 11ᵀ/d⟩ - α(log det(-Y/α) + d)``."""
+        d = len(slope)
+        logs = log_det_below([[-n for n in row] for row in slope], 1 << bits)
+        logs -= d * log_between(term.alpha)[1]
+        mean = Fraction(sum(map(sum, slope)), d << bits)
+        return PairNumbers(pair_costs(slope), 1 << bits), -mean - term.alpha * (logs + d)
+
+
+class KnownGraph:
+    """``α‖L - L₀‖²``; the conjugate of a slope Y is ``⟨Y, L₀⟩ + ‖Y‖²/4α``."""
+
+    @staticmethod
+    def value(term: Term, graph: Graph) -> Fraction:
+        """Return the term at a graph."""
+        total = Fraction(0)
+        for row, known in zip(laplacian_of(graph), term.matrix, strict=True):
+            total += sum((x - Fraction(y)) ** 2 for x, y in zip(row, known, strict=True))
+        return term.alpha * total
+
+    @staticmethod
+    def minorant(term: Term, slope: Rows, bits: int) -> tuple[PairNumbers, Fraction]:
+        """Return the costs of a slope, and its conjugate."""
+        known, unit = table_of(term.matrix, len(slope))
+        line = Fraction(sum(map(dot, slope, known)), 1 << bits + unit)
+        square = Fraction(sum(dot(row, row) for row in slope), 1 << 2 * bits)
+        return PairNumbers(pair_costs(slope), 1 << bits), line + square / (4 * term.alpha)
+
+
+class KnownEdges:
+    """``α Σ |w - w₀|``, which is at least ``Σ y(w - w₀)`` for all y between -α and α."""
+
+    @staticmethod
+    def value(term: Term, graph: Graph) -> Fraction:
+        """Return the term at a graph."""
+        own = dict(zip(graph.pairs, graph.weights, strict=True))
+        unit = graph.scale / (1 << graph.bits)
+        pairs = combinations(range(graph.d), 2)
+        changes = (abs(own.get((i, j), 0) * unit + Fraction(term.matrix[i][j])) for i, j in pairs)
+        return term.alpha * sum(changes, Fraction(0))
+
+    @staticmethod
+    def minorant(term: Term, slope: Rows, bits: int) -> tuple[PairNumbers, Fraction]:
+        """Return the costs of a slope, drawn between -α and α, and their sum with w₀."""
+        below = lcm(term.alpha.denominator, 1 << bits)
+        most = int(term.alpha * below)
+        costs = [max(-most, min(most, n * (below >> bits))) for n in pair_costs(slope)]
+        known, unit = table_of(term.matrix, len(slope))
+        pairs = combinations(range(len(slope)), 2)
+        line = sum(-n * known[i][j] for n, (i, j) in zip(costs, pairs, strict=True))
+        return PairNumbers(costs, below), Fraction(line, below << unit)
+
+
+class Stationarity:
+    """``α‖ΘL - LΘ‖²``, which is at least ``⟨[Θ, Z], L⟩ - ‖Z‖²/4α`` for all antisymmetric Z."""
+
+    @staticmethod
+    def value(term: Term, graph: Graph) -> Fraction:
+        """Return the term at a graph."""
+        theta, bits = table_of(term.matrix, graph.d)
+        images = [graph.image(row) for row in theta]  # ΘL, since both are symmetric
+        total = sum((images[i][j] - images[j][i]) ** 2 for i, j in combinations(range(graph.d), 2))
+        return term.alpha * graph.scale**2 * Fraction(2 * total, 1 << 2 * (bits + graph.bits))
+
+    @staticmethod
+    def minorant(term: Term, slope: Rows, bits: int) -> tuple[PairNumbers, Fraction]:
+        """Return the costs of ``[Θ, Z]`` and its price; the proof offers Z above the diagonal."""
+        d = len(slope)
+        z = [[(n > 0) - (n < 0) for n in range(-i, d - i)] for i in range(d)]
+        z = [list(map(mul, signs, row)) for signs, row in zip(z, slope, strict=True)]
+        theta, unit = table_of(term.matrix, d)
+        columns = list(zip(*z, strict=True))
+        product = [[dot(row, column) for column in columns] for row in theta]
+        matrix = [[product[i][j] + product[j][i] for j in range(d)] for i in range(d)]
+        square = Fraction(sum(dot(row, row) for row in z), 1 << 2 * bits)
+        return PairNumbers(pair_costs(matrix), 1 << bits + unit), square / (4 * term.alpha)
+
+
+def laplacian_of(graph: Graph) -> list[list[Fraction]]:
+    """Return the Laplacian of a graph."""
+    unit = graph.scale / (1 << graph.bits)
+    matrix = [[Fraction(0)] * graph.d for _ in range(graph.d)]
+    for (i, j), weight in zip(graph.pairs, graph.weights, strict=True):
+        matrix[i][j] = matrix[j][i] = -weight * unit
+    for i, degree in enumerate(graph.degrees):
+        matrix[i][i] = degree * unit
+    return matrix
+
+
+TERMS: dict[str, Any] = {
+    "KnownEdges": KnownEdges,
+    "KnownGraph": KnownGraph,
+    "LogDet": LogDet,
+    "Stationarity": Stationarity,
+}
+
+
+def linear_parts(proof: Proof, share: Fraction) -> tuple[PairNumbers, Fraction]:
+    """Return costs and a price of a linear function below the terms, at a share of their slopes."""
+    costs, price = PairNumbers([0] * len(proof.nominal.numerators), 1), Fraction(0)
+    for term, given in zip(proof.terms, proof.certificate.slopes, strict=True):
+        slope, bits = table_of(given, proof.d)
+        above, below = share.numerator, share.denominator.bit_length() - 1
+        slope = [[n * above for n in row] for row in slope]
+        found, paid = TERMS[term.kind].minorant(term, slope, bits + below)
+        costs, price = costs + found, price + paid
+    return costs, price
+
+
+def slope_share(proof: Proof, costs: PairNumbers) -> Fraction:
+    """Return the share of the slopes at which no pair without a limit has a positive price.
+
+    Only β = 0 with a free trace demands it; any share of a slope is a slope.
+    """
+    if proof.prior.beta != 0 or proof.prior.trace is not None:
+        return Fraction(1)
+    slopes, share = linear_parts(proof, Fraction(1))[0], Fraction(1)
+    pairs = zip(proof.every, costs.numerators, slopes.numerators, strict=True)
+    for pair, cost, pull in pairs:
+        if proof.interval(pair)[1] is None and pull < 0:
+            share = min(share, Fraction(cost * slopes.denominator, -pull * costs.denominator))
+    if share <= 0:
+        raise RefusedError("an edge costs nothing, so that the weights are not bounded.")
+    return share if share == 1 else Fraction(int(share * FINE), FINE)
+
+
 # ------------------------------------------------------------------ bound
 
 
@@ -562,6 +766,10 @@ def dual_of(proof: Proof) -> tuple[Fraction, PairNumbers]:
     is not there. ``φ*(ν)`` is the maximum of ``νu - κu² + α log u`` over the degrees u.
     """
     prior, costs = proof.prior, moment_costs(proof)
+    price = Fraction(0)
+    if proof.terms:
+        found, price = linear_parts(proof, slope_share(proof, costs))
+        costs = costs + found
     nu, bits = integers([*proof.certificate.nu, proof.certificate.tau])
     tau = Fraction(nu.pop(), 1 << bits)
     if prior.trace is None and tau != 0:
@@ -570,8 +778,13 @@ def dual_of(proof: Proof) -> tuple[Fraction, PairNumbers]:
     level = int(tau * unit)
     nu = [n * costs.denominator for n in nu]
     numerators = zip(proof.every, costs.numerators, strict=True)
-    prices = [level - (cost << bits) - nu[i] - nu[j] for (i, j), cost in numerators]
-    value = least_terms(proof, prices, unit)
+    levels = [(cost << bits) + nu[i] + nu[j] for (i, j), cost in numerators]
+    if prior.beta == 0 and prior.trace is not None:  # no pair without a limit has a positive price
+        free = zip(proof.every, levels, strict=True)
+        level = min([level, *(n for pair, n in free if proof.interval(pair)[1] is None)])
+        tau = Fraction(level, unit)
+    prices = [level - n for n in levels]
+    value = least_terms(proof, prices, unit) - price
     for n in nu:
         value -= conjugate_above(prior, Fraction(n, unit))
     if prior.trace is not None:
@@ -589,9 +802,25 @@ def least_terms(proof: Proof, prices: Vector, unit: int) -> Fraction:
             squares += price * price if price > 0 and not proof.absent else 0
         else:
             p = Fraction(price, unit)
-            w = clipped(p / (4 * beta), proof.interval(pair))
+            w = best_weight(beta, p, proof.interval(pair))
             others += 2 * beta * w * w - p * w
+    if squares == 0:
+        return others
+    if beta == 0:
+        raise RefusedError("a pair without a limit has a positive price, and eta is 0.")
     return others - Fraction(squares, 8 * unit * unit) / beta
+
+
+def best_weight(beta: Fraction, price: Fraction, interval: Interval) -> Fraction:
+    """Return the weight at which ``2βw² - pw`` is least."""
+    if beta > 0:
+        return clipped(price / (4 * beta), interval)
+    low, high = interval
+    if price <= 0:
+        return low
+    if high is None:
+        raise RefusedError("a pair without a limit has a positive price, and eta is 0.")
+    return high
 
 
 def clipped(weight: Fraction, interval: Interval) -> Fraction:
@@ -602,6 +831,10 @@ def clipped(weight: Fraction, interval: Interval) -> Fraction:
 
 def conjugate_above(prior: Prior, nu: Fraction) -> Fraction:
     """Return at least ``φ*(ν)``: ``ν²/4κ`` for squares, ``α log(-α/ν) - α`` for logarithms."""
+    if not prior.alpha and not prior.kappa:
+        if nu != 0:
+            raise RefusedError("certificate.nu must be 0 where eta is 0.")
+        return Fraction(0)
     if not prior.alpha:
         return nu * nu / (4 * prior.kappa)
     if nu >= 0:
@@ -735,7 +968,7 @@ def certain_edges(
     By strong convexity ``(w - w₀)² ≤ reach·excess`` holds for the weight w₀ of the proof as well.
     """
     graph, beta = proof.graph, proof.prior.beta
-    threshold, reach = proof.threshold, edge_reach(proof) * excess
+    threshold, reach = proof.threshold, None if beta == 0 else edge_reach(proof) * excess
     unit = graph.scale / (1 << graph.bits)
     own = dict(zip(graph.pairs, graph.weights, strict=True))
     present: list[Pair] = []
@@ -743,16 +976,16 @@ def certain_edges(
     for pair, price in zip(proof.every, prices.numerators, strict=True):
         low, high = proof.interval(pair)
         p, weight = Fraction(price, prices.denominator), own.get(pair, 0) * unit
-        v = clipped(p / (4 * beta), (low, high))
+        v = best_weight(beta, p, (low, high))
         rise = 2 * beta * (threshold**2 - v**2) - p * (threshold - v)
         far = (weight - threshold) ** 2
         if low >= threshold or (v >= threshold and rise >= excess):
             present.append(pair)
         elif (high is not None and high < threshold) or (v < threshold and rise > excess):
             continue
-        elif weight >= threshold and far >= reach:
+        elif reach is not None and weight >= threshold and far >= reach:
             present.append(pair)
-        elif not (weight < threshold and far > reach):
+        elif reach is None or not (weight < threshold and far > reach):
             undecided.append(pair)
     return present, undecided
 
@@ -964,15 +1197,34 @@ def read_shares(members: dict[str, Given], count: int) -> Vector:
     return shares
 
 
-def read_prior(given: Given) -> Prior:
-    """Return the prior."""
+def read_prior(given: Given, terms: list[Term]) -> Prior:
+    """Return the prior; only with a term may eta be 0 and the trace free."""
     variants = {"frobenius": "eta trace trace_penalty", "log-degree": "alpha beta"}
     kind, members = given.variant(**variants)
     if kind == "log-degree":
         alpha, beta = (Fraction(members[name].number(above=0.0)) for name in ("alpha", "beta"))
         return Prior(beta, Fraction(0), alpha)
-    eta, trace = (Fraction(members[name].number(above=0.0)) for name in ("eta", "trace"))
-    return Prior(eta, eta, Fraction(0), trace, members["trace_penalty"].limit(above=0.0))
+    if terms:
+        eta, trace = Fraction(members["eta"].number(least=0.0)), members["trace"].limit(above=0.0)
+    else:
+        eta, trace = (Fraction(members[name].number(above=0.0)) for name in ("eta", "trace"))
+    penalty = members["trace_penalty"].limit(above=0.0)
+    if trace is None and penalty is not None:
+        members["trace_penalty"].must("be null where the trace is free")
+    return Prior(eta, eta, Fraction(0), trace, penalty)
+
+
+def read_terms(given: Given | None, d: int) -> list[Term]:
+    """Return the terms; a file without this member has none."""
+    terms = []
+    for entry in [] if given is None else given.entries():
+        matrices = dict.fromkeys(("KnownEdges", "KnownGraph", "Stationarity"), "alpha matrix")
+        kind, members = entry.variant(LogDet="alpha", **matrices)
+        matrix = members["matrix"].rows(d, d) if "matrix" in members else []
+        if any(matrix[i][j] != matrix[j][i] for i, j in combinations(range(len(matrix)), 2)):
+            members["matrix"].must("be symmetric")
+        terms.append(Term(kind, Fraction(members["alpha"].number(above=0.0)), matrix))
+    return terms
 
 
 def read_bounds(given: Given, d: int) -> tuple[dict[Pair, Interval], bool]:
@@ -989,10 +1241,13 @@ def read_bounds(given: Given, d: int) -> tuple[dict[Pair, Interval], bool]:
     return bounds, members["others"].one_of("free", "absent") == "absent"
 
 
-def read_certificate(given: Given, ambiguity: Ambiguity, d: int, rows: int) -> Evidence:
+def read_certificate(
+    given: Given, ambiguity: Ambiguity, d: int, rows: int, terms: list[Term]
+) -> Evidence:
     """Return the certificate; its moment is null where the set has no other than one."""
-    members = given.members("moment", "nu", "tau", "multiplier", "top")
-    hints = [members[name].number() for name in ("tau", "multiplier", "top")]
+    own = ["moment", "nu", "tau", "multiplier", "top"]
+    members = given.members(*own, *(["slopes"] if terms else []))
+    tau, multiplier, top = (members[name].number() for name in ("tau", "multiplier", "top"))
     offered, kind = members["moment"], ambiguity.kind
     moment: dict[str, Any] = {}
     if kind in ("Singleton", "PairBall") or ambiguity.radius == 0:
@@ -1009,7 +1264,15 @@ def read_certificate(given: Given, ambiguity: Ambiguity, d: int, rows: int) -> E
     else:
         parts = offered.members("moves", "spread")
         moment |= {"moves": parts["moves"].rows(d, rows), "spread": parts["spread"].rows(d)}
-    return Evidence(moment, members["nu"].numbers(d), *hints)
+    given_slopes = members["slopes"].entries(len(terms)) if terms else []
+    slopes = [read_symmetric(slope, d) for slope in given_slopes]
+    return Evidence(moment, members["nu"].numbers(d), tau, multiplier, top, slopes)
+
+
+def read_symmetric(given: Given, d: int) -> list[list[float]]:
+    """Return a symmetric matrix from its upper triangle."""
+    above = [row.numbers(d - i) for i, row in enumerate(given.entries(d))]
+    return [[above[min(i, j)][abs(i - j)] for j in range(d)] for i in range(d)]
 
 
 def read_graph(given: Given, d: int) -> Graph:
@@ -1065,17 +1328,22 @@ def read_proof(document: Any) -> Proof:
     names = ("format", "version", "problem", "graph", "certificate", "edges")
     members = Given("the file", document).members(*names)
     members = {name: replace(member, name=name) for name, member in members.items()}
-    problem = members["problem"].members("vertices", "data", "ambiguity", "prior", "bounds")
+    parts = ["vertices", "data", "ambiguity", "prior", "bounds"]
+    if isinstance(members["problem"].value, dict) and "terms" in members["problem"].value:
+        parts.append("terms")
+    problem = members["problem"].members(*parts)
     edges = members["edges"].members("threshold", "present", "undecided")
     d = problem["vertices"].whole(2, 100_000)
     check_work(problem["data"].value, members["certificate"].value, d)
     ambiguity = read_ambiguity(problem["ambiguity"], d)
     table, mean, holes = read_data(problem["data"], d, ambiguity.kind)
-    certificate = read_certificate(members["certificate"], ambiguity, d, len(table.rows))
+    terms = read_terms(problem.get("terms"), d)
+    certificate = read_certificate(members["certificate"], ambiguity, d, len(table.rows), terms)
     threshold = Fraction(edges["threshold"].number(above=0.0))
     proof = Proof(
-        d, table, mean, ambiguity, read_prior(problem["prior"]), *read_bounds(problem["bounds"], d),
-        read_graph(members["graph"], d), certificate, threshold, costs_of(table), holes,
+        d, table, mean, ambiguity, read_prior(problem["prior"], terms),
+        *read_bounds(problem["bounds"], d), read_graph(members["graph"], d), certificate,
+        threshold, costs_of(table), holes, terms,
     )  # fmt: skip
     return replace(proof, graph=feasible(proof))
 

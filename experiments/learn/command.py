@@ -62,12 +62,15 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--eta", type=_number_or_word, metavar="E",
         help="larger values give more, and more even, weights; auto: where neighbours predict "
-        "held-out signals best (default: 0.6, or 0.3 with --prior frobenius)",
+        "held-out signals best (default: 0.6; 0.3 with --prior frobenius, 0.01 with "
+        "--prior likelihood)",
     )  # fmt: skip
     parser.add_argument(
-        "--prior", choices=("frobenius", "log-degree"), default="log-degree",
+        "--prior", choices=("frobenius", "likelihood", "log-degree"), default="log-degree",
         help="frobenius: the paper's; log-degree: Kalofolias', under which every vertex keeps an "
-        "edge of the optimal graph, and eta is the root of alpha times beta (default: log-degree)",
+        "edge of the optimal graph, and eta is the root of alpha times beta; likelihood: a "
+        "Gaussian field on the graph, whose precision matrix is its Laplacian (default: "
+        "log-degree)",
     )  # fmt: skip
     parser.add_argument(
         "--neighbours", "--neighbors", type=number(0.0, above=True), metavar="K",

@@ -60,7 +60,7 @@ class LearnOptions:
     stability : int
         The number of refits to resampled signals, which give the frequency of every edge.
     prior : str
-        ``log-degree`` or ``frobenius``.
+        ``log-degree``, ``frobenius`` or ``likelihood``.
     neighbours : float, optional
         The desired average number of neighbours of a vertex, which determines eta.
     edges : str

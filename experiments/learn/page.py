@@ -190,6 +190,8 @@ def _check(problem: GraphProblem) -> dict[str, Any]:
     kind, why = kinds.get(type(ambiguity)), ""
     if kind is None:
         why = f"this page has no judge for {type(ambiguity).__name__}"
+    elif problem.terms:
+        kind, why = None, f"this page has no judge for {type(problem.terms[0]).__name__} terms"
     elif (name := _prior_name(prior)) is None:
         kind, why = None, f"this page judges graphs without bounds under {_PRIORS} only"
     elif problem.d > _JUDGED_UP_TO:

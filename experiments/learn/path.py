@@ -146,6 +146,8 @@ def _radii(radius: float, count: int) -> tuple[float, ...]:
 
 
 def _etas(eta: float, count: int) -> tuple[float, ...]:
+    if eta == 0.0:  # only the likelihood allows it
+        return (0.0,)
     return tuple(eta * _ETA_STEP ** (k - count // 2) for k in range(count))
 
 

@@ -22,6 +22,36 @@ from wdro_cvx.validation import Array
 QP_TOL = 1e-12
 
 
+@dataclass(frozen=True, eq=False)
+class SlopedCase(WorstCase):
+    """A worst case whose second moment has the gradients of the problem's terms added.
+
+    It is the gradient of ``R + Σ g``. Its bound is that of the Laplacian QP less ``price``, the
+    terms' conjugates at their slopes.
+    """
+
+    slopes: tuple[Array, ...] = ()
+    price: float = 0.0
+
+
+def sloped(problem: GraphProblem, worst: WorstCase, laplacian: Array) -> SlopedCase:
+    """Return a worst case with the gradients of the terms at a Laplacian."""
+    slopes = tuple(term.gradient(laplacian) for term in problem.terms)
+    # A gradient and its graph attain Fenchel's inequality, so no conjugate is needed here.
+    price = sum(
+        float(np.vdot(slope, laplacian)) - term.value(laplacian)
+        for term, slope in zip(problem.terms, slopes, strict=True)
+    )
+    return SlopedCase(
+        worst.risk,
+        worst.second_moment + sum(slopes),
+        worst.multiplier,
+        build_moment=lambda: worst.moment,
+        slopes=slopes,
+        price=float(price),
+    )
+
+
 @dataclass
 class Incumbent:
     """The bracket of one problem's optimum, and the relative gap ``tol`` to which to close it."""
@@ -52,12 +82,17 @@ class Incumbent:
         return max(abs(self.value), self.problem.floor)
 
     def evaluate(self, laplacian: Array) -> tuple[WorstCase, float]:
-        """Return the worst case and objective of a feasible Laplacian; keep it if it is best."""
+        """Return the worst case and objective of a feasible Laplacian; keep it if it is best.
+
+        If the problem has terms, the worst case includes their gradients.
+        """
         self.check_clock()
         worst = self.problem.ambiguity.worst_case(self.problem.nominal, laplacian)
         value = worst.risk + self.problem.regularisation(laplacian)
         if value < self.value:
             self.laplacian, self.value, self.multiplier = laplacian, value, worst.multiplier
+        if self.problem.terms and np.isfinite(value):
+            worst = sloped(self.problem, worst, laplacian)
         return worst, value
 
     def bound_by(
@@ -85,10 +120,15 @@ class Incumbent:
         self, bound: float, source: Array | Moment | WorstCase, nu: Array, tau: float
     ) -> None:
         """Keep a bound and its certificate if it is best."""
+        slopes = None
+        if self.problem.terms:
+            if not isinstance(source, SlopedCase):
+                return  # without slopes of the terms there is no bound
+            bound, slopes = bound - source.price, source.slopes
         if bound > self.bound:
             self.bound = bound
             moment = source.moment if isinstance(source, WorstCase) else as_moment(source)
-            self.certificate = Certificate(moment, nu, tau)
+            self.certificate = Certificate(moment, nu, tau, slopes)
 
     def check_clock(self) -> None:
         """Raise OutOfTime if the limit has passed and there is an answer to end with."""

@@ -20,7 +20,7 @@ from solvers.generic.bundle import bundle_ascent
 from solvers.generic.proximal import proximal_descent
 from solvers.norm.interior import solve_norm_ball
 from solvers.transport import solve_transport
-from wdro_cvx import AmbiguitySet, GraphProblem, ProblemError, Solution, Status, WorstCase
+from wdro_cvx import AmbiguitySet, GraphProblem, ProblemError, Solution, Status, Term, WorstCase
 from wdro_cvx.ambiguity import Transport
 from wdro_cvx.validation import Array, square_matrix, whole_number
 
@@ -77,6 +77,7 @@ class CertifiedSolver(Settings, Solver):
     """
 
     claims = (AmbiguitySet,)
+    takes_terms = (Term,)
     rank = 100  # it solves every problem, so it comes last
 
     max_iterations: int = 5500
@@ -99,6 +100,7 @@ class CertifiedSolver(Settings, Solver):
         start : Solution, optional
             The answer to a similar problem with the same vertices.
         """
+        self.check_claim(problem)
         with running(self, problem.unit) as run:
             incumbent = Incumbent(problem.normalised, MARGIN * self.tol, run)
             status = Status.INTERRUPTED
@@ -113,9 +115,32 @@ class CertifiedSolver(Settings, Solver):
         answer = judged(problem, incumbent.solution(status), self.tol)
         return replace(answer, solve_s=run.clock.cpu_s)
 
+    @classmethod
+    def check_claim(cls, problem: GraphProblem) -> None:
+        """Accept every problem with a positive eta or beta."""
+        super().check_claim(problem)
+        for term in problem.terms:
+            if not term.smooth:
+                raise ProblemError(
+                    f"CertifiedSolver takes smooth terms; {term!r} has kinks. Use a formulation, "
+                    "such as SampleAverage or RobustPremium."
+                )
+        if problem.prior.beta == 0.0:
+            raise ProblemError(
+                "CertifiedSolver needs eta > 0, and this problem has eta = 0. Use LikelihoodSolver "
+                "for LogDet with the sample average or a transport ball, a formulation, or a small "
+                "eta."
+            )
+
     def _run(self, incumbent: Incumbent, start: Solution | None) -> None:
         problem = incumbent.problem
         multipliers: tuple[Array, float] | None
+        if problem.terms:
+            laplacian = problem.prior.start(problem.d)
+            if start is not None:
+                laplacian = _feasible_start(problem, start)
+            proximal_descent(incumbent, laplacian, self.max_iterations)
+            return
         if start is None:
             tol = QP_TOL if problem.ambiguity.radius == 0.0 else _FIRST_ACCURACY
             answer = incumbent.bound_by(_centre(problem), None, tol)

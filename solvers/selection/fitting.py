@@ -20,8 +20,10 @@ from solvers.solve import solve
 from wdro_cvx import (
     AmbiguitySet,
     EdgeBounds,
+    Frobenius,
     GraphProblem,
     LogDegree,
+    LogDet,
     Nominal,
     ProblemError,
     Solution,
@@ -31,12 +33,17 @@ from wdro_cvx.ambiguity import Transport, ambiguity_names, named_ambiguity
 from wdro_cvx.solution import SPARSE_FROM
 from wdro_cvx.validation import real_number
 
-PRIORS = ("frobenius", "log-degree")
+PRIORS = ("frobenius", "log-degree", "likelihood")
+_ETAS = {"frobenius": 0.3, "log-degree": 0.6, "likelihood": 0.01}
 
 
 def default_eta(prior: str) -> float:
-    """Return the eta that is used if none is given; both were chosen by comparison."""
-    return 0.6 if prior == "log-degree" else 0.3
+    """Return the eta that is used if none is given.
+
+    Those of the two older priors were chosen by comparison. The likelihood needs none; a little
+    keeps the weight of nearly equal columns finite.
+    """
+    return _ETAS[prior]
 
 
 def either_spelling(name: str, british: Any, american: Any, default: Any) -> Any:
@@ -87,10 +94,16 @@ def check_options(
     """
     if not isinstance(radius, str):
         real_number("radius", radius, 0.0)
-    if not (eta is None or isinstance(eta, str)):
-        real_number("eta", eta, 0.0, strict=True)
     if not (isinstance(prior, str) and prior in PRIORS):
         raise ProblemError(f"prior must be one of {', '.join(PRIORS)}; it is {prior!r}.")
+    if not (eta is None or isinstance(eta, str)):
+        real_number("eta", eta, 0.0, strict=prior != "likelihood")
+    if prior == "likelihood" and (neighbours is not None or eta == "auto"):
+        unfit = "eta='auto'" if neighbours is None else f"neighbours={neighbours!r}"
+        raise ProblemError(
+            f"{unfit} is not available with prior='likelihood'; give eta as a number, or use "
+            "prior='log-degree'."
+        )
     check_rules(radius, default_eta(prior) if eta is None else eta)
     if neighbours is not None and (eta is not None or radius == "prediction"):
         name, asked = ("eta", eta) if eta is not None else ("radius", radius)
@@ -145,6 +158,14 @@ def build_problem(
     ball = replace(kind, radius=radius)
     if prior == "log-degree":
         return GraphProblem(nominal, ball, prior=LogDegree(eta, eta, bounds))
+    if prior == "likelihood":
+        if nominal.d > SPARSE_FROM:
+            raise ProblemError(
+                f"prior='likelihood' takes up to {SPARSE_FROM} columns; there are {nominal.d}. Use "
+                "prior='log-degree', which has a solver for large sparse graphs."
+            )
+        free = Frobenius(eta, None, bounds=bounds)
+        return GraphProblem(nominal, ball, prior=free, terms=(LogDet(1.0),))
     return GraphProblem(nominal, ball, eta, bounds=bounds)
 
 

@@ -166,6 +166,11 @@ def with_smaller_radius(
 
 def _reachable(problem: GraphProblem, neighbours: float) -> float:
     """Return the target as a number; raise ProblemError if no graph can reach it."""
+    if problem.terms:
+        raise ProblemError(
+            f"neighbours are chosen for problems without terms; this one has {problem.terms[0]!r}. "
+            "Give eta as a number."
+        )
     if not isinstance(problem.prior, (Frobenius, LogDegree)):
         raise ProblemError(
             f"neighbours are chosen by eta or by alpha·beta; the prior is {problem.prior!r}. "

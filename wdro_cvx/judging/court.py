@@ -152,6 +152,11 @@ def multipliers_in_range(nu: Array, unit: float) -> bool:
     return float(np.abs(nu).max()) <= (_RANGE * unit) ** 2
 
 
+def slopes_in_range(slopes: tuple[Array, ...] | None, unit: float) -> bool:
+    """Say whether products of the terms' slopes stay in range; no slopes are."""
+    return all(float(np.abs(slope).max()) <= (_RANGE * unit) ** 2 for slope in slopes or ())
+
+
 def own_multipliers(prior: DegreePrior, degrees: Array) -> Array:
     """Return φ' at the degrees, with a positive minimum degree for isolated vertices."""
     least = _ISOLATED * float(degrees.mean())

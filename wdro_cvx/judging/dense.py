@@ -1,4 +1,4 @@
-"""The judge's back end for matrices: all sets and bounds, with d × d arrays."""
+"""The judge's back end for matrices: all sets, bounds and terms, with d × d arrays."""
 
 from __future__ import annotations
 
@@ -11,24 +11,35 @@ import numpy as np
 
 from wdro_cvx.ambiguity.base import WorstCase
 from wdro_cvx.ambiguity.smoothness import accumulation
-from wdro_cvx.graphs.laplacian import graph_size, inner, weights_from_laplacian
+from wdro_cvx.graphs.laplacian import (
+    adjoint,
+    edge_index,
+    graph_size,
+    inner,
+    weights_from_laplacian,
+)
 from wdro_cvx.judging.court import (
+    EPS,
     SUM,
     WORTHWHILE,
     Bound,
     Candidate,
     Court,
+    own_multipliers,
     pulled_inside,
     safe_cost,
+    slopes_in_range,
 )
 from wdro_cvx.judging.dual_bound import dual_bound
-from wdro_cvx.judging.edge_costs import nuclear_size, safe_costs
+from wdro_cvx.judging.edge_costs import minorant_costs, nuclear_size, safe_costs
 from wdro_cvx.judging.edges import edge_brackets
 from wdro_cvx.moments.points import Moment
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate
 from wdro_cvx.validation import Array
 
+_SPARE = (2.0**-44, 2.0**-40, 2.0**-36, 2.0**-30)  # for rounding, when slopes are shortened
+_USED = 1e-5  # relative to the largest weight: less is rounding of an absent edge
 _TINY = float(np.finfo(float).tiny)
 
 
@@ -37,8 +48,12 @@ class DenseCourt(Court[Moment]):
 
     thrifty: ClassVar[bool] = False
 
-    def __init__(self, problem: GraphProblem, matrix: Array) -> None:
+    def __init__(
+        self, problem: GraphProblem, matrix: Array, slopes: tuple[Array, ...] | None = None
+    ) -> None:
         self.problem, self.unit = problem.normalised, problem.unit
+        self._given: Moment | None = None
+        self.offered_slopes = slopes if slopes_in_range(slopes, problem.unit) else None
         self.prior = self.problem.prior
         self.laplacian = self.prior.repaired(matrix)
         self.degrees = np.diagonal(self.laplacian)
@@ -50,9 +65,15 @@ class DenseCourt(Court[Moment]):
     def _worst(self) -> WorstCase:
         return self.problem.ambiguity.worst_case(self.problem.nominal, self.laplacian)
 
+    @cached_property
+    def _worths(self) -> list[float]:
+        return [term.value(self.laplacian) for term in self.problem.terms]
+
     def offered(self, moment: Moment) -> Candidate[Moment]:
         """Return a certificate's moment, pulled into the set; all kinds are supported."""
-        return pulled_inside(self.problem, moment.scaled(1.0 / self.unit))
+        found = pulled_inside(self.problem, moment.scaled(1.0 / self.unit))
+        self._given = found.moment
+        return found
 
     def value(self, offered: Candidate[Moment] | None) -> tuple[float, float]:
         """Return the objective, rounded upwards, and the inconsistency of the set's worst case."""
@@ -68,6 +89,10 @@ class DenseCourt(Court[Moment]):
             risk, rounding = worst.risk, worst.rounding
         cost = safe_cost(self.prior, weights_from_laplacian(self.laplacian), self.degrees, SUM)
         value = risk + rounding + SUM * abs(worst.risk) + cost
+        for worth in self._worths:
+            value += worth + 4 * EPS * (abs(worth) + abs(value))
+        if np.isnan(value):  # a term's value is no number, so it proves nothing
+            value = np.inf
         return value, miss / max(abs(value), problem.floor, _TINY)
 
     def own(self) -> Candidate[Moment]:
@@ -82,10 +107,76 @@ class DenseCourt(Court[Moment]):
             lost = float(slack @ weights_from_laplacian(self.laplacian))
             if lost > WORTHWHILE * max(abs(value) - problem.constant, _TINY):
                 costs, _ = safe_costs(problem.nominal, moment, exactly=True)
-        for nu in multipliers:
-            found = dual_bound(problem, costs, nu)
-            yield Bound(
-                found.value,
-                partial(edge_brackets, problem, self.laplacian, found.prices),
-                partial(Certificate(moment, nu, found.tau).scaled, self.unit),
-            )
+        for slopes in self._slopes(costs, moment is self._given):
+            levels, price = minorant_costs(costs, problem.terms, slopes)
+            for nu in multipliers:
+                found = dual_bound(problem, levels, nu)
+                bound = found.value
+                if slopes:
+                    bound -= price + SUM * (abs(price) + abs(bound))
+                yield Bound(
+                    bound if bound < np.inf else -np.inf,  # NaN and +inf prove nothing
+                    partial(edge_brackets, problem, self.laplacian, found.prices),
+                    partial(Certificate(moment, nu, found.tau, slopes or None).scaled, self.unit),
+                )
+
+    def _slopes(self, costs: Array, given: bool) -> Iterator[tuple[Array, ...]]:
+        """Yield slopes of the terms: the certificate's for its moment, else their gradients."""
+        terms = self.problem.terms
+        if not terms:
+            yield ()
+            return
+        if given and self.offered_slopes is not None:
+            scaled = tuple(slope / self.unit**2 for slope in self.offered_slopes)
+            yield self._shrunk(costs, scaled)
+            return
+        graph, worths = self.laplacian, self._worths
+        if not np.isfinite(worths).all():  # the graph is outside a term's domain
+            graph = self.prior.start(self.problem.d)
+            worths = [term.value(graph) for term in terms]
+        if np.isfinite(worths).all():
+            yield self._shrunk(costs, self._gradients(graph, costs))
+        else:
+            yield tuple(np.zeros_like(graph) for _ in terms)
+
+    def _gradients(self, graph: Array, costs: Array) -> tuple[Array, ...]:
+        """Return subgradients of the terms; at kinks, those that come nearest to optimality."""
+        terms, weights = self.problem.terms, weights_from_laplacian(graph)
+        found = [term.gradient(graph) for term in terms]
+        heads, tails = edge_index(self.problem.d)
+        nu = own_multipliers(self.prior, np.diagonal(graph))
+        for place, term in enumerate(terms):
+            if term.smooth:
+                continue
+            others = costs + 4 * self.prior.beta * weights + nu[heads] + nu[tails]
+            others += sum(adjoint(y) for k, y in enumerate(found) if k != place)
+            # An edge whose weight changes has a known slope, which determines τ.
+            known = adjoint(term.slope_near(graph, np.zeros_like(others)))
+            tau, used = 0.0, weights > _USED * weights.max()
+            moved = used & (known != 0.0)
+            if not self.prior.trace.free and moved.any():
+                tau = float(np.median((others + known)[moved]))
+            elif not self.prior.trace.free and used.any():
+                tau = float(others[used].min() + others[used].max()) / 2
+            found[place] = term.slope_near(graph, tau - others)
+        return tuple(found)
+
+    def _shrunk(self, costs: Array, slopes: tuple[Array, ...]) -> tuple[Array, ...]:
+        """Return slopes at which no unlimited edge has a positive price, if β = 0 demands it.
+
+        Any multiple of a slope is a slope too, and one close to it loses little.
+        """
+        prior, share = self.prior, 1.0
+        if prior.beta > 0.0 or not prior.trace.free:
+            return slopes
+        unlimited = slice(None) if prior.bounds is None else np.isinf(prior.bounds.upper)
+        for spare in _SPARE:
+            tried = tuple(share * slope for slope in slopes)
+            levels = minorant_costs(costs, self.problem.terms, tried)[0][unlimited]
+            short = levels < 0.0
+            if not short.any():
+                break
+            own = costs[unlimited][short]
+            limit = float(np.min(own / (own - levels[short]))) if own.min() > 0.0 else 0.0
+            share *= max(limit, 0.0) * (1.0 - spare)
+        return tried

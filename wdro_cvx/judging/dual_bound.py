@@ -15,6 +15,9 @@ cancel. In that case the dual is computed at ``w = clip(p/4β)`` as
     Σ (2βw² + level·w) + τ(T/2 - Σw)
 
 with an exact sum in the last bracket.
+
+For β = 0, which only problems with terms have, an edge without an upper bound must not have a
+positive price. Its level limits τ; with a free trace, a negative level proves nothing.
 """
 
 from __future__ import annotations
@@ -99,6 +102,8 @@ def best_dual(
     """
     if prior.trace.free:
         tau = 0.0
+    elif prior.beta == 0.0:
+        tau = flat_tau(prior, levels, box)
     elif box is not None:
         tau = bounded_tau(prior, levels, *box)
     else:
@@ -107,13 +112,18 @@ def best_dual(
     terms = [-prior.trace.curvature * tau**2]
     if box is None:
         # Edges without a positive price have no weight and contribute nothing.
-        earned = float(np.sum(np.square(prices[prices > 0.0]))) / (8 * prior.beta)
+        used = prices[prices > 0.0]
+        if prior.beta == 0.0 and used.size:
+            return DualPoint(-np.inf, float(tau), prices)
+        earned = float(np.sum(np.square(used))) / (8 * prior.beta) if used.size else 0.0
         terms += [-earned, tau * prior.trace.target / 2]
         size = earned
     else:
         # The weights are accurate to a few units in the last place and within the bounds. They miss
         # the minimum by about ε²·2βw², far less than what is subtracted below.
         weights = _weights(prior.beta, prices, *box)
+        if not np.isfinite(weights).all():
+            return DualPoint(-np.inf, float(tau), prices)
         squares, costs = 2 * prior.beta * np.square(weights), levels * weights
         crumb = missing(weights, prior.trace.target / 2) if tau != 0.0 else 0.0
         terms += [float(np.sum(squares + costs)), tau * crumb]
@@ -124,12 +134,16 @@ def best_dual(
 
 
 def _weights(beta: float, prices: Array, lower: Array, upper: Array) -> Array:
+    if beta == 0.0:
+        return np.where(prices > 0.0, upper, lower)
     return np.asarray(np.clip(prices / (4 * beta), lower, upper))
 
 
 def conjugate(prior: DegreePrior, nu: Array) -> tuple[float, float]:
     """Return ``Σ φ*(ν_i)``, and the sum of the absolute values of its terms."""
     kappa, alpha = prior.kappa, prior.alpha
+    if alpha == 0.0 and kappa == 0.0:  # degrees cost nothing: ν = 0 and nothing else
+        return (np.inf, 0.0) if nu.any() else (0.0, 0.0)
     if alpha == 0.0:
         total = float(np.sum(np.square(nu))) / (4 * kappa)
         return total, total
@@ -145,6 +159,26 @@ def conjugate(prior: DegreePrior, nu: Array) -> tuple[float, float]:
     squares = kappa * np.square(degrees)
     size = float(np.sum(np.abs(logs) + np.abs(lines) + squares)) + alpha * nu.size
     return float(np.sum(lines - squares + logs)), size
+
+
+def flat_tau(prior: DegreePrior, levels: Array, box: tuple[Array, Array] | None) -> float:
+    """Return the best τ for β = 0, at which every unlimited edge has a price of at most zero.
+
+    The dual's slope is ``T/2 - Σw - 2·curvature·τ``, where the weights are upper bounds below τ and
+    lower bounds above; it falls at every level.
+    """
+    lower, upper = (np.zeros_like(levels), np.full_like(levels, np.inf)) if box is None else box
+    order = np.argsort(levels, kind="stable")
+    sorted_levels, jumps = levels[order], (upper - lower)[order]
+    curvature = prior.trace.curvature
+    slope = prior.trace.target / 2 - float(lower.sum())  # below all levels, without curvature
+    for level, jump in zip(sorted_levels.tolist(), jumps.tolist(), strict=True):
+        if slope <= 2 * curvature * level:  # the root is below this level
+            return slope / (2 * curvature) if curvature > 0.0 else level
+        slope -= jump
+        if slope <= 2 * curvature * level:
+            return level
+    return slope / (2 * curvature) if curvature > 0.0 else float(sorted_levels[-1])
 
 
 def best_tau(prior: DegreePrior, levels: Array) -> float:

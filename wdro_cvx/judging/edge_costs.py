@@ -16,6 +16,7 @@ from wdro_cvx.graphs.laplacian import edge_index
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.moments.points import MeanMoment, Moment, ReweighedMoment, TransportedMoment
 from wdro_cvx.summation import gram, pair_sums, roundings
+from wdro_cvx.terms.base import Term
 from wdro_cvx.validation import Array
 
 _EPS = float(np.finfo(float).eps)
@@ -138,6 +139,20 @@ def _of_matrix(matrix: Array, rounding: float) -> _Part:
     sizes = np.abs(diagonal)
     slack = rounding * (sizes[heads] + sizes[tails] + 2 * np.abs(entries))
     return diagonal[heads] + diagonal[tails] - 2 * entries, slack
+
+
+def minorant_costs(
+    costs: Array, terms: tuple[Term, ...], slopes: tuple[Array, ...]
+) -> tuple[Array, float]:
+    """Return costs plus those of the terms' minorants, rounded downwards, and their price."""
+    total, sizes, price = costs, np.abs(costs), 0.0
+    for term, slope in zip(terms, slopes, strict=True):
+        found, paid = term.minorant(slope)
+        total, sizes = total + found, sizes + np.abs(found)
+        price += paid + 4 * _EPS * (abs(price) + abs(paid))
+    if terms:
+        total = total - 4 * _EPS * len(terms) * sizes
+    return total, price
 
 
 def nuclear_size(moment: Moment) -> float:

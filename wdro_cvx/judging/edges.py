@@ -87,7 +87,7 @@ def edge_brackets(
     if prior.bounds is not None:
         least, most = prior.bounds.lower, prior.bounds.upper
     lower, upper = dual_brackets(prior.beta, prices, least, most, excess)
-    if np.isfinite(excess):
+    if np.isfinite(excess) and prior.beta > 0.0:
         reach = np.sqrt(prior.edge_reach(problem.d) * excess)
         outward = reach + _OUTWARD * (weights + reach + float(weights.mean()))
         lower = np.maximum(lower, weights - outward)
@@ -110,6 +110,8 @@ def dual_brackets(
     excess : float
         The value of a feasible graph minus the value of the dual point; infinite if unknown.
     """
+    if beta == 0.0:
+        return _flat_brackets(prices, lower, upper, excess)
     middle = np.clip(prices / (4 * beta), lower, upper)
     if np.isfinite(excess):
         at_rest = 4 * beta * middle
@@ -122,6 +124,18 @@ def dual_brackets(
         around = np.full_like(middle, np.inf)
     # The bounds themselves are exact.
     return np.maximum(middle - around, lower), np.minimum(middle + around, upper)
+
+
+def _flat_brackets(
+    prices: Array, lower: Array | float, upper: Array | float, excess: float
+) -> tuple[Array, Array]:
+    """Return the brackets for β = 0: ``|p|·|w* - m| ≤ g``, m the bound that the price favours."""
+    least, most = np.broadcast_to(lower, prices.shape), np.broadcast_to(upper, prices.shape)
+    with np.errstate(divide="ignore", invalid="ignore"):  # NaN is ignored by fmax and fmin
+        around = excess / np.abs(prices) * (1.0 + _OUTWARD)
+        low = np.where(prices > 0.0, np.fmax(most - around, least), least)
+        high = np.where(prices < 0.0, np.fmin(least + around, most), most)
+    return np.asarray(low), np.asarray(high)
 
 
 def _positive(threshold: float) -> float:

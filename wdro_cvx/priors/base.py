@@ -38,8 +38,8 @@ class DegreePrior:
 
     Attributes
     ----------
-    beta : float > 0
-        The coefficient of the squared weights.
+    beta : float ≥ 0
+        The coefficient of the squared weights; 0 only in problems with a term that replaces it.
     kappa, alpha : float ≥ 0
         The coefficients of the squared degrees and of their logarithms.
     trace : TraceRule
@@ -92,7 +92,7 @@ class DegreePrior:
     def conjugate(self, nu: Array) -> float:
         """Return ``Σ φ*(ν_i)``, with ``φ*(ν) = max νu - φ(u)``."""
         if self.alpha == 0.0:
-            return float(nu @ nu) / (4 * self.kappa)
+            return float(nu @ nu) / (4 * self.kappa) if self.kappa > 0.0 else 0.0
         degrees = self.degrees(nu)
         total = float(nu @ degrees) - self.kappa * float(degrees @ degrees)
         return total + self.alpha * float(np.log(degrees).sum())
@@ -175,6 +175,8 @@ class DegreePrior:
         eigenvalues 0, d - 2 and 2(d - 1). The last belongs to equal changes of all weights, which a
         fixed trace rules out. The sum runs over an edge's shares in the eigenspaces.
         """
+        if self.beta == 0.0:
+            return np.inf
         shares = [
             (1.0 - 2.0 / (d - 1), 0.0),
             (2.0 / d, d - 2.0),
@@ -186,6 +188,8 @@ class DegreePrior:
 
     def reach(self, d: int) -> float:
         """Return the square of the largest change of a Laplacian per unit of objective."""
+        if self.beta == 0.0:
+            return np.inf
         return max(
             (2.0 + eigenvalue) / (2 * self.beta + self.kappa * eigenvalue)
             for eigenvalue in (0.0, d - 2.0, 2.0 * (d - 1))

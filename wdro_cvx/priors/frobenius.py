@@ -16,11 +16,12 @@ class Frobenius(DegreePrior):
 
     Parameters
     ----------
-    eta : float > 0
-        Larger values spread the weight over more edges.
-    trace : float > 0
+    eta : float ≥ 0
+        Larger values spread the weight over more edges. Only a problem with a term such as
+        :class:`LogDet` may have eta = 0.
+    trace : float > 0 or None
         The trace, which sets the scale of the graph. :class:`GraphProblem` uses the number of
-        vertices by default.
+        vertices by default. None leaves it free, for problems with a term that sets the scale.
     trace_penalty : float > 0, optional
         The paper's β. If given, the penalty ``β(Tr L - trace)²`` replaces ``Tr L = trace``. This is
         another problem with another optimum (docs/paper.md E7).
@@ -30,7 +31,7 @@ class Frobenius(DegreePrior):
     Raises
     ------
     ProblemError
-        If a number is not positive, or no weights within the bounds have this trace.
+        If a number is not allowed, or no weights within the bounds have this trace.
 
     Examples
     --------
@@ -46,12 +47,16 @@ class Frobenius(DegreePrior):
     def __init__(
         self,
         eta: float,
-        trace: float,
+        trace: float | None,
         trace_penalty: float | None = None,
         bounds: EdgeBounds | None = None,
     ) -> None:
-        remedy = "Without it the problem has no unique solution."
-        eta = real_number("eta", eta, 0.0, strict=True, sized=True, remedy=remedy)
+        eta = real_number("eta", eta, 0.0, sized=True)
+        if trace is None:
+            if trace_penalty is not None:
+                raise ProblemError("trace_penalty needs a trace to compare with; give trace too.")
+            super().__init__(eta, eta, 0.0, TraceRule(0.0, 0.0), bounds)
+            return
         trace = real_number("trace", trace, 0.0, strict=True, sized=True)
         stiffness = math.inf
         if trace_penalty is not None:
@@ -70,17 +75,24 @@ class Frobenius(DegreePrior):
 
     @property
     def trace_penalty(self) -> float | None:
-        """The weight of the squared deviation of the trace; None if the trace is fixed."""
-        return None if self.trace.fixed else self.trace.stiffness
+        """The weight of the squared deviation of the trace; None if it is fixed or free."""
+        return None if self.trace.fixed or self.trace.free else self.trace.stiffness
+
+    @property
+    def target(self) -> float | None:
+        """The fixed or penalised trace; None if it is free."""
+        return None if self.trace.free else self.trace.target
 
     def scaled(self, factor: float) -> Frobenius:
         """Return the prior for objectives multiplied by factor."""
-        penalty = None if self.trace.fixed else self.trace.stiffness * factor
-        return Frobenius(self.eta * factor, self.trace.target, penalty, self.bounds)
+        penalty = self.trace_penalty
+        penalty = None if penalty is None else penalty * factor
+        return Frobenius(self.eta * factor, self.target, penalty, self.bounds)
 
     def __repr__(self) -> str:
         """Return the figures."""
-        return f"Frobenius(eta={self.eta:g}, trace={self.trace.target:g})"
+        trace = "free" if self.target is None else f"{self.target:g}"
+        return f"Frobenius(eta={self.eta:g}, trace={trace})"
 
 
 def frobenius_of(prior: DegreePrior, who: str) -> Frobenius:

@@ -11,6 +11,7 @@ from wdro_cvx.graphs.bounds import EdgeBounds
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.priors import DegreePrior, Frobenius, LogDegree
 from wdro_cvx.problem import GraphProblem
+from wdro_cvx.terms.base import Term
 
 #: The number of vertices.
 D = 6
@@ -46,7 +47,11 @@ def some_nominal(seed: int = 0, samples: int = 5 * D) -> Nominal:
 
 
 def some_problem(
-    ambiguity: AmbiguitySet, prior: str, seed: int = 0, samples: int = 5 * D
+    ambiguity: AmbiguitySet,
+    prior: str,
+    seed: int = 0,
+    samples: int = 5 * D,
+    terms: tuple[Term, ...] = (),
 ) -> GraphProblem:
     """Return a problem with one of the :data:`PRIORS`."""
-    return GraphProblem(some_nominal(seed, samples), ambiguity, prior=PRIORS[prior]())
+    return GraphProblem(some_nominal(seed, samples), ambiguity, prior=PRIORS[prior](), terms=terms)

@@ -16,6 +16,7 @@ from wdro_cvx.judge import Verdict, judge
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Solution, Status
+from wdro_cvx.terms.base import Term
 from wdro_cvx.testing.problems import PRIORS, D, some_problem
 from wdro_cvx.testing.report import CheckReport, CheckResult, run_check
 from wdro_cvx.validation import Array
@@ -82,13 +83,16 @@ def check_solver(
     sets = [ambiguity] if ambiguity is not None else _claimed_sets(solver)
     results = [_claims(solver, sets)]
     if sets and results[0].passed:
+        terms = _needed_terms(solver, sets, seed)
+        if terms:
+            sets = [tried for tried in sets if _first_claimed(solver, [tried], seed, terms)]
         for prior in PRIORS:
-            problems = [some_problem(tried, prior, seed) for tried in sets]
+            problems = [some_problem(tried, prior, seed, terms=terms) for tried in sets]
             results.append(run_check(f"solves with {prior}", _solves, solver, problems, tol))
-        prior = _first_claimed(solver, sets, seed)
-        hard = [some_problem(_large(tried), prior, seed, samples=3) for tried in sets]
+        prior = _first_claimed(solver, sets, seed, terms) or _PLAIN
+        hard = [some_problem(_large(tried), prior, seed, 3, terms) for tried in sets]
         results.append(run_check("honest where it is hard", _honest, solver, hard, tol))
-        plain = [some_problem(tried, prior, seed) for tried in sets]
+        plain = [some_problem(tried, prior, seed, terms=terms) for tried in sets]
         for name, check in _CHECKS.items():
             results.append(run_check(name, _worst, check, solver, plain, tol))
         results.append(run_check("refuses what it does not claim", _refuses, solver, seed))
@@ -127,12 +131,23 @@ def _claims_problem(solver: AnySolver, problem: GraphProblem) -> bool:
     return True
 
 
-def _first_claimed(solver: AnySolver, sets: list[AmbiguitySet], seed: int) -> str:
-    """Return the first prior that the solver accepts with all sets, or ``_PLAIN``."""
+def _first_claimed(
+    solver: AnySolver, sets: list[AmbiguitySet], seed: int, terms: tuple[Term, ...] = ()
+) -> str | None:
+    """Return the first prior that the solver accepts with all sets, or None."""
     for prior in PRIORS:
-        if all(_claims_problem(solver, some_problem(tried, prior, seed)) for tried in sets):
+        problems = [some_problem(tried, prior, seed, terms=terms) for tried in sets]
+        if all(_claims_problem(solver, problem) for problem in problems):
             return prior
-    return _PLAIN
+    return None
+
+
+def _needed_terms(solver: AnySolver, sets: list[AmbiguitySet], seed: int) -> tuple[Term, ...]:
+    """Return a term if the solver accepts no problem without one, else nothing."""
+    taken = getattr(solver, "takes_terms", ())
+    if not taken or any(_first_claimed(solver, [tried], seed) for tried in sets):
+        return ()
+    return (taken[0].example(1.0, D),)
 
 
 def _solves(solver: AnySolver, problems: list[GraphProblem], tol: float) -> tuple[bool, str]:
@@ -190,17 +205,22 @@ def _worst(
 
 
 def _value(solver: AnySolver, problem: GraphProblem, answer: Solution, verdict: Verdict) -> float:
-    return abs(answer.value - verdict.value) / abs(verdict.value)
+    return abs(answer.value - verdict.value) / _scale(problem, verdict)
+
+
+def _scale(problem: GraphProblem, verdict: Verdict) -> float:
+    """Return the size of the value; with logarithms it may be close to zero."""
+    return max(abs(verdict.value), problem.floor)
 
 
 def _bound(solver: AnySolver, problem: GraphProblem, answer: Solution, verdict: Verdict) -> float:
     """Check that the bound does not exceed the judge's value, an upper bound of the optimum."""
-    return max(answer.bound - verdict.value, 0.0) / abs(verdict.value)
+    return max(answer.bound - verdict.value, 0.0) / _scale(problem, verdict)
 
 
 def _unit(solver: AnySolver, problem: GraphProblem, answer: Solution, verdict: Verdict) -> float:
     moved = solver.solve(problem.scaled(_UNIT)).value / _UNIT**2
-    return abs(moved - answer.value) / abs(verdict.value)
+    return abs(moved - answer.value) / _scale(problem, verdict)
 
 
 def _again(solver: AnySolver, problem: GraphProblem, answer: Solution, verdict: Verdict) -> float:

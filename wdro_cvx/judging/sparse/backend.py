@@ -47,10 +47,10 @@ _GATHERED = 1 << 15  # numbers at a time, which stay in the cache
 
 
 def judged_at_scale(problem: GraphProblem) -> bool:
-    """Say whether this back end supports the problem's set and bounds."""
+    """Say whether this back end supports the problem's set and bounds; it supports no terms."""
     bounds = problem.prior.bounds
     known = claimed((MOVED_ROWS, Singleton, FROBENIUS_BALL), problem)
-    return known and (bounds is None or isinstance(bounds, ListedBounds))
+    return known and not problem.terms and (bounds is None or isinstance(bounds, ListedBounds))
 
 
 def taken_at_scale(problem: GraphProblem, moment: Moment) -> bool:

@@ -1,0 +1,39 @@
+"""The first graph of the likelihood solver: near neighbours and a spanning tree."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import minimum_spanning_tree
+from scipy.spatial.distance import squareform
+
+from solvers.likelihood.model import Model
+from wdro_cvx.validation import Array
+
+_NEIGHBOURS = 6
+
+
+def start_weights(model: Model, costs: Array) -> Array:
+    """Return weights that connect the graph: the roots of ``4βw² + cw = α(d - 1)/|E|``."""
+    d, prior = model.problem.d, model.prior
+    heads, tails = model.ends
+    costs = np.maximum(costs, 1e-9 * float(np.abs(costs).mean()) + 1e-300)
+    allowed = model.upper > 0.0
+    table = squareform(np.where(allowed, costs, np.inf))
+    np.fill_diagonal(table, np.inf)
+    near = np.argsort(table, axis=1)[:, : min(_NEIGHBOURS, d - 1)]
+    chosen = np.zeros((d, d), bool)
+    chosen[np.repeat(np.arange(d), near.shape[1]), near.ravel()] = True
+    graph = sparse.csr_array((costs[allowed], (heads[allowed], tails[allowed])), shape=(d, d))
+    tree = minimum_spanning_tree(graph).nonzero()
+    chosen[tree] = True
+    used = (chosen | chosen.T)[heads, tails] & allowed
+    share = model.alpha * (d - 1) / np.count_nonzero(used)
+    roots = 2 * share / (costs + np.sqrt(costs**2 + 16 * prior.beta * share))
+    weights = np.clip(np.where(used, roots, 0.0), model.lower, model.upper)
+    if prior.trace.fixed:
+        weights *= prior.trace.target / (2 * float(weights.sum()))
+        if prior.bounds is not None:
+            # Every used edge keeps some weight, so that the graph stays connected.
+            weights = prior.clipped(weights)
+    return np.asarray(weights)

@@ -1,0 +1,200 @@
+"""LikelihoodSolver: values against CVXPY, regimes, and the derivatives of its risks."""
+
+import numpy as np
+import pytest
+from instances import random_nominal
+
+from formulations import PairRegularized, RobustPremium, SampleAverage
+from solvers import LikelihoodSolver, solve
+from solvers.bracket.run import Run
+from solvers.likelihood import newton
+from solvers.likelihood.solver import _Search
+from wdro_cvx import (
+    EdgeBounds,
+    Frobenius,
+    GraphProblem,
+    KLBall,
+    LogDegree,
+    LogDet,
+    MomentBall,
+    Nominal,
+    PairBall,
+    ProblemError,
+    Singleton,
+    Status,
+    WassersteinBall,
+    judge,
+)
+
+TERMS = (LogDet(1.0),)
+
+
+def bounds(d):
+    known = EdgeBounds.from_edges(d, absent=[(0, 1)], present=[(2, 3)], least=0.05)
+    upper = known.upper.copy()
+    upper[-1], upper[d] = 0.1, 0.3
+    return EdgeBounds(known.lower, upper)
+
+
+def priors(d):
+    return {
+        "trace": Frobenius(0.1, d),
+        "free": Frobenius(0.05, None),
+        "no eta": Frobenius(0.0, None),
+        "no eta, trace": Frobenius(0.0, d),
+        "tiny eta": Frobenius(1e-6, d),
+        "penalty": Frobenius(0.1, d, 1.0),
+        "bounds": Frobenius(0.05, d, bounds=bounds(d)),
+        "no eta, bounds": Frobenius(0.0, None, bounds=bounds(d)),
+    }
+
+
+@pytest.mark.parametrize("prior", priors(6))
+@pytest.mark.parametrize(
+    ("ambiguity", "form"),
+    [
+        (Singleton(), SampleAverage),
+        (WassersteinBall(0.5), RobustPremium),
+        (PairBall(0.2), PairRegularized),
+    ],
+    ids=["average", "wasserstein", "pairs"],
+)
+def test_its_values_are_those_of_cvxpy(ambiguity, form, prior):
+    d = 7
+    nominal = random_nominal(np.random.default_rng(3), d, 12)
+    problem = GraphProblem(nominal, ambiguity, prior=priors(d)[prior], terms=(LogDet(0.8),))
+    answer = solve(problem, 1e-8)
+    assert answer.status is Status.SOLVED
+    assert judge(problem, answer).solved(1e-8)
+    for backend in ("CLARABEL", "SCS"):
+        stated = form(problem).solve(backend)
+        scale = max(abs(answer.value), problem.floor)
+        assert stated.value == pytest.approx(answer.value, abs=1e-6 * scale)
+
+
+@pytest.mark.parametrize("prior", priors(6))
+@pytest.mark.parametrize(("samples", "radius"), [(2, 0.4), (2, 3.0), (5, 1.0)])
+def test_few_samples_and_large_radii_are_solved(samples, radius, prior):
+    """The worst case is not unique here, and the bound needs the barrier's moment."""
+    d = 8
+    nominal = random_nominal(np.random.default_rng(5), d, samples)
+    ball = WassersteinBall(radius * d**0.5)
+    problem = GraphProblem(nominal, ball, prior=priors(d)[prior], terms=TERMS)
+    answer = LikelihoodSolver().solve(problem)
+    assert answer.status is Status.SOLVED, answer
+    assert judge(problem, answer).solved(1e-6)
+
+
+def test_a_tree_has_the_inverse_costs():
+    """With the edges of a path alone the maximum-likelihood weights are known in closed form."""
+    d = 5
+    nominal = random_nominal(np.random.default_rng(7), d, 9)
+    pairs = [(i, i + 1) for i in range(d - 1)]
+    others = [(i, j) for i in range(d) for j in range(i + 2, d)]
+    prior = Frobenius(0.0, None, bounds=EdgeBounds.from_edges(d, absent=others))
+    answer = solve(GraphProblem(nominal, Singleton(), prior=prior, terms=TERMS), 1e-10)
+    moment = nominal.second_moment
+    for i, j in pairs:
+        cost = moment[i, i] + moment[j, j] - 2 * moment[i, j]
+        assert -answer.laplacian[i, j] == pytest.approx(1.0 / cost, rel=1e-5)
+
+
+def test_the_optimum_has_the_risk_of_its_logarithm():
+    """Scaling: at the optimum ``⟨M, L⟩ + 2η‖L‖² = α(d - 1)``, and L is linear in α at fixed αη."""
+    d = 9
+    nominal = random_nominal(np.random.default_rng(2), d, 30)
+    first = solve(
+        GraphProblem(
+            nominal, WassersteinBall(0.3), prior=Frobenius(0.2, None), terms=(LogDet(1.0),)
+        ),
+        1e-10,
+    )
+    risk = WassersteinBall(0.3).worst_case(nominal, first.laplacian).risk
+    squares = float(np.sum(np.square(first.laplacian)))
+    assert risk + 2 * 0.2 * squares == pytest.approx(d - 1, rel=1e-5)
+    third = solve(
+        GraphProblem(
+            nominal, WassersteinBall(0.3), prior=Frobenius(0.2 / 3, None), terms=(LogDet(3.0),)
+        ),
+        1e-10,
+    )
+    assert np.allclose(third.laplacian, 3 * first.laplacian, atol=1e-4)
+
+
+@pytest.mark.parametrize("ambiguity", [Singleton(), WassersteinBall(0.7)], ids=str)
+@pytest.mark.parametrize("prior", [Frobenius(0.2, None), Frobenius(0.2, 9.0, 3.0)], ids=str)
+def test_gradient_and_hessian_are_derivatives(ambiguity, prior, monkeypatch):
+    rng = np.random.default_rng(1)
+    nominal = Nominal.from_samples(rng.standard_normal((30, 7)))
+    problem = GraphProblem(nominal, ambiguity, prior=prior, terms=(LogDet(0.8),)).normalised
+    search = _Search(problem, 1e-6, Run())
+    search._start(None)
+    model = search.model
+    weights, step, h = rng.random(21) + 0.3, rng.standard_normal(21), 1e-6
+    here, ahead, behind = (
+        model.at(weights),
+        model.at(weights + h * step),
+        model.at(weights - h * step),
+    )
+    slope = (ahead.value - behind.value) / (2 * h)
+    assert slope == pytest.approx(here.gradient @ step, rel=1e-6)
+    bend = (ahead.gradient - behind.gradient) / (2 * h)
+    for stored, factored in ((10**6, 0), (0, 0), (0, 10**6)):
+        monkeypatch.setattr(newton, "_STORED", stored)
+        monkeypatch.setattr(newton, "_FACTORED", factored)
+        product = newton._System.of(here, np.arange(21)).product(step)
+        assert np.allclose(product, bend, atol=1e-5 * np.abs(bend).max())
+
+
+def test_a_barrier_moment_is_in_the_ball():
+    nominal = random_nominal(np.random.default_rng(4), 6, 3)
+    ball = WassersteinBall(0.8)
+    problem = GraphProblem(nominal, ball, prior=Frobenius(0.1, None), terms=TERMS).normalised
+    search = _Search(problem, 1e-6, Run())
+    point = search._start(None)
+    moment = point.risk.moment()
+    distance = problem.ambiguity.membership(problem.nominal).distance(moment)
+    assert distance == pytest.approx(problem.ambiguity.radius, rel=1e-9)
+    assert np.allclose(moment.second_moment, point.risk.gradient)
+    assert (
+        point.risk.above
+        >= ball.scaled(1 / problem.unit)
+        .worst_case(problem.nominal, np.diag(point.degrees) * 0.0)
+        .risk
+    )
+
+
+def test_a_start_is_used_and_a_disconnected_one_does_no_harm():
+    nominal = random_nominal(np.random.default_rng(6), 8, 20)
+    problem = GraphProblem(nominal, Singleton(), prior=Frobenius(0.01, None), terms=TERMS)
+    cold = LikelihoodSolver(tol=1e-9).solve(problem)
+    warm = LikelihoodSolver(tol=1e-9).solve(problem, cold)
+    assert warm.iterations <= 1 < cold.iterations
+    empty = LikelihoodSolver().solve(problem, type(cold)(np.zeros((8, 8)), 0.0, Status.FAILED))
+    assert empty.status is Status.SOLVED
+
+
+def test_limits_are_kept():
+    nominal = random_nominal(np.random.default_rng(6), 12, 30)
+    problem = GraphProblem(nominal, Singleton(), prior=Frobenius(0.0, None), terms=TERMS)
+    stopped = LikelihoodSolver(max_iterations=1).solve(problem)
+    assert stopped.status is Status.ITERATION_LIMIT
+    assert stopped.bound < stopped.value
+
+
+@pytest.mark.parametrize(
+    ("ambiguity", "prior", "terms"),
+    [
+        (KLBall(0.1), Frobenius(0.1, 6.0), TERMS),
+        (MomentBall(0.1, p=1.0), Frobenius(0.1, 6.0), TERMS),
+        (Singleton(), LogDegree(1.0, 0.1), TERMS),
+        (Singleton(), Frobenius(0.1, 6.0), (LogDet(1.0), LogDet(2.0))),
+    ],
+)
+def test_what_it_does_not_claim_is_refused_and_solved_elsewhere(ambiguity, prior, terms):
+    nominal = random_nominal(np.random.default_rng(0), 6, 30)
+    problem = GraphProblem(nominal, ambiguity, prior=prior, terms=terms)
+    with pytest.raises(ProblemError, match="CertifiedSolver"):
+        LikelihoodSolver().solve(problem)
+    if not isinstance(ambiguity, MomentBall):
+        assert judge(problem, solve(problem)).solved(1e-6)

@@ -1,0 +1,152 @@
+"""Terms in problems: what is refused, what follows a change of unit, and safe logarithms."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from instances import seeds
+
+from wdro_cvx import (
+    EdgeBounds,
+    Frobenius,
+    GraphProblem,
+    KLBall,
+    KnownGraph,
+    LogDet,
+    Nominal,
+    ProblemError,
+    Singleton,
+    Stationarity,
+    WassersteinBall,
+)
+from wdro_cvx.graphs.laplacian import complete_graph, laplacian_from_weights
+from wdro_cvx.terms.safe import log_det_below
+from wdro_cvx.verify import log_det_below as exact_log_det_below
+from wdro_cvx.verify import table_of
+
+RNG = np.random.default_rng(0)
+NOMINAL = Nominal.from_samples(RNG.standard_normal((20, 5)))
+FREE = Frobenius(0.0, None)
+
+
+def test_terms_are_a_part_of_the_problem():
+    terms = (LogDet(0.5), KnownGraph(2.0, complete_graph(5, 5.0)))
+    problem = GraphProblem(NOMINAL, WassersteinBall(0.1), eta=0.1, terms=iter(terms))
+    assert problem.terms == terms
+    assert "LogDet(alpha=0.5), KnownGraph(alpha=2, 5 vertices)" in repr(problem)
+    assert problem.replace(eta=0.3, radius=0.2).terms == terms
+    assert problem.replace(terms=()).terms == ()
+    again = pickle.loads(pickle.dumps(problem))
+    graph = complete_graph(5, 5.0)
+    assert again.value(graph) == problem.value(graph)
+    plain = problem.replace(terms=())
+    added = sum(term.value(graph) for term in terms)
+    assert problem.value(graph) == pytest.approx(plain.value(graph) + added, rel=1e-14)
+    assert problem.scaled(3.0).value(graph) == pytest.approx(9 * problem.value(graph), rel=1e-12)
+
+
+def test_a_free_trace_survives_a_change_of_eta():
+    problem = GraphProblem(NOMINAL, Singleton(), prior=FREE, terms=(LogDet(1.0),))
+    changed = problem.replace(eta=0.2)
+    assert changed.trace is None
+    assert changed.prior.trace.free
+    assert changed.eta == 0.2
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ({"terms": LogDet(1.0), "eta": 0.1}, "tuple of terms"),
+        ({"terms": (1.0,), "eta": 0.1}, "one is 1.0"),
+        ({"prior": FREE}, "eta must be > 0"),
+        ({"prior": Frobenius(0.1, None)}, "the empty graph is optimal"),
+        ({"prior": Frobenius(0.1, None), "terms": (Stationarity(1.0, np.eye(5)),)}, "empty graph"),
+        ({"eta": 0.1, "terms": (Stationarity(1.0, np.eye(4)),)}, "the data have 5"),
+        ({"eta": 0.1, "terms": (KnownGraph(1.0, complete_graph(4, 4.0)),)}, "the data have 5"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(parts, words):
+    with pytest.raises(ProblemError, match=words):
+        GraphProblem(NOMINAL, Singleton(), **parts)
+
+
+@pytest.mark.parametrize("alpha", [0.0, -1.0, np.nan, np.inf, "1"])
+def test_a_weight_that_is_none_is_refused(alpha):
+    with pytest.raises(ProblemError, match="alpha"):
+        LogDet(alpha)
+
+
+def test_bounds_that_disconnect_the_graph_are_refused():
+    bounds = EdgeBounds.from_edges(5, absent=[(0, k) for k in range(1, 5)])
+    with pytest.raises(ProblemError, match="connected"):
+        GraphProblem(NOMINAL, Singleton(), eta=0.1, bounds=bounds, terms=(LogDet(1.0),))
+
+
+def test_equal_signals_are_refused_unless_something_limits_their_weight():
+    twins = Nominal.from_samples(NOMINAL.samples[:, [0, 1, 2, 3, 0]])
+    terms = (LogDet(1.0),)
+    for ambiguity in (Singleton(), KLBall(0.1)):  # reweighing leaves them equal
+        with pytest.raises(ProblemError, match="0 and 4 have equal signals"):
+            GraphProblem(twins, ambiguity, prior=FREE, terms=terms)
+    GraphProblem(twins, WassersteinBall(0.1), prior=FREE, terms=terms)
+    GraphProblem(twins, Singleton(), prior=Frobenius(0.0, 5.0), terms=terms)
+    GraphProblem(twins, Singleton(), prior=Frobenius(0.1, None), terms=terms)
+    limited = Frobenius(0.0, None, bounds=EdgeBounds.from_edges(5, most=9.0))
+    GraphProblem(twins, Singleton(), prior=limited, terms=terms)
+
+
+@given(seeds, st.integers(2, 12), st.sampled_from([1.0, 1e-3, 1e-6, 1e-9, 1e-13]))
+def test_a_logarithm_is_never_too_large(seed, d, thin):
+    """Against exact arithmetic, for matrices close to singular ones too."""
+    rng = np.random.default_rng(seed)
+    root = rng.standard_normal((d, d)) * np.geomspace(1.0, thin, d)
+    matrix = root @ root.T
+    matrix = (matrix + matrix.T) / 2
+    below = log_det_below(matrix)
+    truth = float(exact_log_det(matrix))
+    assert not below > truth
+    if thin >= 1e-3:
+        assert below >= truth - 1e-7 * d
+
+
+def exact_log_det(matrix):
+    """Return log det by fractions, -inf unless positive definite."""
+    from fractions import Fraction
+    from math import log
+
+    rows = [[Fraction(x) for x in row] for row in matrix.tolist()]
+    total = 0.0
+    for k in range(len(rows)):
+        pivot = rows[k][k]
+        if pivot <= 0:
+            return -np.inf
+        total += log(pivot.numerator) - log(pivot.denominator)
+        for i in range(k + 1, len(rows)):
+            share = rows[i][k] / pivot
+            rows[i] = [x - share * y for x, y in zip(rows[i], rows[k], strict=True)]
+    return total + 1e-13 * (abs(total) + len(rows))
+
+
+def test_the_exact_logarithm_is_below_and_close():
+    graph = laplacian_from_weights(RNG.random(15)) + 1 / 6
+    rows, bits = table_of(graph.tolist(), 6)
+    below = float(exact_log_det_below(rows, 1 << bits))
+    assert below == pytest.approx(np.linalg.slogdet(graph)[1], rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    "bad", [np.full((3, 3), np.nan), -np.eye(3), np.zeros((3, 3)), np.ones((3, 3))]
+)
+def test_what_is_not_positive_definite_has_no_logarithm(bad):
+    assert log_det_below(bad) == -np.inf
+    assert LogDet(1.0).conjugate(-bad) == np.inf
+
+
+def test_log_det_is_finite_only_on_connected_graphs():
+    parts = np.zeros((4, 4))
+    parts[:2, :2] = parts[2:, 2:] = [[1.0, -1.0], [-1.0, 1.0]]
+    assert LogDet(1.0).value(parts) == np.inf
+    with pytest.raises(ProblemError, match="not connected"):
+        LogDet(1.0).gradient(parts)

@@ -1,0 +1,151 @@
+"""Checks for authors of terms: value, gradient and conjugate must agree.
+
+The CVXPY expression is checked by :func:`check_formulation`, since this package does not import
+CVXPY.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from wdro_cvx.graphs.laplacian import laplacian_from_weights, weights_from_laplacian
+from wdro_cvx.terms.base import Term
+from wdro_cvx.testing.problems import D
+from wdro_cvx.testing.report import CheckReport, CheckResult, run_check
+from wdro_cvx.validation import Array
+
+_EXACT = 1e-9  # identities in double precision
+_STEP = 1e-5
+_SLOPE = 1e-4  # error of one-sided differences with that step
+_SHARES = (0.25, 0.9, 1.1, 3.0)
+
+
+@dataclass(frozen=True)
+class _Case:
+    """A term with Laplacians to try it on."""
+
+    term: Term
+    laplacian: Array
+    other: Array
+
+    @property
+    def size(self) -> float:
+        values = abs(self.term.value(self.laplacian)) + abs(self.term.value(self.other))
+        slope = float(np.abs(self.term.gradient(self.laplacian)).max())
+        return max(values + slope, self.term.floor(len(self.laplacian)), 1e-300)
+
+
+def check_term(term: Term, d: int = D, instances: int = 5, seed: int = 0) -> CheckReport:
+    """Check that a term's value, gradient and conjugate are consistent.
+
+    Parameters
+    ----------
+    term : Term
+    d : int
+        The number of vertices of the random graphs.
+    instances : int
+        The number of pairs of graphs.
+    seed : int
+        The seed of the random graphs.
+
+    Returns
+    -------
+    CheckReport
+        One line per property; print it.
+
+    Examples
+    --------
+    >>> from wdro_cvx import LogDet, check_term
+    >>> check_term(LogDet(0.5)).passed
+    True
+    """
+    rng = np.random.default_rng(seed)
+    cases = [_Case(term, *(_random_graph(rng, d) for _ in range(2))) for _ in range(instances)]
+    results = tuple(_result(name, check, cases) for name, check in _CHECKS.items())
+    return CheckReport(repr(term), results)
+
+
+def _result(name: str, check: Callable[[_Case], float], cases: list[_Case]) -> CheckResult:
+    limit = _SLOPE if name == "gradient" else _EXACT
+
+    def run() -> tuple[bool, str]:
+        miss = float(np.max([check(case) for case in cases]))  # NaN if one of them is
+        return miss <= limit, f"missed by {miss:.1e}, {limit:.0e} allowed"
+
+    return run_check(name, run)
+
+
+def _symmetric(case: _Case) -> float:
+    slope = case.term.gradient(case.laplacian)
+    return float(np.abs(slope - slope.T).max()) / case.size
+
+
+def _convex(case: _Case) -> float:
+    middle = case.term.value((case.laplacian + case.other) / 2)
+    chord = (case.term.value(case.laplacian) + case.term.value(case.other)) / 2
+    return max(middle - chord, 0.0) / case.size
+
+
+def _gradient(case: _Case) -> float:
+    """Check that one-sided differences bracket the slope, which holds at kinks too."""
+    term, here, direction = case.term, case.laplacian, case.other - case.laplacian
+    slope = float(np.vdot(term.gradient(here), direction))
+    value = term.value(here)
+    ahead = (term.value(here + _STEP * direction) - value) / _STEP
+    behind = (value - term.value(here - _STEP * direction)) / _STEP
+    return max(slope - ahead, behind - slope, 0.0) / case.size
+
+
+def _touches(case: _Case) -> float:
+    """Check Fenchel's equality at the gradient, without which no bound is sharp."""
+    costs, price = case.term.minorant(case.term.gradient(case.laplacian))
+    line = float(costs @ weights_from_laplacian(case.laplacian)) - price
+    return abs(case.term.value(case.laplacian) - line) / case.size
+
+
+def _understates(case: _Case) -> float:
+    """Check Fenchel's inequality: no slope may promise more than the term is worth."""
+    term, rng, missed = case.term, np.random.default_rng(0), 0.0
+    d = len(case.laplacian)
+    noise = rng.standard_normal((d, d))
+    gradient = term.gradient(case.laplacian)
+    slopes = [share * gradient for share in _SHARES]
+    slopes += [gradient + 0.1 * case.size * (noise + noise.T), noise + noise.T, np.zeros((d, d))]
+    graphs = [scale * graph for graph in (case.laplacian, case.other) for scale in (0.01, 1, 100)]
+    for slope in slopes:
+        costs, price = term.minorant(slope)
+        if np.isnan(price) or np.isnan(costs).any():
+            return np.nan
+        for graph in graphs if price < np.inf else ():
+            line = float(costs @ weights_from_laplacian(graph)) - price
+            missed = max(missed, (line - term.value(graph)) / (case.size + abs(line)))
+    return missed
+
+
+def _scales(case: _Case) -> float:
+    twice, here = case.term.scaled(2.0), case.laplacian
+    slope = case.term.gradient(here)
+    misses = (
+        twice.value(here) - 2 * case.term.value(here),
+        twice.minorant(2 * slope)[1] - 2 * case.term.minorant(slope)[1],
+    )
+    return float(np.max(np.abs(misses))) / case.size
+
+
+#: Name → the error of a property.
+_CHECKS: dict[str, Callable[[_Case], float]] = {
+    "symmetric gradient": _symmetric,
+    "convex": _convex,
+    "gradient": _gradient,
+    "conjugate touches": _touches,
+    "conjugate never understates": _understates,
+    "unit of the objective": _scales,
+}
+
+
+def _random_graph(rng: np.random.Generator, d: int) -> Array:
+    weights = rng.exponential(size=d * (d - 1) // 2) + 0.01
+    return laplacian_from_weights(weights * (d / (2 * weights.sum())))
