@@ -123,6 +123,7 @@ METHODS: dict[str, Learn] = {
     "paper's prior, radius 0, eta auto": ours(
         radius=0.0, eta="auto", prior="frobenius", moment="sample", edges="all"
     ),
+    "log-det Laplacian": ours(radius=0.0, prior="likelihood", moment="sample", edges="all"),
     "stability selection": stability_selection,
     "log-degree": log_degree,
     "nearest neighbours": nearest_neighbours,
