@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import formulations
 import solvers
@@ -118,3 +119,10 @@ def test_a_term_without_a_conjugate_proves_nothing():
     answer = formulations.SampleAverage(problem).solve()
     assert judge(problem, answer).bound == -np.inf
     assert "conjugate touches" in check_term(Odd(0.5)).failures
+
+
+def test_a_sparse_laplacian_is_not_judged_without_its_terms():
+    problem = GraphProblem(some_nominal(), Singleton(), eta=0.2, terms=(term_of("LogDet"),))
+    graph = sparse.csr_array(problem.prior.start(D))
+    with pytest.raises(ProblemError, match="without terms"):
+        judge(problem, graph)
