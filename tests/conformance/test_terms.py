@@ -1,5 +1,7 @@
 """Every registered term, and that nothing ignores one silently."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -126,3 +128,21 @@ def test_a_sparse_laplacian_is_not_judged_without_its_terms():
     graph = sparse.csr_array(problem.prior.start(D))
     with pytest.raises(ProblemError, match="without terms"):
         judge(problem, graph)
+
+
+@dataclass(frozen=True)
+class Careless(solvers.Solver):
+    """A solver whose author has not heard of terms and checks nothing."""
+
+    claims = (Singleton,)
+    tol: float = 1e-6
+
+    def solve(self, problem):
+        return solvers.solve(problem.replace(terms=()))
+
+
+def test_a_solver_that_checks_nothing_refuses_terms_all_the_same():
+    problem = GraphProblem(some_nominal(), Singleton(), eta=0.2)
+    assert judge(problem, Careless().solve(problem)).solved(1e-6)
+    with pytest.raises(ProblemError, match="Careless takes no LogDet term"):
+        Careless().solve(problem.replace(terms=(term_of("LogDet"),)))
