@@ -14,6 +14,7 @@ from wdro_cvx import (
     LogDegree,
     ProblemError,
     Singleton,
+    SolverError,
     Term,
     WdroError,
     check_term,
@@ -146,3 +147,9 @@ def test_a_solver_that_checks_nothing_refuses_terms_all_the_same():
     assert judge(problem, Careless().solve(problem)).solved(1e-6)
     with pytest.raises(ProblemError, match="Careless takes no LogDet term"):
         Careless().solve(problem.replace(terms=(term_of("LogDet"),)))
+
+
+def test_solve_says_why_no_solver_takes_a_term():
+    problem = GraphProblem(some_nominal(), Singleton(), eta=0.2, terms=(term_of("KnownEdges"),))
+    with pytest.raises(SolverError, match="has kinks"):
+        solvers.solve(problem)
