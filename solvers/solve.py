@@ -24,8 +24,9 @@ def solve(
     """Solve a problem with the best solver for it, to a certified relative gap.
 
     Moment balls go to :class:`MomentNewton`, sparse graphs of many vertices to
-    :class:`SparseSolver`, everything else to :class:`CertifiedSolver`. With more than
-    ``wdro_cvx.solution.SPARSE_FROM`` vertices a sparse answer's Laplacian is a sparse array.
+    :class:`SparseSolver`, problems with a log-determinant to :class:`LikelihoodSolver`, everything
+    else to :class:`CertifiedSolver`. With more than ``wdro_cvx.solution.SPARSE_FROM`` vertices a
+    sparse answer's Laplacian is a sparse array.
 
     Parameters
     ----------
@@ -81,7 +82,18 @@ def solve(
             found = solver.try_solve(problem, replace(request, time_limit=left))
             if found is not None:
                 return found
-    raise SolverError("no registered solver answers this problem; register CertifiedSolver.")
+    raise SolverError(_refusal(problem))
+
+
+def _refusal(problem: GraphProblem) -> str:
+    """Return why the solver that comes last, which takes most problems, refuses this one."""
+    ranked = [solver for solver in registered().values() if solver.rank is not None]
+    for solver in sorted(ranked, key=_rank, reverse=True):
+        try:
+            solver.check_claim(problem)
+        except ProblemError as reason:
+            return f"no registered solver answers this problem. {reason}"
+    return "no registered solver answers this problem; register CertifiedSolver."
 
 
 def candidates(problem: GraphProblem) -> list[type[Solver]]:

@@ -183,3 +183,19 @@ def test_a_larger_weight_of_the_term_needs_another_slope():
     other = solve(problem.replace(terms=(LogDet(2.0),)), 1e-9)
     found = establish(document)
     assert float(found.bound) <= other.value <= float(found.value) + 1e-9
+
+
+def test_slopes_beyond_those_of_known_edges_are_drawn_back():
+    """Costs outside [-α, α] would promise more than the term is worth."""
+    import formulations
+
+    term = KnownEdges(0.01, complete_graph(D, float(D)))
+    problem = GraphProblem(NOMINAL, Singleton(), eta=0.01, terms=(term,))
+    document = proof_document(problem, formulations.SampleAverage(problem).solve())
+    honest = establish(document)
+    triangle = document["certificate"]["slopes"][0]
+    # Edges that the optimal graph leaves out have room below their costs.
+    forged = [[2.0 * x if x > 0.0 else x for x in row] for row in triangle]
+    assert forged != triangle
+    document["certificate"]["slopes"][0] = forged
+    assert establish(document).bound == honest.bound

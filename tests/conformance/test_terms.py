@@ -1,7 +1,10 @@
 """Every registered term, and that nothing ignores one silently."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
+from scipy import sparse
 
 import formulations
 import solvers
@@ -11,6 +14,7 @@ from wdro_cvx import (
     LogDegree,
     ProblemError,
     Singleton,
+    SolverError,
     Term,
     WdroError,
     check_term,
@@ -118,3 +122,34 @@ def test_a_term_without_a_conjugate_proves_nothing():
     answer = formulations.SampleAverage(problem).solve()
     assert judge(problem, answer).bound == -np.inf
     assert "conjugate touches" in check_term(Odd(0.5)).failures
+
+
+def test_a_sparse_laplacian_is_not_judged_without_its_terms():
+    problem = GraphProblem(some_nominal(), Singleton(), eta=0.2, terms=(term_of("LogDet"),))
+    graph = sparse.csr_array(problem.prior.start(D))
+    with pytest.raises(ProblemError, match="without terms"):
+        judge(problem, graph)
+
+
+@dataclass(frozen=True)
+class Careless(solvers.Solver):
+    """A solver whose author has not heard of terms and checks nothing."""
+
+    claims = (Singleton,)
+    tol: float = 1e-6
+
+    def solve(self, problem):
+        return solvers.solve(problem.replace(terms=()))
+
+
+def test_a_solver_that_checks_nothing_refuses_terms_all_the_same():
+    problem = GraphProblem(some_nominal(), Singleton(), eta=0.2)
+    assert judge(problem, Careless().solve(problem)).solved(1e-6)
+    with pytest.raises(ProblemError, match="Careless takes no LogDet term"):
+        Careless().solve(problem.replace(terms=(term_of("LogDet"),)))
+
+
+def test_solve_says_why_no_solver_takes_a_term():
+    problem = GraphProblem(some_nominal(), Singleton(), eta=0.2, terms=(term_of("KnownEdges"),))
+    with pytest.raises(SolverError, match="has kinks"):
+        solvers.solve(problem)

@@ -355,3 +355,15 @@ def test_about_so_many_neighbours(tmp_path, prior, unpainted, small_page, cheap_
     assert cli.main(["learn", str(table), *options]) == 0
     edges = pd.read_csv(output / "edges.csv")
     assert 2 * len(edges) / 12 == pytest.approx(4.0, abs=2 * 2 / 12)  # two edges
+
+
+def test_a_likelihood_graph_is_learned_and_proved(table, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert (
+        cli.main(
+            ["learn", str(table), "--prior", "likelihood", "--radius", "0.2", "--out", str(out)]
+        )
+        == 0
+    )
+    assert cli.main(["verify", str(out / "proof.json")]) == 0
+    assert "proved in exact arithmetic" in capsys.readouterr().out

@@ -26,6 +26,7 @@ from wdro_cvx import (
     GraphProblem,
     KLBall,
     LogDegree,
+    LogDet,
     MomentBall,
     Nominal,
     Singleton,
@@ -186,6 +187,7 @@ FORBIDDEN = EdgeBounds.from_edges(8, absent=[(0, 1)])
         (problem(ambiguity=KLBall(0.1)), "no judge for KLBall"),
         (problem(eta=0.3, trace_penalty=2.0), "with a fixed trace"),
         (problem(eta=0.3, bounds=FORBIDDEN), "without bounds"),
+        (problem(eta=0.3, terms=(LogDet(1.0),)), "no judge for LogDet terms"),
         (problem(prior=LogDegree(1.0, 0.1, FORBIDDEN)), "without bounds"),
     ],
 )

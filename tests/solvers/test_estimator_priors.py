@@ -5,9 +5,19 @@ import pytest
 import signal_tables
 from sklearn.base import clone
 
-from solvers import RobustGraph, solve
+from solvers import RobustGraph, solve, solve_for_neighbours
 from solvers.selection.radius import ChoiceWarning
-from wdro_cvx import EdgeBounds, GraphProblem, LogDegree, ProblemError, Status, judge
+from wdro_cvx import (
+    EdgeBounds,
+    GraphProblem,
+    LogDegree,
+    LogDet,
+    Nominal,
+    ProblemError,
+    Singleton,
+    Status,
+    judge,
+)
 
 pytestmark = pytest.mark.usefixtures("cheap_choice")
 
@@ -97,3 +107,29 @@ def test_what_does_not_go_together_is_refused_with_a_remedy(signals, options, me
 def test_parameters_are_scikit_learn_s():
     graph = clone(RobustGraph(prior="log-degree", neighbours=3))
     assert (graph.prior, graph.neighbours) == ("log-degree", 3)
+
+
+@pytest.mark.parametrize(("radius", "eta"), [(0.0, None), (0.0, 0.0), (0.2, 0.0), (0.2, 0.05)])
+def test_likelihood_graphs_are_proved_and_have_their_own_scale(signals, radius, eta):
+    graph = RobustGraph(radius, eta, prior="likelihood").fit(signals)
+    assert judge(graph.problem_, graph.solution_).solved(1e-6)
+    assert graph.problem_.prior.trace.free
+    assert graph.problem_.eta == (0.01 if eta is None else eta)
+    # Scaling the graph does not pay: risk and twice the cost of eta are d - 1 together.
+    laplacian = graph.laplacian_
+    risk = graph.problem_.ambiguity.worst_case(graph.problem_.nominal, laplacian).risk
+    squares = graph.problem_.eta * float(np.sum(np.square(laplacian)))
+    assert risk + 2 * squares == pytest.approx(14.0, rel=1e-3)
+
+
+@pytest.mark.parametrize("options", [{"neighbours": 3.0}, {"eta": "auto"}, {"eta": -1.0}])
+def test_what_the_likelihood_does_not_offer_is_named(signals, options):
+    with pytest.raises(ProblemError, match="eta"):
+        RobustGraph(0.1, prior="likelihood", **options).fit(signals)
+
+
+def test_neighbours_are_not_chosen_for_problems_with_terms(signals):
+    terms = (LogDet(1.0),)
+    problem = GraphProblem(Nominal.from_samples(signals), Singleton(), eta=0.1, terms=terms)
+    with pytest.raises(ProblemError, match="without terms"):
+        solve_for_neighbours(problem, 3.0)

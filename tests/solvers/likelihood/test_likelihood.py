@@ -9,6 +9,7 @@ from solvers import LikelihoodSolver, solve
 from solvers.bracket.run import Run
 from solvers.likelihood import newton
 from solvers.likelihood.solver import _Search
+from solvers.selection.refit import refit_weights
 from wdro_cvx import (
     EdgeBounds,
     Frobenius,
@@ -25,6 +26,7 @@ from wdro_cvx import (
     WassersteinBall,
     judge,
 )
+from wdro_cvx.graphs.laplacian import adjoint
 
 TERMS = (LogDet(1.0),)
 
@@ -198,3 +200,17 @@ def test_what_it_does_not_claim_is_refused_and_solved_elsewhere(ambiguity, prior
         LikelihoodSolver().solve(problem)
     if not isinstance(ambiguity, MomentBall):
         assert judge(problem, solve(problem)).solved(1e-6)
+
+
+def test_the_refit_of_edge_selection_is_the_same_optimum():
+    """On a given support: solvers/selection/refit.py stops at 1e-3 of the likelihood's scale."""
+    d = 10
+    nominal = random_nominal(np.random.default_rng(8), d, 40)
+    heads, tails = np.triu_indices(d, 1)
+    kept = (heads + 1 == tails) | ((heads + tails) % 3 == 0)
+    upper = np.where(kept, np.inf, 0.0)
+    prior = Frobenius(0.0, None, bounds=EdgeBounds(np.zeros(upper.size), upper))
+    answer = solve(GraphProblem(nominal, Singleton(), prior=prior, terms=TERMS), 1e-9)
+    costs = adjoint(nominal.second_moment)[kept]
+    weights = refit_weights(costs, heads[kept], tails[kept], d, tol=1e-6)
+    assert np.allclose(weights, -answer.laplacian[heads[kept], tails[kept]], rtol=1e-3, atol=1e-3)
