@@ -6,12 +6,14 @@ import pkgutil
 from formulations.backends import installed_backends
 from formulations.base import Formulation, Risk, register, registered
 from formulations.chi_square_premium import ChiSquarePremium
+from formulations.cvar_program import CVaRProgram
 from formulations.dual import MomentSet
 from formulations.gaussian_closed_form import GaussianClosedForm
 from formulations.gaussian_dual import GaussianDual
 from formulations.gaussian_sdp import GaussianSDP
 from formulations.general_regularized import GeneralRegularized
 from formulations.general_sdp import GeneralSDP
+from formulations.hellinger_dual import HellingerDual
 from formulations.kl_dual import KLDual
 from formulations.lmi import (
     FractionalTerm,
@@ -24,6 +26,7 @@ from formulations.moment_premium import MomentPremium
 from formulations.pair_regularized import PairRegularized
 from formulations.robust_premium import RobustPremium
 from formulations.sample_average import SampleAverage
+from formulations.total_variation_program import TotalVariationProgram
 from formulations.variables import LaplacianVariable, laplacian_variable, smoothness
 
 # A file added to this package registers itself without a change here.
@@ -31,6 +34,7 @@ for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
 
 __all__ = [
+    "CVaRProgram",
     "ChiSquarePremium",
     "Formulation",
     "FractionalTerm",
@@ -39,6 +43,7 @@ __all__ = [
     "GaussianSDP",
     "GeneralRegularized",
     "GeneralSDP",
+    "HellingerDual",
     "KLDual",
     "LaplacianVariable",
     "MahalanobisPremium",
@@ -48,6 +53,7 @@ __all__ = [
     "Risk",
     "RobustPremium",
     "SampleAverage",
+    "TotalVariationProgram",
     "TransportPremium",
     "fractional_term",
     "installed_backends",

@@ -542,9 +542,62 @@ def guessed_level(losses: dict[Fraction, int], t: Fraction) -> Fraction:
     return (weighted + 2 * t * (count - total)) / count
 
 
+def risk_hellinger(proof: Proof) -> Fraction:
+    """Return at least the risk of a Hellinger ball.
+
+    For all t > 0 and θ above the largest loss it is at most
+    ``θ - (2 - ε)t + t² mean 1/(θ - loss)``, and it is at most the largest loss.
+    """
+    losses, t = losses_of(proof), Fraction(proof.certificate.multiplier)
+    worst, total = max(losses), proof.table.total
+    if t <= 0:
+        return worst
+    # The best θ has mean t²/(θ - loss)² = 1; the distance from the largest loss is at most t.
+    low, high = 0.0, float(t)
+    gaps = [(float(worst - loss), count) for loss, count in losses.items()]
+    for _ in range(200):
+        middle = (low + high) / 2
+        spent = sum(n * (float(t) / (middle + gap)) ** 2 for gap, n in gaps) if middle else inf
+        low, high = (middle, high) if spent > total else (low, middle)
+    theta = worst + Fraction(high)
+    mean = sum((Fraction(n) / (theta - loss) for loss, n in losses.items()), Fraction(0)) / total
+    return min(worst, theta - (2 - proof.ambiguity.radius) * t + t * t * mean)
+
+
+def risk_cvar(proof: Proof) -> Fraction:
+    """Return the risk of a CVaR ball: ``θ + (1 + ε) mean (loss - θ)₊`` at the best θ, a loss."""
+    losses, most = losses_of(proof), 1 + proof.ambiguity.radius
+    theta, mean = upper_mean(losses, proof.table.total / most)
+    return theta + most * mean / proof.table.total
+
+
+def risk_total_variation(proof: Proof) -> Fraction:
+    """Return the risk of a total variation ball.
+
+    It is ``θ + ε(max - θ) + mean (loss - θ)₊`` at the best θ, a loss.
+    """
+    losses, radius = losses_of(proof), proof.ambiguity.radius
+    theta, mean = upper_mean(losses, (1 - radius) * proof.table.total)
+    return theta + radius * (max(losses) - theta) + mean / proof.table.total
+
+
+def upper_mean(losses: dict[Fraction, int], count: Fraction) -> tuple[Fraction, Fraction]:
+    """Return the loss θ that about ``count`` losses reach, and the sum of ``(loss - θ)₊``."""
+    reached, theta = 0, max(losses)
+    for loss in sorted(losses, reverse=True):
+        theta, reached = loss, reached + losses[loss]
+        if reached >= count:
+            break
+    above = (n * (loss - theta) for loss, n in losses.items() if loss > theta)
+    return theta, sum(above, Fraction(0))
+
+
 REWEIGHING: dict[str, Callable[[Proof], Fraction]] = {
     "KLBall": risk_kl,
     "ChiSquareBall": risk_chi_square,
+    "HellingerBall": risk_hellinger,
+    "CVaRBall": risk_cvar,
+    "TotalVariationBall": risk_total_variation,
 }
 
 
@@ -683,10 +736,17 @@ def reweighed_costs(proof: Proof, offered: Sequence[float]) -> PairNumbers:
     ratios: Counter[Fraction] = Counter()
     for n, count in zip(q, table.weights, strict=True):
         ratios[Fraction(n * table.total, whole * count)] += count
-    size, chi_square = Fraction(0), proof.ambiguity.kind == "ChiSquareBall"
+    size, kind = Fraction(0), proof.ambiguity.kind
+    chi_square = kind == "ChiSquareBall"
     for ratio, count in ratios.items():
         if chi_square:
             size += count * (ratio - 1) ** 2
+        elif kind == "HellingerBall":
+            size += count * hellinger_above(ratio)
+        elif kind == "CVaRBall":
+            size = max(size, (ratio - 1) * table.total)
+        elif kind == "TotalVariationBall":
+            size += count * max(ratio - 1, 0)
         elif ratio > 0:
             size += count * ratio * log_between(ratio)[1]
     size /= table.total
@@ -699,6 +759,14 @@ def reweighed_costs(proof: Proof, offered: Sequence[float]) -> PairNumbers:
         for n, count in zip(q, table.weights, strict=True)
     ]
     return costs_of(Table(table.rows, table.bits, mixed, sum(mixed)))
+
+
+def hellinger_above(ratio: Fraction) -> Fraction:
+    """Return at least ``(√ρ - 1)² = (ρ - 1)²/(√ρ + 1)²``, for ρ ≥ 0."""
+    if ratio == 0:
+        return Fraction(1)
+    root = ratio / root_above(ratio)  # at most √ρ
+    return (ratio - 1) ** 2 / (root + 1) ** 2
 
 
 def uncertain_costs(proof: Proof, moment: dict[str, Any]) -> PairNumbers:
@@ -895,7 +963,7 @@ class Given:
 
 def read_ambiguity(given: Given, d: int) -> Ambiguity:
     """Return the ambiguity set."""
-    plain = ("Singleton", "GaussianBall", "WassersteinBall", "KLBall", "ChiSquareBall")
+    plain = ("Singleton", "GaussianBall", "WassersteinBall", *REWEIGHING)
     kind, members = given.variant(
         **dict.fromkeys(plain, "radius"),
         MahalanobisBall="radius scales",

@@ -10,7 +10,9 @@ from wdro_cvx.ambiguity.base import (
     registered_ambiguities,
 )
 from wdro_cvx.ambiguity.chi_square import ChiSquareBall
+from wdro_cvx.ambiguity.cvar import CVaRBall
 from wdro_cvx.ambiguity.gelbrich import GaussianBall, WassersteinBall
+from wdro_cvx.ambiguity.hellinger import HellingerBall
 from wdro_cvx.ambiguity.kl import KLBall
 from wdro_cvx.ambiguity.mahalanobis import MahalanobisBall
 from wdro_cvx.ambiguity.membership import Membership
@@ -18,9 +20,10 @@ from wdro_cvx.ambiguity.moment import MomentBall
 from wdro_cvx.ambiguity.moment_uncertainty import MomentUncertainty
 from wdro_cvx.ambiguity.names import ambiguity_names, named_ambiguity
 from wdro_cvx.ambiguity.pairs import PairBall
-from wdro_cvx.ambiguity.reweighting import ReweightingBall
+from wdro_cvx.ambiguity.reweighting import PiecewiseBall, ReweightingBall
 from wdro_cvx.ambiguity.singleton import Singleton
-from wdro_cvx.ambiguity.structure import Atoms, Norm, Transport
+from wdro_cvx.ambiguity.structure import Atoms, Norm, Piece, Transport
+from wdro_cvx.ambiguity.total_variation import TotalVariationBall
 
 # Import all modules, so that new files register their sets.
 for _module in pkgutil.iter_modules(__path__):
@@ -29,8 +32,10 @@ for _module in pkgutil.iter_modules(__path__):
 __all__ = [
     "AmbiguitySet",
     "Atoms",
+    "CVaRBall",
     "ChiSquareBall",
     "GaussianBall",
+    "HellingerBall",
     "KLBall",
     "MahalanobisBall",
     "Membership",
@@ -38,8 +43,11 @@ __all__ = [
     "MomentUncertainty",
     "Norm",
     "PairBall",
+    "Piece",
+    "PiecewiseBall",
     "ReweightingBall",
     "Singleton",
+    "TotalVariationBall",
     "Transport",
     "WassersteinBall",
     "WorstCase",

@@ -1,4 +1,4 @@
-"""The base class of divergence balls: sets that reweight the samples.
+"""The base classes of divergence balls: sets that reweight the samples.
 
 A point of such a ball gives every sample ``x_i`` the probability ``ρ_i / N``. The density ratios
 ``ρ ≥ 0`` have mean one, and their divergence ``mean φ(ρ_i)`` is at most the radius. The second
@@ -9,6 +9,7 @@ moment is ``mean ρ_i x_i x_iᵀ``, so the risk is a weighted mean of the sample
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,9 +17,9 @@ import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase
 from wdro_cvx.ambiguity.membership import Membership
-from wdro_cvx.ambiguity.representation import density_ratios
+from wdro_cvx.ambiguity.representation import cheapest_ratios, density_ratios
 from wdro_cvx.ambiguity.smoothness import CANCELLATION, is_laplacian
-from wdro_cvx.ambiguity.structure import Atoms, Divergence
+from wdro_cvx.ambiguity.structure import Atoms, Divergence, Piece, SmoothDivergence
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.graphs.laplacian import BLOCK, edge_blocks
 from wdro_cvx.moments.distribution import Discrete, uniform
@@ -31,27 +32,11 @@ _EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
-class ReweightingBall(AmbiguitySet, Divergence):
+class WeightsBall(AmbiguitySet, Divergence):
     """The distributions on the samples within a divergence ``radius`` of equal weights.
 
-    A subclass implements the worst ratios :meth:`tilt`, the divergence :meth:`divergence`, the
-    derivatives :meth:`slope` and :meth:`bend` of φ, and :meth:`link`, the derivative of φ*.
-
-    Parameters
-    ----------
-    radius : float ≥ 0
-        The largest divergence; dimensionless.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from wdro_cvx import ChiSquareBall, KLBall
-    >>> from wdro_cvx.ambiguity import ReweightingBall
-    >>> issubclass(KLBall, ReweightingBall)
-    True
-    >>> ratios = np.array([0.5, 1.5])
-    >>> print([round(float(ball(1.0).divergence(ratios)), 3) for ball in (KLBall, ChiSquareBall)])
-    [0.131, 0.25]
+    :class:`ReweightingBall` is for smooth divergences, and :class:`PiecewiseBall` for those whose
+    worst weights are not unique.
     """
 
     #: Weights have no unit.
@@ -65,8 +50,12 @@ class ReweightingBall(AmbiguitySet, Divergence):
         """
 
     @abstractmethod
-    def link(self, scores: Array) -> tuple[Array, Array]:
-        """Return the ratios that maximise ``ρs - φ(ρ)`` for every score, and their slopes."""
+    def candidates(self, nominal: Nominal, second_moment: Array) -> Iterator[Array]:
+        """Yield density ratios that may have a second moment, the least divergent first."""
+
+    @abstractmethod
+    def structure(self, nominal: Nominal) -> Atoms:
+        """Return the samples with uncertain probabilities, and the divergence."""
 
     def ceiling(self, losses: Array, ratios: Array, multiplier: float) -> float:
         """Return an upper bound of the risk by duality, tight at the best multiplier.
@@ -108,10 +97,6 @@ class ReweightingBall(AmbiguitySet, Divergence):
             rounding,
         )
 
-    def structure(self, nominal: Nominal) -> Atoms:
-        """Return the samples with uncertain probabilities, and the divergence."""
-        return Atoms(_samples_of(self, nominal), self.radius, self)
-
     def membership(self, nominal: Nominal) -> WeightsMembership:
         """Return the membership by weights on the samples."""
         return WeightsMembership(_samples_of(self, nominal), nominal, self)
@@ -127,8 +112,8 @@ class ReweightingBall(AmbiguitySet, Divergence):
     def weights(self, nominal: Nominal, second_moment: Array) -> Array | None:
         """Return the least divergent weights found with a second moment; None if there are none.
 
-        With more than d(d+1)/2 samples the weights are not unique. Newton's method minimises the
-        divergence; an inexact answer makes it too large, never too small.
+        With more than d(d+1)/2 samples the weights are not unique. An inexact search for the least
+        divergent ones makes the distance too large, never too small.
         """
         samples = _samples_of(self, nominal)
         size = np.sqrt(np.maximum(np.diagonal(second_moment), np.diagonal(nominal.second_moment)))
@@ -137,7 +122,7 @@ class ReweightingBall(AmbiguitySet, Divergence):
         largest = float(np.max(np.sum(samples**2, axis=1)))
         if float(np.trace(second_moment)) > 2.0 * largest:
             return None  # no reweighting has a larger trace than the largest sample
-        for ratios in density_ratios(nominal, second_moment, self.link):
+        for ratios in self.candidates(nominal, second_moment):
             if not ratios.any():
                 continue
             error = np.abs(_moment(samples, ratios / ratios.sum()) - second_moment)
@@ -146,13 +131,88 @@ class ReweightingBall(AmbiguitySet, Divergence):
         return None
 
 
+@dataclass(frozen=True)
+class ReweightingBall(WeightsBall, SmoothDivergence):
+    """The distributions on the samples within a smooth divergence ``radius`` of equal weights.
+
+    A subclass implements the worst ratios :meth:`tilt`, the divergence :meth:`divergence`, the
+    derivatives :meth:`slope` and :meth:`bend` of φ, and :meth:`link`, the derivative of φ*.
+
+    Parameters
+    ----------
+    radius : float ≥ 0
+        The largest divergence; dimensionless.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import ChiSquareBall, KLBall
+    >>> from wdro_cvx.ambiguity import ReweightingBall
+    >>> issubclass(KLBall, ReweightingBall)
+    True
+    >>> ratios = np.array([0.5, 1.5])
+    >>> print([round(float(ball(1.0).divergence(ratios)), 3) for ball in (KLBall, ChiSquareBall)])
+    [0.131, 0.25]
+    """
+
+    @abstractmethod
+    def link(self, scores: Array) -> tuple[Array, Array]:
+        """Return the ratios that maximise ``ρs - φ(ρ)`` for every score, and their slopes."""
+
+    def candidates(self, nominal: Nominal, second_moment: Array) -> Iterator[Array]:
+        """Yield the least divergent ratios, by Newton's method, and others if that fails."""
+        return density_ratios(nominal, second_moment, self.link)
+
+    def structure(self, nominal: Nominal) -> Atoms:
+        """Return the samples with uncertain probabilities, and the divergence."""
+        return Atoms(_samples_of(self, nominal), self.radius, self)
+
+
+@dataclass(frozen=True)
+class PiecewiseBall(WeightsBall):
+    """The distributions on the samples within a divergence with linear pieces.
+
+    Where losses tie, the worst weights are not unique, and the risk has a kink. A subclass
+    implements the worst ratios :meth:`tilt`, the divergence :meth:`divergence`, and its
+    :meth:`pieces`.
+
+    Parameters
+    ----------
+    radius : float ≥ 0
+        The largest divergence; dimensionless.
+
+    Examples
+    --------
+    >>> from wdro_cvx import CVaRBall
+    >>> from wdro_cvx.ambiguity import PiecewiseBall
+    >>> issubclass(CVaRBall, PiecewiseBall), CVaRBall(0.25).pieces()
+    (True, (Piece(width=1.25, slope=0.0),))
+    """
+
+    @abstractmethod
+    def pieces(self) -> tuple[Piece, ...]:
+        """Return the pieces that every density ratio is the sum of, in the order of their slopes.
+
+        The ratios in the set are those whose costs, ``slope`` times the piece, have a mean of at
+        most the radius.
+        """
+
+    def candidates(self, nominal: Nominal, second_moment: Array) -> Iterator[Array]:
+        """Yield the ratios of least cost, found by linear programming."""
+        return cheapest_ratios(nominal, second_moment, self.pieces())
+
+    def structure(self, nominal: Nominal) -> Atoms:
+        """Return the samples with uncertain probabilities, and the pieces."""
+        return Atoms(_samples_of(self, nominal), self.radius, self, self.pieces())
+
+
 @dataclass(frozen=True, eq=False)
 class WeightsMembership(Membership[ReweighedMoment]):
     """Membership by weights on the samples."""
 
     samples: Array
     nominal: Nominal
-    ball: ReweightingBall
+    ball: WeightsBall
 
     @property
     def centre(self) -> ReweighedMoment:
@@ -196,7 +256,7 @@ def sample_losses(samples: Array, laplacian: Array) -> tuple[Array, float]:
     return losses, (BLOCK + blocks + 64) * _EPS * float(np.abs(losses).max())
 
 
-def _samples_of(ambiguity: ReweightingBall, nominal: Nominal) -> Array:
+def _samples_of(ambiguity: WeightsBall, nominal: Nominal) -> Array:
     if nominal.samples is None:
         raise ProblemError(
             f"{type(ambiguity).__name__} reweighs samples, and this nominal has moments only. "

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,11 +116,15 @@ class Transport:
 
 
 class Divergence(ABC):
-    """A function φ of density ratios, smooth and strictly convex on positive ones."""
+    """A convex function of density ratios that is zero if all ratios are one."""
 
     @abstractmethod
     def divergence(self, ratios: Array) -> float:
-        """Return ``mean φ(ρ_i)``."""
+        """Return the divergence, such as ``mean φ(ρ_i)``."""
+
+
+class SmoothDivergence(Divergence):
+    """The mean of a function φ of every ratio, smooth and strictly convex on positive ones."""
 
     @abstractmethod
     def slope(self, ratios: Array) -> Array:
@@ -131,6 +135,13 @@ class Divergence(ABC):
         """Return φ″ of every ratio; the ratios are positive, and so is φ″."""
 
 
+class Piece(NamedTuple):
+    """A part of every density ratio, between 0 and ``width``, at a cost of ``slope`` per unit."""
+
+    width: float
+    slope: float
+
+
 @dataclass(frozen=True, eq=False)
 class Atoms:
     """A set that reweighs finitely many signals.
@@ -139,6 +150,9 @@ class Atoms:
     ``f(q) = Σ p_k φ(q_k / p_k)`` around the nominal probabilities ``p``. Equal signals are one
     atom: they share their weight.
 
+    φ is smooth, or it has linear pieces. In the second case every ratio is a sum of pieces, and the
+    mean of their costs is at most ε.
+
     Attributes
     ----------
     samples : array (N, d)
@@ -146,6 +160,8 @@ class Atoms:
     radius : float
         ε, the largest divergence in the set.
     measure : Divergence
+    pieces : tuple of Piece
+        The pieces in the order of their slopes; empty if φ is smooth.
 
     Examples
     --------
@@ -159,6 +175,7 @@ class Atoms:
     samples: Array
     radius: float
     measure: Divergence
+    pieces: tuple[Piece, ...] = ()
 
     multiplier_degree: ClassVar[float] = 2.0  # like the risk, because the radius has no unit
     isotropic: ClassVar[bool] = False
@@ -187,11 +204,13 @@ class Atoms:
         return self.measure.divergence((probabilities / self.shares)[self.which])
 
     def slope(self, probabilities: Array) -> Array:
-        """Return the gradient of ``f``."""
+        """Return the gradient of a smooth ``f``."""
+        assert isinstance(self.measure, SmoothDivergence)
         return self.measure.slope(probabilities / self.shares)
 
     def bend(self, probabilities: Array) -> Array:
-        """Return the diagonal of the Hessian of ``f``, which is diagonal."""
+        """Return the diagonal of the Hessian of a smooth ``f``; the rest of it is zero."""
+        assert isinstance(self.measure, SmoothDivergence)
         return self.measure.bend(probabilities / self.shares) / self.shares
 
     def moment(self, probabilities: Array) -> ReweighedMoment:

@@ -220,7 +220,7 @@ def _structure(case: _Case) -> float | None:
 def _derivatives(case: _Case) -> float | None:
     """Check that slope and bend are the derivatives of the divergence of atoms."""
     atoms = case.ambiguity.structure(case.nominal)
-    if not isinstance(atoms, Atoms):
+    if not isinstance(atoms, Atoms) or atoms.pieces:
         return None
     there = _tilted(atoms, case)
     step = _STEP * (there - atoms.shares)
