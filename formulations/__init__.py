@@ -22,6 +22,7 @@ from formulations.lmi import (
     transport_premium,
 )
 from formulations.mahalanobis_premium import MahalanobisPremium
+from formulations.metric_premium import MetricPremium
 from formulations.moment_premium import MomentPremium
 from formulations.pair_regularized import PairRegularized
 from formulations.robust_premium import RobustPremium
@@ -47,6 +48,7 @@ __all__ = [
     "KLDual",
     "LaplacianVariable",
     "MahalanobisPremium",
+    "MetricPremium",
     "MomentPremium",
     "MomentSet",
     "PairRegularized",

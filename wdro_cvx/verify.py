@@ -245,6 +245,7 @@ class Ambiguity:
     kind: str
     radius: Fraction
     scales: list[float]  # of the vertices, all one where the set has none; of pairs in a PairBall
+    coordinates: list[list[float]] | None  # T of a MetricBall, whose signals are x = Ty
     order: Fraction | None  # p of a MomentBall; None is infinity
     mean_radius: Fraction
     covariance_radius: Fraction
@@ -362,27 +363,24 @@ def common_row(values: list[Fraction]) -> Table:
 def premium(proof: Proof, table: Table, radius: Fraction) -> Fraction:
     """Return at least what a set adds that moves signals by ``radius`` in root mean square.
 
-    With ``b = SLx`` for every signal x, S the scales of the vertices, and γI ≻ SLS, the premium is
-    at most ``γε² + mean bᵀ(γI - SLS)⁻¹b``. For any y, with ``r = b - (γI - SLS)y``,
+    Signals are ``x = Ty``, T the diagonal matrix of the vertices' scales or a full one. With
+    ``K = TᵀLT``, ``b = TᵀLx`` for every signal x and γI ≻ K, the premium is at most
+    ``γε² + mean bᵀ(γI - K)⁻¹b``. For any y, with ``r = b - (γI - K)y``,
 
-        bᵀ(γI - SLS)⁻¹b  =  yᵀ(b + r) + rᵀ(γI - SLS)⁻¹r  ≤  yᵀ(b + r) + ‖r‖²/(γ - λ)
+        bᵀ(γI - K)⁻¹b  =  yᵀ(b + r) + rᵀ(γI - K)⁻¹r  ≤  yᵀ(b + r) + ‖r‖²/(γ - λ)
 
-    where λ < γ is no less than any eigenvalue of SLS. So y may be any guess.
+    where λ < γ is no less than any eigenvalue of K. So y may be any guess.
     """
     graph = proof.graph
-    scales, bits = integers(proof.ambiguity.scales)
-    matrix = [[0] * proof.d for _ in range(proof.d)]  # SLS over 2**unit
-    unit = graph.bits + 2 * bits
-    for (i, j), weight in zip(graph.pairs, graph.weights, strict=True):
-        matrix[i][j] = matrix[j][i] = -weight * scales[i] * scales[j]
-    for i, degree in enumerate(graph.degrees):
-        matrix[i][i] = degree * scales[i] ** 2
+    frame = frame_of(proof.ambiguity, proof.d)
+    bits, unit = frame.bits, graph.bits + 2 * frame.bits
+    matrix = [frame.into(graph.image(column)) for column in frame.columns]  # K over 2**unit
     top, gamma = eigenvalue_limit(matrix, unit, proof.certificate)
     factor = cholesky(shifted(matrix, unit, gamma))
     if factor is None:
         raise RefusedError("the multiplier is too close to the largest eigenvalue.")
     # b is over 2**(table.bits + graph.bits + bits), and r is computed over 2**fine.
-    sides = [list(map(mul, scales, graph.image(row))) for row in table.rows]
+    sides = [frame.into(graph.image(row)) for row in table.rows]
     side_bits = table.bits + graph.bits + bits
     guesses = [solved(factor, [n / (1 << side_bits) for n in side]) for side in sides]
     guess_bits = fineness(guesses)
@@ -393,7 +391,7 @@ def premium(proof: Proof, table: Table, radius: Fraction) -> Fraction:
     for side, guess, weight in zip(sides, guesses, table.weights, strict=True):
         y = [int(ldexp(value, guess_bits)) for value in guess]
         b = [n << fine - side_bits for n in side]
-        image = map(mul, scales, graph.image(list(map(mul, scales, y))))  # SLSy
+        image = frame.into(graph.image(frame.out(y)))  # Ky
         r = [
             above - (numerator * n << down_gamma) + (pulled << down)
             for above, n, pulled in zip(b, y, image, strict=True)
@@ -402,6 +400,37 @@ def premium(proof: Proof, table: Table, radius: Fraction) -> Fraction:
         rest += weight * dot(r, r)
     forms = Fraction(form, table.total << guess_bits + fine)
     return gamma * radius**2 + forms + Fraction(rest, table.total << 2 * fine) / (gamma - top)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The columns of T in ``x = Ty``, integers over ``2**bits``."""
+
+    columns: Rows
+    bits: int
+    diagonal: Vector | None  # of T, if it is diagonal
+
+    def into(self, vector: Vector) -> Vector:
+        """Return ``Tᵀv``."""
+        if self.diagonal is not None:
+            return list(map(mul, self.diagonal, vector))
+        return [dot(column, vector) for column in self.columns]
+
+    def out(self, vector: Vector) -> Vector:
+        """Return ``Ty``."""
+        if self.diagonal is not None:
+            return list(map(mul, self.diagonal, vector))
+        return [dot(row, vector) for row in zip(*self.columns, strict=True)]
+
+
+def frame_of(ambiguity: Ambiguity, d: int) -> Frame:
+    """Return the coordinates in which moves cost their squares."""
+    if ambiguity.coordinates is not None:
+        rows, bits = table_of(ambiguity.coordinates, d)
+        return Frame([list(column) for column in zip(*rows, strict=True)], bits, None)
+    scales, bits = integers(ambiguity.scales)
+    columns = [[scale if i == j else 0 for j in range(d)] for i, scale in enumerate(scales)]
+    return Frame(columns, bits, scales)
 
 
 def eigenvalue_limit(matrix: Rows, bits: int, hints: Evidence) -> tuple[Fraction, Fraction]:
@@ -683,6 +712,10 @@ def moment_costs(proof: Proof) -> PairNumbers:
     rows, weights = table.rows + [[0] * proof.d] * count, table.weights + [table.total] * count
     moves, bits = table_of([*moment["moves"], *moment["spread"]], proof.d)
     drawn = drawn_moves(proof, Table(moves, bits, weights, table.total), radius)
+    if proof.ambiguity.coordinates is not None:  # the moves are those of y
+        frame = frame_of(proof.ambiguity, proof.d)
+        rows_of_x = [frame.out(row) for row in drawn.rows]
+        drawn = replace(drawn, rows=rows_of_x, bits=drawn.bits + frame.bits)
     return costs_of(Table(rows, table.bits, weights, table.total).moved(drawn))
 
 
@@ -967,6 +1000,7 @@ def read_ambiguity(given: Given, d: int) -> Ambiguity:
     kind, members = given.variant(
         **dict.fromkeys(plain, "radius"),
         MahalanobisBall="radius scales",
+        MetricBall="radius coordinates",
         PairBall="radius scales",
         MomentBall="radius p",
         MomentUncertainty="radius mean_radius covariance_radius",
@@ -983,7 +1017,8 @@ def read_ambiguity(given: Given, d: int) -> Ambiguity:
         Fraction(members[name].number(above=0.0) if name in members else 0)
         for name in ("mean_radius", "covariance_radius")
     )
-    return Ambiguity(kind, radius, scales, order, *radii)
+    matrix = members["coordinates"].rows(d, d) if kind == "MetricBall" else None
+    return Ambiguity(kind, radius, scales, matrix, order, *radii)
 
 
 def read_data(given: Given, d: int, kind: str) -> tuple[Table, list[Fraction], Fraction | None]:

@@ -16,6 +16,7 @@ from wdro_cvx.ambiguity.hellinger import HellingerBall
 from wdro_cvx.ambiguity.kl import KLBall
 from wdro_cvx.ambiguity.mahalanobis import MahalanobisBall
 from wdro_cvx.ambiguity.membership import Membership
+from wdro_cvx.ambiguity.metric import MetricBall
 from wdro_cvx.ambiguity.moment import MomentBall
 from wdro_cvx.ambiguity.moment_uncertainty import MomentUncertainty
 from wdro_cvx.ambiguity.names import ambiguity_names, named_ambiguity
@@ -39,6 +40,7 @@ __all__ = [
     "KLBall",
     "MahalanobisBall",
     "Membership",
+    "MetricBall",
     "MomentBall",
     "MomentUncertainty",
     "Norm",

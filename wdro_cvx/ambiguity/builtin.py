@@ -15,6 +15,7 @@ from wdro_cvx.ambiguity.gelbrich import GaussianBall, WassersteinBall
 from wdro_cvx.ambiguity.hellinger import HellingerBall
 from wdro_cvx.ambiguity.kl import KLBall
 from wdro_cvx.ambiguity.mahalanobis import MahalanobisBall
+from wdro_cvx.ambiguity.metric import MetricBall
 from wdro_cvx.ambiguity.moment import MomentBall
 from wdro_cvx.ambiguity.moment_uncertainty import MomentUncertainty
 from wdro_cvx.ambiguity.pairs import PairBall
@@ -29,6 +30,7 @@ BUILT_IN: tuple[type[AmbiguitySet], ...] = (
     HellingerBall,
     KLBall,
     MahalanobisBall,
+    MetricBall,
     MomentBall,
     MomentUncertainty,
     PairBall,

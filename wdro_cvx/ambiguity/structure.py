@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from wdro_cvx.ambiguity.frames import DiagonalFrame, Frame, MatrixFrame
 from wdro_cvx.moments.points import ReweighedMoment
 from wdro_cvx.validation import Array
 
@@ -26,8 +27,8 @@ class Transport:
 
         R(L) = ⟨rest + FᵀF, L⟩ + reach·‖L‖_F + inf_γ γε² + Tr FL(γP - L)⁻¹LFᵀ
 
-    with the diagonal metric ``P = diag(scales)⁻²`` and ``γP ⪰ L``. The rows of ``F`` move, at a
-    cost of at most ε² in that metric. ``rest`` shifts by a Frobenius norm of at most ``reach``.
+    with the metric ``P = (TTᵀ)⁻¹`` and ``γP ⪰ L``, where T is ``diag(scales)`` or ``coordinates``.
+    The rows of ``F`` move, at a cost of at most ε² in that metric. ``rest`` shifts by a Frobenius norm of at most ``reach``.
 
     Attributes
     ----------
@@ -37,6 +38,8 @@ class Transport:
         ε, how far the rows move in root mean square; the set's own radius if all of the data moves.
     scales : array (d,), positive, or None
         How far each vertex moves at a cost of one; None where all are one.
+    coordinates : array (d, d), invertible, or None
+        T, if the metric is not diagonal.
     build_rest : callable, optional
         Returns :attr:`rest`, which has d × d entries and is made when first asked for.
     reach : float ≥ 0
@@ -55,6 +58,7 @@ class Transport:
     scales: Array | None = None
     build_rest: Callable[[], Array] | None = field(default=None, repr=False)
     reach: float = 0.0
+    coordinates: Array | None = None
 
     multiplier_degree: ClassVar[float] = 0.0
 
@@ -65,29 +69,44 @@ class Transport:
 
     @property
     def metric(self) -> Array:
-        """The diagonal of ``P`` (d,)."""
+        """``P``, by its diagonal (d,) if it is diagonal."""
+        if self.coordinates is not None:
+            inverse = linalg.inv(self.coordinates)
+            return np.asarray(inverse.T @ inverse)
         return np.ones(self.factor.shape[1]) if self.scales is None else self.scales**-2.0
+
+    @cached_property
+    def frame(self) -> Frame:
+        """The coordinates in which the cost is Euclidean."""
+        if self.coordinates is not None:
+            return MatrixFrame(self.coordinates)
+        scales = np.ones(self.factor.shape[1]) if self.scales is None else self.scales
+        return DiagonalFrame(scales)
 
     @property
     def moves_all(self) -> bool:
-        """Whether the set is ``{GᵀG : ‖(G - F)/scales‖ ≤ ε}``: all of the data moves."""
+        """Whether the set is ``{GᵀG : ‖(G - F)T⁻ᵀ‖ ≤ ε}``: all of the data moves."""
         return self.build_rest is None and self.reach == 0.0
 
     @property
+    def diagonal(self) -> bool:
+        """Whether the metric is diagonal."""
+        return self.coordinates is None
+
+    @property
     def euclidean(self) -> bool:
-        """Whether all scales are one."""
-        return self.scales is None or bool((self.scales == 1.0).all())
+        """Whether the metric is the identity."""
+        return self.diagonal and (self.scales is None or bool((self.scales == 1.0).all()))
 
     @property
     def isotropic(self) -> bool:
         """Whether the distance is invariant under orthogonal changes of coordinates."""
-        return self.moves_all and self.scales is None
+        return self.moves_all and self.diagonal and self.scales is None
 
     @property
     def length(self) -> float:
         """How far the set reaches, in the unit of the data."""
-        widest = 1.0 if self.scales is None else float(self.scales.max())
-        return max(self.radius * widest, float(np.sqrt(self.reach)))
+        return max(self.radius * self.frame.widest, float(np.sqrt(self.reach)))
 
     def risk(self, laplacian: Array) -> float:
         """Return ``R(L)`` by a search over γ, independent of the sets' own worst cases."""
@@ -98,9 +117,8 @@ class Transport:
             centre += float(np.vdot(self.rest, laplacian))
         pull = self.factor @ laplacian
         centre += float(np.vdot(self.factor, pull))
-        scale = self.metric**-0.5
-        values, vectors = linalg.eigh(laplacian * np.outer(scale, scale), check_finite=False)
-        masses = np.sum(((pull * scale) @ vectors) ** 2, axis=0)
+        values, vectors = linalg.eigh(self.frame.form(laplacian), check_finite=False)
+        masses = np.sum((self.frame.pulled(pull) @ vectors) ** 2, axis=0)
         top = max(float(values[-1]), 0.0)
         unit = top + float(np.sqrt(masses.sum())) / self.radius if self.radius > 0.0 else 0.0
         if unit == 0.0:
