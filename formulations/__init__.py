@@ -3,6 +3,12 @@
 import importlib
 import pkgutil
 
+from formulations.algebra import (
+    CombinedProgram,
+    CoordinatesProgram,
+    ShiftIntersectionProgram,
+    WeightsIntersectionProgram,
+)
 from formulations.backends import installed_backends
 from formulations.base import Formulation, Risk, register, registered
 from formulations.chi_square_premium import ChiSquarePremium
@@ -37,6 +43,8 @@ for _module in pkgutil.iter_modules(__path__):
 __all__ = [
     "CVaRProgram",
     "ChiSquarePremium",
+    "CombinedProgram",
+    "CoordinatesProgram",
     "Formulation",
     "FractionalTerm",
     "GaussianClosedForm",
@@ -55,8 +63,10 @@ __all__ = [
     "Risk",
     "RobustPremium",
     "SampleAverage",
+    "ShiftIntersectionProgram",
     "TotalVariationProgram",
     "TransportPremium",
+    "WeightsIntersectionProgram",
     "fractional_term",
     "installed_backends",
     "laplacian_variable",

@@ -98,11 +98,15 @@ def covariance_matrix(name: str, value: ArrayLike, size: int) -> Array:
     return matrix
 
 
-def coordinate_matrix(name: str, value: ArrayLike) -> Array:
-    """Return an invertible square matrix, or raise ProblemError."""
+def coordinate_matrix(name: str, value: ArrayLike, size: int | None = None) -> Array:
+    """Return an invertible square matrix, of a given size if one is given, or raise ProblemError."""
     matrix = finite_array(name, value, 2, ProblemError)
     if matrix.shape[0] != matrix.shape[1]:
         raise ProblemError(f"{name} must be a square matrix; its shape is {matrix.shape}.")
+    if size is not None and len(matrix) != size:
+        raise ProblemError(
+            f"{name} must be a matrix for {size} vertices; it has {len(matrix)} rows."
+        )
     ordinary_size(name, matrix)
     singular = np.linalg.svd(matrix, compute_uv=False)
     if not singular[-1] > 0.0 or singular[0] > MOST_UNEVEN * singular[-1]:

@@ -166,7 +166,9 @@ class NewtonSystem:
         bend = lmi.prior.bend(np.diagonal(self.laplacian)) + self._reach
         hessian[later, earlier] += bend[shared] * scale[later] * scale[earlier]
         cross = -2 * (lmi.factor + at.moves).T @ pulled - self._inverse @ at.spread
-        hessian[n, :n] = edges.adjoint(lmi.frame.moment(cross + cross.T)) * (scale[:n] * scale[n] / 2)
+        hessian[n, :n] = edges.adjoint(lmi.frame.moment(cross + cross.T)) * (
+            scale[:n] * scale[n] / 2
+        )
         # Transposing makes it the upper triangle in LAPACK's column-major order.
         hessian = hessian.T
         if lmi.reach > 0.0:

@@ -3,6 +3,7 @@
 import importlib
 import pkgutil
 
+from wdro_cvx.ambiguity.algebra import CombinedSet, SetInCoordinates
 from wdro_cvx.ambiguity.base import (
     AmbiguitySet,
     WorstCase,
@@ -13,6 +14,7 @@ from wdro_cvx.ambiguity.chi_square import ChiSquareBall
 from wdro_cvx.ambiguity.cvar import CVaRBall
 from wdro_cvx.ambiguity.gelbrich import GaussianBall, WassersteinBall
 from wdro_cvx.ambiguity.hellinger import HellingerBall
+from wdro_cvx.ambiguity.intersection import ShiftIntersection, WeightsIntersection
 from wdro_cvx.ambiguity.kl import KLBall
 from wdro_cvx.ambiguity.mahalanobis import MahalanobisBall
 from wdro_cvx.ambiguity.membership import Membership
@@ -35,6 +37,7 @@ __all__ = [
     "Atoms",
     "CVaRBall",
     "ChiSquareBall",
+    "CombinedSet",
     "GaussianBall",
     "HellingerBall",
     "KLBall",
@@ -48,10 +51,13 @@ __all__ = [
     "Piece",
     "PiecewiseBall",
     "ReweightingBall",
+    "SetInCoordinates",
+    "ShiftIntersection",
     "Singleton",
     "TotalVariationBall",
     "Transport",
     "WassersteinBall",
+    "WeightsIntersection",
     "WorstCase",
     "ambiguity_names",
     "named_ambiguity",

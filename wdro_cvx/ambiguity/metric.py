@@ -125,6 +125,11 @@ class MetricBall(TransportBall):
             average + worst.premium, matrix, worst.multiplier, distribution, moment, rounding
         )
 
+    def in_coordinates(self, matrix: ArrayLike) -> MetricBall:
+        """Return the ball in the product of both coordinates."""
+        outer = coordinate_matrix("coordinates", matrix, len(self.coordinates))
+        return MetricBall(self.radius, outer @ self.frame.matrix)  # type: ignore[arg-type]
+
     def structure(self, nominal: Nominal) -> Transport:
         """Return the transport of every signal."""
         frame = self._frame_for(nominal)

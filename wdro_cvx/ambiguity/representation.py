@@ -117,7 +117,10 @@ def cheapest_ratios(
             A_eq=np.tile(frame.basis.T, len(widths)),
             b_eq=seen,
             bounds=np.column_stack([np.zeros(count * len(widths)), np.repeat(widths, count)]),
-            options={"primal_feasibility_tolerance": _LINEAR, "dual_feasibility_tolerance": _LINEAR},
+            options={
+                "primal_feasibility_tolerance": _LINEAR,
+                "dual_feasibility_tolerance": _LINEAR,
+            },
         )
         if found.x is not None:
             yield frame.polished(moment, np.asarray(found.x.reshape(len(widths), count).sum(0)))

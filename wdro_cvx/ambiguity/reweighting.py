@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase
 from wdro_cvx.ambiguity.membership import Membership
@@ -26,7 +27,7 @@ from wdro_cvx.moments.distribution import Discrete, uniform
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.moments.points import DenseMoment, Moment, ReweighedMoment
 from wdro_cvx.summation import gram
-from wdro_cvx.validation import Array
+from wdro_cvx.validation import Array, coordinate_matrix
 
 _EPS = float(np.finfo(float).eps)
 
@@ -65,6 +66,11 @@ class WeightsBall(AmbiguitySet, Divergence):
         """
         return -np.inf
 
+    def tilted(self, losses: Array) -> tuple[Array, float, float]:
+        """Return :meth:`tilt` and :meth:`ceiling` together."""
+        ratios, multiplier = self.tilt(losses)
+        return ratios, multiplier, self.ceiling(losses, ratios, multiplier)
+
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         """Return the risk and the second moment at the worst weights."""
         samples = _samples_of(self, nominal)
@@ -82,9 +88,8 @@ class WeightsBall(AmbiguitySet, Divergence):
             )
         # The weights do not depend on the unit. In units of the spread nothing overflows.
         spread = float(np.ptp(losses))
-        ratios, multiplier = self.tilt(losses / spread)
-        ceiling = self.ceiling(losses / spread, ratios, multiplier) * spread
-        multiplier *= spread
+        ratios, multiplier, ceiling = self.tilted(losses / spread)
+        multiplier, ceiling = multiplier * spread, ceiling * spread
         weights = ratios / ratios.sum()
         risk = float(np.sum(weights * losses))
         rounding += max(ceiling - risk, 0.0)
@@ -96,6 +101,11 @@ class WeightsBall(AmbiguitySet, Divergence):
             lambda: ReweighedMoment(samples, weights),
             rounding,
         )
+
+    def in_coordinates(self, matrix: ArrayLike) -> AmbiguitySet:
+        """Return the set itself: weights of samples do not depend on coordinates."""
+        coordinate_matrix("coordinates", matrix)
+        return self
 
     def membership(self, nominal: Nominal) -> WeightsMembership:
         """Return the membership by weights on the samples."""

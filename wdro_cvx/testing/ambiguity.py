@@ -110,10 +110,12 @@ def _attains(case: _Case) -> float:
     return abs(float(np.vdot(worst.second_moment, case.laplacian)) - worst.risk) / case.size
 
 
-def _inside(case: _Case) -> float:
+def _inside(case: _Case) -> float | None:
     """Check that the worst-case matrix, as the set explains it to the judge, is in the set."""
     worst = case.ambiguity.worst_case(case.nominal, case.laplacian)
     membership = case.ambiguity.membership(case.nominal)
+    if not membership.explains:
+        return None
     distance = membership.distance(membership.explain(worst.second_moment))
     return max(distance / case.ambiguity.radius - 1.0, 0.0)
 
