@@ -183,6 +183,7 @@ class WeightsIntersectionProgram(_Derived, Reweighting):
             assert isinstance(program, Reweighting)
             program.split = share, split
             stated = program.risk(laplacian)
+            assert isinstance(stated, Risk)
             self._programs.append(program)
             expression = expression + stated.expression
             constraints += [one for one in stated.constraints if one is not split]

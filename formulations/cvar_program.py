@@ -17,8 +17,8 @@ from wdro_cvx import CVaRBall
 class CVaRProgram(Reweighting):
     """The conditional value at risk: a quadratic program with one slack per sample.
 
-    It states ``min θ + (1 + ε) mean (l - θ)₊ + η‖L‖²`` over L and θ, where ``l_i = x_iᵀLx_i`` is the
-    loss of a sample.
+    It states ``min θ + (1 + ε) mean (l - θ)₊ + η‖L‖²`` over L and θ, where ``l_i = x_iᵀLx_i`` is
+    the loss of a sample.
 
     Parameters
     ----------

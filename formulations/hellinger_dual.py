@@ -6,7 +6,6 @@ Ben-Tal, den Hertog, De Waegenaere, Melenberg and Rennen, Management Science 201
 from __future__ import annotations
 
 import cvxpy as cp
-import numpy as np
 
 from formulations.base import Risk, register
 from formulations.reweighting import Reweighting

@@ -17,8 +17,8 @@ from wdro_cvx import TotalVariationBall
 class TotalVariationProgram(Reweighting):
     """The dual of the total variation ball: a quadratic program with one slack per sample.
 
-    It states ``min θ + ε(max l - θ) + mean (l - θ)₊ + η‖L‖²`` over L and θ, where ``l_i = x_iᵀLx_i``
-    is the loss of a sample.
+    It states ``min θ + ε(max l - θ) + mean (l - θ)₊ + η‖L‖²`` over L and θ, where
+    ``l_i = x_iᵀLx_i`` is the loss of a sample.
 
     Parameters
     ----------

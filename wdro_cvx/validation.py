@@ -99,7 +99,7 @@ def covariance_matrix(name: str, value: ArrayLike, size: int) -> Array:
 
 
 def coordinate_matrix(name: str, value: ArrayLike, size: int | None = None) -> Array:
-    """Return an invertible square matrix, of a given size if one is given, or raise ProblemError."""
+    """Return an invertible square matrix, or raise ProblemError; ``size`` is None for any."""
     matrix = finite_array(name, value, 2, ProblemError)
     if matrix.shape[0] != matrix.shape[1]:
         raise ProblemError(f"{name} must be a square matrix; its shape is {matrix.shape}.")

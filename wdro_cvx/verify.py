@@ -779,7 +779,7 @@ def reweighed_costs(proof: Proof, offered: Sequence[float]) -> PairNumbers:
         elif kind == "CVaRBall":
             size = max(size, (ratio - 1) * table.total)
         elif kind == "TotalVariationBall":
-            size += count * max(ratio - 1, 0)
+            size += count * max(ratio - 1, Fraction(0))
         elif ratio > 0:
             size += count * ratio * log_between(ratio)[1]
     size /= table.total

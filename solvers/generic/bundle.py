@@ -99,9 +99,7 @@ def _central_steps(incumbent: Incumbent, bundle: _Bundle, end: int) -> None:
     while incumbent.iterations < end:
         if incumbent.certificate is not None:
             # The best mixture so far replaces its dropped worst cases, so no bound is lost.
-            known = incumbent.certificate.moment
-            best = WorstCase(np.nan, known.second_moment, np.nan, build_moment=lambda m=known: m)
-            bundle.add([best], _PATIENCE)
+            bundle.add([_known(incumbent.certificate.moment)], _PATIENCE)
         before = incumbent.gap
         answer = master.mix(bundle.costs, max(share * min(before, 1.0), 0.1 * incumbent.tol))
         bounded = incumbent.bound_by(bundle.mixed(answer.shares), (answer.nu, answer.tau))
@@ -188,6 +186,11 @@ def _chain(
         worst = problem.ambiguity.worst_case(problem.nominal, laplacian)
         found.append(worst)
     return found
+
+
+def _known(moment: Moment) -> WorstCase:
+    """Return a moment in the form of a worst case."""
+    return WorstCase(np.nan, moment.second_moment, np.nan, build_moment=lambda: moment)
 
 
 def _costs(cases: Sequence[WorstCase]) -> Array:

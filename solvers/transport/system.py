@@ -6,8 +6,8 @@ With ``A = γI - K``, ``K = TᵀLT``, ``G = F + E`` and the weights x, the condi
     EA = FK    AW = μI    xz = μ    (room - x)v = μ    Σx = T/2
 
 E and W are the coupling: the moves of the rows of F, and the spread. Let the columns of B be the
-edges. Eliminating all but x, γ and τ gives the Hessian ``(BᵀTA⁻¹TᵀB) ∘ (BᵀT(2GᵀG + W)TᵀB)`` in x, an
-entrywise product of two matrices over pairs of edges. The direction of W is that of Helmberg,
+edges. Eliminating all but x, γ and τ gives the Hessian ``(BᵀTA⁻¹TᵀB) ∘ (BᵀT(2GᵀG + W)TᵀB)`` in x,
+an entrywise product of two matrices over pairs of edges. The direction of W is that of Helmberg,
 Rendl, Vanderbei and Wolkowicz (SIAM J. Optim. 1996).
 """
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase
+from wdro_cvx.ambiguity.base import OPERATIONS, AmbiguitySet, WorstCase
 from wdro_cvx.ambiguity.frames import MatrixFrame
 from wdro_cvx.ambiguity.membership import Membership
 from wdro_cvx.ambiguity.smoothness import nominal_risk
@@ -316,7 +316,7 @@ class SetInCoordinates(AmbiguitySet):
     def in_coordinates(self, matrix: ArrayLike) -> SetInCoordinates:
         """Return the set in the product of both coordinates."""
         outer = coordinate_matrix("coordinates", matrix, len(self.coordinates))
-        return replace(self, coordinates=outer @ self.frame.matrix)
+        return replace(self, coordinates=(outer @ self.frame.matrix).tolist())
 
 
 @dataclass(frozen=True, eq=False)
@@ -356,3 +356,6 @@ class MappedMembership(Membership[MappedMoment]):
     def measure(self, moment: MappedMoment) -> float:
         """Return the distance of the point in the set for y."""
         return self._inner.distance(moment.inner)
+
+
+OPERATIONS.update({"sum": combined, "multiple": multiplied, "coordinates": SetInCoordinates})

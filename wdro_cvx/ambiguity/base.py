@@ -191,21 +191,15 @@ class AmbiguitySet(ABC):
 
     def __add__(self, other: AmbiguitySet) -> AmbiguitySet:
         """Return the sum of two sets: their premiums add (see :class:`CombinedSet`)."""
-        from wdro_cvx.ambiguity.algebra import combined
-
-        return combined(self, other)
+        return OPERATIONS["sum"](self, other)
 
     def __rmul__(self, factor: float) -> AmbiguitySet:
         """Return the set whose premium is ``factor`` times as large."""
-        from wdro_cvx.ambiguity.algebra import multiplied
-
-        return multiplied(factor, self)
+        return OPERATIONS["multiple"](factor, self)
 
     def __and__(self, other: AmbiguitySet) -> AmbiguitySet:
         """Return the intersection of two sets (see :class:`Intersection`)."""
-        from wdro_cvx.ambiguity.intersection import intersected
-
-        return intersected(self, other)
+        return OPERATIONS["intersection"](self, other)
 
     def in_coordinates(self, matrix: ArrayLike) -> AmbiguitySet:
         """Return this set for the signals y in ``x = Ty``, as a set for the signals x.
@@ -228,10 +222,12 @@ class AmbiguitySet(ABC):
         >>> WassersteinBall(0.5).in_coordinates([[1.0, 0.0], [0.5, 1.0]])
         MetricBall(radius=0.5, coordinates=((1.0, 0.0), (0.5, 1.0)))
         """
-        from wdro_cvx.ambiguity.algebra import SetInCoordinates
+        return OPERATIONS["coordinates"](self.radius, self, matrix)
 
-        return SetInCoordinates(self.radius, self, matrix)  # type: ignore[arg-type]
 
+#: Makes sets of other sets, by name. The modules of these sets provide it (algebra.py,
+#: intersection.py, metric.py), because they import this one.
+OPERATIONS: dict[str, Callable[..., AmbiguitySet]] = {}
 
 A = TypeVar("A", bound=type[AmbiguitySet])
 _REGISTRY: Registry[AmbiguitySet] = Registry(AmbiguitySet)

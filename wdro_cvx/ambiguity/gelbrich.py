@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
+from wdro_cvx.ambiguity.base import OPERATIONS, AmbiguitySet, WorstCase, register_ambiguity
 from wdro_cvx.ambiguity.smoothness import data_error, nominal_risk
 from wdro_cvx.ambiguity.transport import TransportBall, worst_transport
 from wdro_cvx.errors import ProblemError
@@ -46,9 +46,7 @@ class _GelbrichBall(TransportBall):
 
     def in_coordinates(self, matrix: ArrayLike) -> AmbiguitySet:
         """Return the ball with the metric ``(TTᵀ)⁻¹``."""
-        from wdro_cvx.ambiguity.metric import MetricBall
-
-        return MetricBall(self.radius, matrix)  # type: ignore[arg-type]
+        return OPERATIONS["metric"](self.radius, matrix)
 
     @abstractmethod
     def _moved(self, nominal: Nominal, transport: Array, spread: Array) -> Distribution:

@@ -18,7 +18,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase
+from wdro_cvx.ambiguity.base import OPERATIONS, AmbiguitySet, WorstCase
 from wdro_cvx.ambiguity.cvar import CVaRBall
 from wdro_cvx.ambiguity.moment import MomentBall
 from wdro_cvx.ambiguity.reweighting import ReweightingBall, WeightsBall
@@ -233,3 +233,6 @@ def _power_terms(p: float) -> Terms:
         return powers * sizes**2, p * powers * sizes, p * (p - 1.0) * powers
 
     return terms
+
+
+OPERATIONS["intersection"] = intersected

@@ -13,7 +13,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
+from wdro_cvx.ambiguity.base import OPERATIONS, AmbiguitySet, WorstCase, register_ambiguity
 from wdro_cvx.ambiguity.gelbrich import GaussianBall, WassersteinBall
 from wdro_cvx.ambiguity.smoothness import data_error, nominal_risk
 from wdro_cvx.ambiguity.transport import TransportBall, worst_transport
@@ -79,10 +79,8 @@ class MahalanobisBall(TransportBall):
 
     def in_coordinates(self, matrix: ArrayLike) -> AmbiguitySet:
         """Return the ball with the metric of both scalings."""
-        from wdro_cvx.ambiguity.metric import MetricBall
-
         stretched = coordinate_matrix("coordinates", matrix, len(self.scales)) * self.scales
-        return MetricBall(self.radius, stretched)  # type: ignore[arg-type]
+        return OPERATIONS["metric"](self.radius, stretched)
 
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         """Return the Gelbrich worst case of the rescaled problem in the original coordinates."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg
 
-from wdro_cvx.ambiguity.base import WorstCase, register_ambiguity
+from wdro_cvx.ambiguity.base import OPERATIONS, WorstCase, register_ambiguity
 from wdro_cvx.ambiguity.frames import MatrixFrame
 from wdro_cvx.ambiguity.gelbrich import GaussianBall, WassersteinBall
 from wdro_cvx.ambiguity.smoothness import accumulation, nominal_risk
@@ -25,7 +25,7 @@ from wdro_cvx.errors import ProblemError
 from wdro_cvx.moments.distribution import Discrete, Distribution, Gaussian
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.moments.points import TransportedMoment
-from wdro_cvx.validation import Array, covariance_matrix, coordinate_matrix
+from wdro_cvx.validation import Array, coordinate_matrix, covariance_matrix
 
 _EPS = float(np.finfo(float).eps)
 
@@ -81,12 +81,13 @@ class MetricBall(TransportBall):
                 "covariance must be positive definite; it is singular. Add a little noise to "
                 "directions without any, such as 1e-6 times the identity."
             ) from None
-        return cls(radius, root)
+        return cls(radius, root.tolist())
 
     @classmethod
     def example(cls, radius: float, d: int) -> Self:
         """Return a ball whose noise is correlated between neighbours."""
-        return cls(radius, np.tril(0.4 ** np.abs(np.subtract.outer(np.arange(d), np.arange(d)))))
+        apart = np.abs(np.subtract.outer(np.arange(d), np.arange(d)))
+        return cls(radius, np.tril(0.4**apart).tolist())
 
     @cached_property
     def frame(self) -> MatrixFrame:
@@ -128,7 +129,7 @@ class MetricBall(TransportBall):
     def in_coordinates(self, matrix: ArrayLike) -> MetricBall:
         """Return the ball in the product of both coordinates."""
         outer = coordinate_matrix("coordinates", matrix, len(self.coordinates))
-        return MetricBall(self.radius, outer @ self.frame.matrix)  # type: ignore[arg-type]
+        return MetricBall(self.radius, (outer @ self.frame.matrix).tolist())
 
     def structure(self, nominal: Nominal) -> Transport:
         """Return the transport of every signal."""
@@ -142,3 +143,6 @@ class MetricBall(TransportBall):
                 f"{len(self.coordinates)} rows."
             )
         return self.frame
+
+
+OPERATIONS["metric"] = MetricBall

@@ -111,7 +111,8 @@ def cheapest_ratios(
     if frame.basis.shape[1] == count:  # no choice
         yield frame.polished(moment, np.asarray(frame.basis @ seen))
     else:
-        widths, slopes = zip(*pieces, (np.inf, 1.0 + max(piece.slope for piece in pieces)))
+        rest = Piece(np.inf, 1.0 + max(piece.slope for piece in pieces))
+        widths, slopes = np.array([*pieces, rest]).T
         found = linprog(
             np.repeat(slopes, count),
             A_eq=np.tile(frame.basis.T, len(widths)),

@@ -17,9 +17,10 @@ from wdro_cvx.validation import Array
 
 _MAX_STEPS = 100
 _SMALL = 1e-13  # complementarity at which to stop, relative to the value
-_BOUNDARY = 0.99
+_BOUNDARY = 0.99  # share of the way to the boundary
+_SHORTEST = 1e-8  # a shorter step ends the search
 
-#: Returns φ, φ′ and φ″ of every number.
+#: Returns φ, φ′ and φ″ of every number; of φ only the sum counts.
 Terms = Callable[[Array], tuple[Array, Array, Array]]
 
 
@@ -39,122 +40,139 @@ class LargestPoint:
     ceiling: float
 
 
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """``v``, its distance from the cap, the slacks of the constraints, and their multipliers."""
+
+    v: Array
+    spare: Array
+    slack: Array
+    low: Array
+    high: Array
+    multipliers: Array
+    theta: Array  # of the mass; empty if there is none
+
+    @property
+    def pairs(self) -> tuple[Array, Array]:
+        """The positive variables and their multipliers."""
+        return (
+            np.concatenate([self.v, self.spare, self.slack]),
+            np.concatenate([self.low, self.high, self.multipliers]),
+        )
+
+    def moved(self, step: _Point, length: float) -> _Point:
+        """Return the point at a multiple of a step."""
+        return _Point(*(a + length * b for a, b in zip(_parts(self), _parts(step), strict=True)))
+
+
+def _parts(point: _Point) -> tuple[Array, ...]:
+    return point.v, point.spare, point.slack, point.low, point.high, point.multipliers, point.theta
+
+
 def maximise_linear(
     gains: Array, constraints: list[Constraint], cap: float, mass: float | None, start: float
 ) -> LargestPoint:
     """Return the maximum; ``start`` is a number that every ``v_i`` may have, strictly inside."""
-    n = gains.size
-    unit = float(np.abs(gains).max()) * start * n
-    a = gains / unit if unit > 0.0 else gains
-    limits = np.array([constraint.limit for constraint in constraints])
-    capped, held = np.isfinite(cap), mass is not None
-    v = np.full(n, start)
-    spare = np.full(n, cap - start) if capped else np.ones(n)
-    values, _, _ = _terms(constraints, v)
-    slack = limits - values
-    pairs = 2 * n if capped else n
-    kappa = 1.0 / (pairs + slack.size)
-    r, over = kappa / v, (kappa / spare if capped else np.zeros(n))
-    multipliers, theta = kappa / slack, 0.0
-    ceiling = np.inf
+    unit = float(np.abs(gains).max()) * start * gains.size
+    if unit == 0.0:
+        return LargestPoint(np.full(gains.size, start), 0.0)
+    problem = _Problem(gains / unit, constraints, cap, mass)
+    point, ceiling = problem.first(start), np.inf
     for _ in range(_MAX_STEPS):
-        values, slopes, bends = _terms(constraints, v)
-        ceiling = min(ceiling, _ceiling(a, v, multipliers, limits - values, slopes, cap, mass))
-        gap = float(v @ r + (spare @ over if capped else 0.0) + slack @ multipliers)
-        if gap <= _SMALL or not np.isfinite(gap):
+        system = _System(problem, point)
+        ceiling = min(ceiling, system.ceiling())
+        ours, theirs = point.pairs
+        products = ours * theirs
+        if not products.sum() > _SMALL:
             break
-        mu = gap / (pairs + slack.size)
-        diagonal = multipliers @ bends + r / v + (over / spare if capped else 0.0)
-        border = np.vstack([slopes, np.ones((1, n))]) if held else slopes
-        corner = np.zeros((len(border), len(border)))
-        corner[np.arange(slack.size), np.arange(slack.size)] = slack / multipliers
-        system = (border / diagonal) @ border.T + corner
-        missed = np.append(values + slack - limits, [v.sum() - mass] if held else [])
-        stationary = multipliers @ slopes - a - r + over + theta
-
-        def step(target: float, second: tuple[Array, ...] | None) -> tuple[Array, ...]:
-            for_v = target - v * r
-            for_spare = target - spare * over if capped else np.zeros(n)
-            for_slack = target - slack * multipliers
-            if second is not None:
-                for_v = for_v - second[0] * second[3]
-                for_spare = for_spare + (second[0] * second[4] if capped else 0.0)
-                for_slack = for_slack - second[1] * second[2]
-            right = for_v / v - stationary - (for_spare / spare if capped else 0.0)
-            rest = missed.copy()
-            rest[: slack.size] += for_slack / multipliers
-            duals = np.linalg.solve(system, border @ (right / diagonal) + rest)
-            dv = (right - duals @ border) / diagonal
-            d_multipliers = duals[: slack.size]
-            d_slack = (for_slack - slack * d_multipliers) / multipliers
-            d_over = (for_spare + over * dv) / spare if capped else np.zeros(n)
-            extra = duals[slack.size :]
-            return dv, d_slack, d_multipliers, (for_v - r * dv) / v, d_over, extra
-
         try:
-            first = step(0.0, None)
-            length = _longest(v, spare, slack, multipliers, r, over, first, capped)
-            ahead = (v + length * first[0]) @ (r + length * first[3])
-            if capped:
-                ahead += (spare - length * first[0]) @ (over + length * first[4])
-            ahead += (slack + length * first[1]) @ (multipliers + length * first[2])
-            second = step(mu * max(float(ahead) / gap, 0.0) ** 3, first)
+            affine = system.direction(-products)
+            ahead = np.multiply(*point.moved(affine, _longest(point, affine)).pairs).sum()
+            centring = max(float(ahead / products.sum()), 0.0) ** 3
+            second = np.multiply(*affine.pairs)
+            step = system.direction(centring * products.mean() - products - second)
         except np.linalg.LinAlgError:
             break
-        length = min(
-            1.0, _BOUNDARY * _longest(v, spare, slack, multipliers, r, over, second, capped)
-        )
-        if not length > 1e-8:
+        length = min(1.0, _BOUNDARY * _longest(point, step))
+        following = point.moved(step, length)
+        if not length > _SHORTEST or not np.isfinite(following.v).all():
             break
-        v = v + length * second[0]
-        spare = spare - length * second[0] if capped else spare
-        slack, multipliers = slack + length * second[1], multipliers + length * second[2]
-        r, over = r + length * second[3], over + length * second[4]
-        theta += length * float(second[5].sum())
-    return LargestPoint(v, ceiling * (unit if unit > 0.0 else 1.0))
+        point = following
+    return LargestPoint(point.v, ceiling * unit)
 
 
-def _terms(constraints: list[Constraint], v: Array) -> tuple[Array, Array, Array]:
-    """Return the sums, and the derivatives of all constraints (k, n)."""
-    found = [constraint.terms(v) for constraint in constraints]
-    sums = np.array([float(np.sum(values)) for values, _, _ in found])
-    return (
-        sums,
-        np.stack([slope for _, slope, _ in found]),
-        np.stack([bend for _, _, bend in found]),
-    )
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    gains: Array
+    constraints: list[Constraint]
+    cap: float
+    mass: float | None
+
+    def first(self, start: float) -> _Point:
+        """Return equal numbers, and multipliers of equal products."""
+        n = self.gains.size
+        v, spare = np.full(n, start), np.full(n, self.cap - start)
+        slack = np.array([one.limit - float(np.sum(one.terms(v)[0])) for one in self.constraints])
+        kappa = 1.0 / (2 * n + slack.size)
+        theta = np.zeros(0 if self.mass is None else 1)
+        return _Point(v, spare, slack, kappa / v, kappa / spare, kappa / slack, theta)
 
 
-def _ceiling(
-    a: Array, v: Array, multipliers: Array, left: Array, slopes: Array, cap: float,
-    mass: float | None,
-) -> float:  # fmt: skip
-    """Return an upper bound of the maximum for any multipliers.
+class _System:
+    """The Newton system at a point: diagonal in v, bordered by the constraints and the mass."""
 
-    The constraints lie above their tangents at v, so with ``g = a - Σλφ′(v)`` the maximum is at
-    most ``Σλ(ε - φ(v) + φ′(v)ᵀv)`` plus that of ``gᵀv`` over the box and the mass.
-    """
-    pull = multipliers @ slopes
-    g = a - pull
-    constant = float(multipliers @ left) + float(pull @ v)
-    if mass is None:
-        return constant + cap * float(np.maximum(g, 0.0).sum())
-    if not np.isfinite(cap):
-        return constant + mass * float(g.max())
-    filled = np.clip(mass - cap * np.arange(g.size), 0.0, cap)
-    return constant + float(np.sort(g)[::-1] @ filled)
+    def __init__(self, problem: _Problem, point: _Point) -> None:
+        self.problem, self.point = problem, point
+        n, found = point.v.size, [one.terms(point.v) for one in problem.constraints]
+        limits = np.array([one.limit for one in problem.constraints])
+        self.left = limits - np.array([float(np.sum(values)) for values, _, _ in found])
+        self.slopes = np.array([slope for _, slope, _ in found]).reshape(-1, n)
+        bends = np.array([bend for _, _, bend in found]).reshape(-1, n)
+        self.pull = point.multipliers @ self.slopes
+        self.diagonal = point.multipliers @ bends + point.low / point.v + point.high / point.spare
+        self.border = np.vstack([self.slopes, np.ones((point.theta.size, n))])
+        corner = np.concatenate([point.slack / point.multipliers, np.zeros(point.theta.size)])
+        self.small = (self.border / self.diagonal) @ self.border.T + np.diag(corner)
+
+    def direction(self, goal: Array) -> _Point:
+        """Return the step to zero residuals that changes the products by ``goal``."""
+        at, mass = self.point, self.problem.mass
+        for_v, for_spare, for_slack = np.split(goal, [at.v.size, 2 * at.v.size])
+        stationary = self.pull - self.problem.gains - at.low + at.high + at.theta.sum()
+        right = for_v / at.v - for_spare / at.spare - stationary
+        missed = at.slack - self.left + for_slack / at.multipliers
+        if mass is not None:
+            missed = np.append(missed, at.v.sum() - mass)
+        duals = np.linalg.solve(self.small, self.border @ (right / self.diagonal) + missed)
+        dv = (right - duals @ self.border) / self.diagonal
+        multipliers, theta = np.split(duals, [at.slack.size])
+        return _Point(
+            dv,
+            -dv,
+            (for_slack - at.slack * multipliers) / at.multipliers,
+            (for_v - at.low * dv) / at.v,
+            (for_spare + at.high * dv) / at.spare,
+            multipliers,
+            theta,
+        )
+
+    def ceiling(self) -> float:
+        """Return an upper bound of the maximum, for any point and any multipliers.
+
+        The constraints lie above their tangents at v, so with ``g = a - Σλφ′(v)`` the maximum is at
+        most ``Σλ(ε - φ(v) + φ′(v)ᵀv)`` plus that of ``gᵀv`` over the box and the mass.
+        """
+        at, cap, mass = self.point, self.problem.cap, self.problem.mass
+        g = self.problem.gains - self.pull
+        constant = float(at.multipliers @ self.left) + float(self.pull @ at.v)
+        if mass is None:
+            return constant + cap * float(np.maximum(g, 0.0).sum())
+        filled = np.clip(mass - cap * np.arange(g.size), 0.0, cap)
+        return constant + float(np.sort(g)[::-1] @ filled)
 
 
-def _longest(
-    v: Array, spare: Array, slack: Array, multipliers: Array, r: Array, over: Array,
-    step: tuple[Array, ...], capped: bool,
-) -> float:  # fmt: skip
+def _longest(point: _Point, step: _Point) -> float:
     """Return the longest multiple of a step, up to 1, that keeps everything positive."""
-    values = [v, slack, multipliers, r]
-    moves = [step[0], step[1], step[2], step[3]]
-    if capped:
-        values += [spare, over]
-        moves += [-step[0], step[4]]
-    now, then = np.concatenate(values), np.concatenate(moves)
+    now, then = np.concatenate(point.pairs), np.concatenate(step.pairs)
     falls = then < 0.0
     return min(1.0, float(np.min(now[falls] / -then[falls]))) if falls.any() else 1.0

@@ -28,7 +28,8 @@ class Transport:
         R(L) = ⟨rest + FᵀF, L⟩ + reach·‖L‖_F + inf_γ γε² + Tr FL(γP - L)⁻¹LFᵀ
 
     with the metric ``P = (TTᵀ)⁻¹`` and ``γP ⪰ L``, where T is ``diag(scales)`` or ``coordinates``.
-    The rows of ``F`` move, at a cost of at most ε² in that metric. ``rest`` shifts by a Frobenius norm of at most ``reach``.
+    The rows of ``F`` move, at a cost of at most ε² in that metric. ``rest`` shifts by a Frobenius
+    norm of at most ``reach``.
 
     Attributes
     ----------

@@ -57,7 +57,7 @@ class TotalVariationBall(PiecewiseBall):
         return ratios, float(losses.max() - theta)
 
     def ceiling(self, losses: Array, ratios: Array, multiplier: float) -> float:
-        """Return ``θ + ε(max l - θ) + mean (l - θ)₊``, at least the risk for every ``θ ≤ max l``."""
+        """Return ``θ + ε(max l - θ) + mean (l - θ)₊``, at least the risk if ``θ ≤ max l``."""
         top, theta = float(losses.max()), float(losses[ratios > 0.0].min())
         excess = float(np.mean(np.maximum(losses - theta, 0.0)))
         return min(top, theta + self.radius * (top - theta) + excess)

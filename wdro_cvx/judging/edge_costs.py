@@ -13,8 +13,8 @@ from scipy.spatial.distance import squareform
 
 from wdro_cvx.ambiguity.smoothness import accumulation, pair_costs, reads_table
 from wdro_cvx.graphs.laplacian import edge_index
-from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.moments.composite import MappedMoment, SumMoment
+from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.moments.points import MeanMoment, Moment, ReweighedMoment, TransportedMoment
 from wdro_cvx.summation import gram, pair_sums, roundings
 from wdro_cvx.validation import Array
