@@ -30,10 +30,12 @@ BACKENDS = ("CLARABEL", "SCS")
 
 #: The fastest known conic form of every set.
 FORMS = {
-    "ChiSquareBall": "ChiSquarePremium", "GaussianBall": "RobustPremium", "KLBall": "KLDual",
-    "MahalanobisBall": "MahalanobisPremium", "MomentBall": "GeneralRegularized",
-    "MomentUncertainty": "MomentPremium", "PairBall": "PairRegularized",
-    "Singleton": "SampleAverage", "WassersteinBall": "RobustPremium",
+    "CVaRBall": "CVaRProgram", "ChiSquareBall": "ChiSquarePremium",
+    "GaussianBall": "RobustPremium", "HellingerBall": "HellingerDual", "KLBall": "KLDual",
+    "MahalanobisBall": "MahalanobisPremium", "MetricBall": "MetricPremium",
+    "MomentBall": "GeneralRegularized", "MomentUncertainty": "MomentPremium", "PairBall": "PairRegularized",
+    "Singleton": "SampleAverage", "TotalVariationBall": "TotalVariationProgram",
+    "WassersteinBall": "RobustPremium",
 }  # fmt: skip
 
 

@@ -72,6 +72,8 @@ class WeightsIntersection(WeightsBall):
     def tilted(self, losses: Array) -> tuple[Array, float, float]:
         """Return the worst ratios, and the upper bound from the multipliers of the parts."""
         count, parts = losses.size, self.sized_parts
+        if min(part.radius for part in parts) == 0.0:
+            return np.ones(count), np.nan, float(losses.mean())
         caps = [1.0 + part.radius for part in parts if isinstance(part, CVaRBall)]
         smooth = [part for part in parts if isinstance(part, ReweightingBall)]
         constraints = [Constraint(_divergence_terms(part), count * part.radius) for part in smooth]

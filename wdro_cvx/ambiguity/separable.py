@@ -17,6 +17,7 @@ from wdro_cvx.validation import Array
 
 _MAX_STEPS = 100
 _SMALL = 1e-13  # complementarity at which to stop, relative to the value
+_CLOSE, _STALL = 1e-9, 0.5  # below _CLOSE, a gap that falls by less than this share is rounding
 _BOUNDARY = 0.99  # share of the way to the boundary
 _SHORTEST = 1e-8  # a shorter step ends the search
 
@@ -77,18 +78,20 @@ def maximise_linear(
     if unit == 0.0:
         return LargestPoint(np.full(gains.size, start), 0.0)
     problem = _Problem(gains / unit, constraints, cap, mass)
-    point, ceiling = problem.first(start), np.inf
+    point, ceiling, before = problem.first(start), np.inf, np.inf
     for _ in range(_MAX_STEPS):
         system = _System(problem, point)
         ceiling = min(ceiling, system.ceiling())
         ours, theirs = point.pairs
         products = ours * theirs
-        if not products.sum() > _SMALL:
+        gap, stalled = float(products.sum()), _STALL * before
+        if not gap > _SMALL or (stalled < gap < _CLOSE):
             break
+        before = gap
         try:
             affine = system.direction(-products)
             ahead = np.multiply(*point.moved(affine, _longest(point, affine)).pairs).sum()
-            centring = max(float(ahead / products.sum()), 0.0) ** 3
+            centring = max(float(ahead) / gap, 0.0) ** 3
             second = np.multiply(*affine.pairs)
             step = system.direction(centring * products.mean() - products - second)
         except np.linalg.LinAlgError:
