@@ -33,7 +33,8 @@ FORMS = {
     "CVaRBall": "CVaRProgram", "ChiSquareBall": "ChiSquarePremium",
     "GaussianBall": "RobustPremium", "HellingerBall": "HellingerDual", "KLBall": "KLDual",
     "MahalanobisBall": "MahalanobisPremium", "MetricBall": "MetricPremium",
-    "MomentBall": "GeneralRegularized", "MomentUncertainty": "MomentPremium", "PairBall": "PairRegularized",
+    "MomentBall": "GeneralRegularized",
+    "MomentUncertainty": "MomentPremium", "PairBall": "PairRegularized",
     "Singleton": "SampleAverage", "TotalVariationBall": "TotalVariationProgram",
     "WassersteinBall": "RobustPremium",
 }  # fmt: skip
