@@ -35,7 +35,7 @@ _USED = 0.02  # relative to an equal share: a worst case with a smaller share is
 _PATIENCE = 4  # iterations for which an idle worst case is kept
 _NONE = 1e-9  # a smaller share, relative to the largest, is left out of a mixture
 # The gap must fall to this share within so many iterations, or else steps become proximal.
-_FALL, _WITHIN = 0.5, 8
+_FALL, _WITHIN = 0.7, 8
 _NEAR_ACCURACY, _NEAR_PATIENCE = 0.03, 15  # with proximal steps
 _FIRST = 10.0  # ρ, relative to the prior's curvature
 _SERIOUS, _GOOD = 0.1, 0.5  # shares of the predicted decrease at which to move, to lengthen steps

@@ -155,7 +155,14 @@ class SmoothDivergence(Divergence):
 
 
 class Piece(NamedTuple):
-    """A part of every density ratio, between 0 and ``width``, at a cost of ``slope`` per unit."""
+    """A part of every density ratio, between 0 and ``width``, at a cost of ``slope`` per unit.
+
+    Examples
+    --------
+    >>> from wdro_cvx import TotalVariationBall
+    >>> TotalVariationBall(0.1).pieces()  # free up to one, then one per unit
+    (Piece(width=1.0, slope=0.0), Piece(width=inf, slope=1.0))
+    """
 
     width: float
     slope: float

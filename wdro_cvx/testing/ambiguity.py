@@ -282,7 +282,7 @@ _REMEDIES = {
     "gradient": "second_moment must be the derivative of the risk in L",
     "radius 0 is the sample average": "worst_case must return ⟨Θ, L⟩ at radius 0",
     "grows with the radius": "a larger radius must not lower the risk",
-    "unit of the data": "radius_degree, or scaled(factor) if other parameters have a unit, is wrong",
+    "unit of the data": "radius_degree is wrong, or scaled(factor) must scale other parameters",
     "structure": "structure(nominal) describes another set than worst_case",
     "derivatives of the divergence": "slope and bend must be the derivatives of divergence",
     "finite distance": "finite_distance is declared, but distance is infinite or reads more than Θ",
