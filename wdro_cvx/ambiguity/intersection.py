@@ -21,7 +21,7 @@ import numpy as np
 from wdro_cvx.ambiguity.base import OPERATIONS, AmbiguitySet, WorstCase
 from wdro_cvx.ambiguity.cvar import CVaRBall
 from wdro_cvx.ambiguity.moment import MomentBall
-from wdro_cvx.ambiguity.reweighting import ReweightingBall, WeightsBall
+from wdro_cvx.ambiguity.reweighting import ReweightingBall, WeightsBall, WeightsMembership
 from wdro_cvx.ambiguity.separable import Constraint, Terms, maximise_linear
 from wdro_cvx.ambiguity.shift import ShiftBall
 from wdro_cvx.ambiguity.smoothness import nominal_risk
@@ -98,6 +98,11 @@ class WeightsIntersection(WeightsBall):
         for part in self.sized_parts:
             yield from part.candidates(nominal, second_moment)
 
+    def membership(self, nominal: Nominal) -> CommonWeights:
+        """Return the membership by weights on the samples."""
+        known = super().membership(nominal)
+        return CommonWeights(known.samples, nominal, self)
+
     def structure(self, nominal: Nominal) -> None:  # type: ignore[override]
         """Return None: solvers know one divergence at a time."""
         return
@@ -105,6 +110,16 @@ class WeightsIntersection(WeightsBall):
     def scaled(self, factor: float) -> Self:
         """Return the set itself: weights have no unit."""
         return self
+
+
+class CommonWeights(WeightsMembership):
+    """Membership by weights that lie in every part.
+
+    A matrix is explained by the least divergent weights of one part. If there are many samples,
+    other weights with this moment may lie in all parts.
+    """
+
+    explains: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)
