@@ -31,6 +31,7 @@ from wdro_cvx.moments.points import TransportedMoment
 from wdro_cvx.validation import Array
 
 _EPS = float(np.finfo(float).eps)
+_ABSENT = 1e-11  # relative to the largest entry: what an absent edge gains, to decide its shift
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,10 @@ class ShiftIntersection(ShiftBall):
         least = min(part.radius for part in parts)
         if least == 0.0:
             return WorstCase(average, nominal.second_moment, np.inf, rounding=rounding)
-        gains = np.abs(laplacian).ravel()
+        # Where the shift of an absent edge is free, it is that of a positive weight: no other is
+        # feasible, so this is the derivative that counts.
+        signs = np.where(laplacian + 0.5 * np.eye(nominal.d) * (laplacian == 0.0) > 0.0, 1.0, -1.0)
+        gains = np.maximum(np.abs(laplacian), _ABSENT * float(np.abs(laplacian).max())).ravel()
         # In the unit of the smallest radius no power over- or underflows.
         constraints = [
             Constraint(_power_terms(part.p), (part.radius / least) ** part.p)
@@ -168,7 +172,7 @@ class ShiftIntersection(ShiftBall):
         cap = min(cap, 2.0)  # an entry is at most the smallest radius
         inside = [gains.size ** (-1.0 / part.p) * part.radius / least for part in parts]
         found = maximise_linear(gains, constraints, cap, None, 0.5 * min([*inside, cap]))
-        shift = np.sign(laplacian) * (least * found.point).reshape(laplacian.shape)
+        shift = signs * (least * found.point).reshape(laplacian.shape)
         shift = (shift + shift.T) / 2
         size = self.size(shift)
         if size > self.radius:  # by rounding
