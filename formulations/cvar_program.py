@@ -39,7 +39,7 @@ class CVaRProgram(Reweighting):
     >>> nominal = Nominal.from_samples([[2.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
     >>> problem = GraphProblem(nominal, CVaRBall(0.1), eta=0.1)
     >>> round(CVaRProgram(problem).solve().value, 4)
-    1.6375
+    1.6406
     """
 
     claims = (CVaRBall,)

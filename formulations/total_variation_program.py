@@ -39,7 +39,7 @@ class TotalVariationProgram(Reweighting):
     >>> nominal = Nominal.from_samples([[2.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
     >>> problem = GraphProblem(nominal, TotalVariationBall(0.1), eta=0.1)
     >>> round(TotalVariationProgram(problem).solve().value, 4)
-    1.7236
+    1.6958
     """
 
     claims = (TotalVariationBall,)

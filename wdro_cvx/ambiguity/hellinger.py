@@ -47,7 +47,7 @@ class HellingerBall(ReweightingBall):
     >>> nominal = Nominal.from_samples([[0.0, 1.0], [0.0, 2.0], [0.0, 3.0]])
     >>> worst = HellingerBall(0.1).worst_case(nominal, edge)
     >>> print(worst.distribution.weights.round(3))
-    [0.12 0.19 0.69]
+    [0.142 0.221 0.636]
     """
 
     def tilt(self, losses: Array) -> tuple[Array, float]:

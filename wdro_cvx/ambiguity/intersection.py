@@ -54,7 +54,7 @@ class WeightsIntersection(WeightsBall):
     >>> nominal = Nominal.from_samples([[0.0, 1.0], [0.0, 2.0], [0.0, 3.0], [0.0, 4.0]])
     >>> both = KLBall(0.3) & CVaRBall(1.0)
     >>> print(both.worst_case(nominal, edge).distribution.weights.round(3))
-    [0.061 0.119 0.361 0.459]
+    [0.046 0.099 0.354 0.5  ]
     """
 
     parts: tuple[AmbiguitySet, ...]

@@ -59,7 +59,7 @@ class MetricBall(TransportBall):
     >>> together = MetricBall.from_covariance(0.5, [[1.0, 0.99], [0.99, 1.0]])
     >>> opposed = MetricBall.from_covariance(0.5, [[1.0, -0.99], [-0.99, 1.0]])
     >>> print([round(ball.worst_case(nominal, edge).risk, 2) for ball in (together, opposed)])
-    [4.29, 7.31]
+    [4.29, 8.98]
     """
 
     coordinates: tuple[tuple[float, ...], ...]

@@ -152,7 +152,7 @@ def mixture(moments: Sequence[Moment], shares: Array) -> Moment:
     >>> from wdro_cvx.moments.points import TransportedMoment
     >>> there, back = (TransportedMoment(np.array([[end, 0.0]])) for end in (1.0, -1.0))
     >>> mixed = mixture([there, back], np.array([0.5, 0.5]))
-    >>> mixed.moved.tolist(), mixed.second_moment.tolist()
+    >>> mixed.moved.tolist(), mixed.second_moment.round(12).tolist()
     ([[0.0, 0.0]], [[1.0, 0.0], [0.0, 0.0]])
     """
     first = moments[0]
