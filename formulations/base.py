@@ -141,6 +141,26 @@ class Formulation(ABC):
         self.cvxpy = self._build()
         self._build_s = time.process_time() - started
 
+    @classmethod
+    def part_of(cls, whole: Formulation, ambiguity: AmbiguitySet) -> Self:
+        """Return a formulation of a part of a combined set, in the units of the whole program.
+
+        It has no program of its own: only :meth:`risk` is used, with the whole program's variable.
+        """
+        part = cls.__new__(cls)
+        part.over, part._unit = whole.over, whole._unit
+        part.laplacian, part.prior = whole.laplacian, whole.prior
+        part.radius = cp.Parameter(nonneg=True, name="radius")
+        part.radius_squared = cp.Parameter(nonneg=True, name="radius_squared")
+        part.resize(whole.problem.replace(ambiguity=ambiguity))
+        return part
+
+    def resize(self, problem: GraphProblem) -> None:
+        """Set the parameters of a part to those of a problem that differs in the radius."""
+        self.problem, self.normalised = problem, problem.scaled(self._unit**-0.5)
+        self.radius.value = self.normalised.ambiguity.radius
+        self.radius_squared.value = self.normalised.ambiguity.radius**2
+
     @abstractmethod
     def risk(self, laplacian: LaplacianVariable) -> Risk | MomentSet:
         """Return the worst-case risk, without the prior's cost.

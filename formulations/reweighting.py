@@ -16,8 +16,13 @@ class Reweighting(Formulation):
 
     needs_samples = True
 
+    #: A part of the losses and the equation that splits them, if this is a part of a program.
+    split: tuple[cp.Variable, cp.Constraint] | None = None
+
     def losses(self, laplacian: LaplacianVariable) -> tuple[cp.Variable, cp.Constraint]:
         """Return the losses and the equation that defines them, whose duals are the weights."""
+        if self.split is not None:
+            return self.split
         samples = self.normalised.nominal.samples
         assert samples is not None
         heads, tails = edge_index(self.problem.d)

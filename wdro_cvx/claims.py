@@ -38,7 +38,7 @@ FROBENIUS_BALL = Offer(
 )
 MOVED_ROWS = Offer(
     "transport balls, such as WassersteinBall or MahalanobisBall",
-    lambda found: isinstance(found, Transport) and found.moves_all,
+    lambda found: isinstance(found, Transport) and found.moves_all and found.diagonal,
 )
 EUCLIDEAN_TRANSPORT = Offer(
     "GaussianBall or WassersteinBall",

@@ -37,7 +37,8 @@ from wdro_cvx.judging.sparse.backend import (
     judged_at_scale,
     taken_at_scale,
 )
-from wdro_cvx.moments.points import TransportedMoment, checked_copy
+from wdro_cvx.moments.composite import checked_copy
+from wdro_cvx.moments.points import TransportedMoment
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate, Solution, relative_gap
 from wdro_cvx.validation import Array, square_matrix

@@ -191,8 +191,7 @@ Frobenius(eta=0.3, trace=3))
         """The size of the set, in the unit of the data; 0 if its radius is dimensionless."""
         if isinstance(self.structure, Transport):
             return self.structure.length
-        degree = self.ambiguity.radius_degree
-        return self.ambiguity.radius ** (1.0 / degree) if degree > 0 else 0.0
+        return self.ambiguity.reach
 
     def __repr__(self) -> str:
         """Return the figures, and sizes instead of arrays."""

@@ -20,10 +20,12 @@ from scipy import linalg, sparse
 from wdro_cvx.ambiguity import (
     AmbiguitySet,
     MahalanobisBall,
+    MetricBall,
     MomentBall,
     MomentUncertainty,
     PairBall,
     Singleton,
+    Transport,
 )
 from wdro_cvx.ambiguity.builtin import BUILT_IN
 from wdro_cvx.errors import ProblemError, SolverError
@@ -176,6 +178,8 @@ def _ambiguity(ambiguity: AmbiguitySet, d: int) -> dict[str, Any]:
     found: dict[str, Any] = {"kind": type(ambiguity).__name__, "radius": ambiguity.radius}
     if isinstance(ambiguity, MahalanobisBall):
         found["scales"] = list(ambiguity.scales)
+    elif isinstance(ambiguity, MetricBall):
+        found["coordinates"] = [list(row) for row in ambiguity.coordinates]
     elif isinstance(ambiguity, PairBall):
         found["scales"] = ambiguity.scales_of(d).tolist()
     elif isinstance(ambiguity, MomentBall):
@@ -248,8 +252,10 @@ def _hints(problem: GraphProblem, graph: EdgeList) -> tuple[float, float]:
     if ambiguity.radius == 0.0 or not graph.weights.any():
         return 0.0, 0.0
     multiplier = ambiguity.worst_case(problem.nominal, laplacian).multiplier
-    scales = np.array(ambiguity.scales if isinstance(ambiguity, MahalanobisBall) else 1.0)
-    top = linalg.eigvalsh(laplacian * np.multiply.outer(scales, scales))[-1]
+    form = problem.structure
+    if isinstance(form, Transport):
+        laplacian = form.frame.form(laplacian)
+    top = linalg.eigvalsh(laplacian)[-1]
     return float(multiplier) if np.isfinite(multiplier) else 0.0, float(top)
 
 
@@ -273,6 +279,8 @@ def _moment(
     if isinstance(ambiguity, MomentBall):
         return {"shift": _triangle(moment.shift, d)}
     moves, beside = _signal_moves(nominal, moment)
+    if isinstance(ambiguity, MetricBall):  # in the coordinates of the cost
+        moves, beside = ambiguity.frame.inside(moves), ambiguity.frame.inside(beside)
     if group is not None:  # equal signals have equal moves up to rounding
         counts = np.bincount(group)[:, np.newaxis]
         merged = np.zeros((len(counts), d))

@@ -20,6 +20,8 @@ MATRIX_TOLERANCE = 1e-9
 # Numbers beyond these are refused, because their squares and products may leave the range of
 # floating point.
 LARGEST, SMALLEST = 1e100, 1e-100
+#: The largest condition of a matrix of coordinates; half the digits are lost at this one.
+MOST_UNEVEN = 1e8
 # The judge rounds outwards; on four vertices its smallest gap is 6e-14.
 _TIGHTEST = 1e-13
 
@@ -92,6 +94,26 @@ def covariance_matrix(name: str, value: ArrayLike, size: int) -> Array:
         raise DataError(
             f"{name} is not positive semidefinite: its smallest eigenvalue is {lowest:.3g}; "
             "no distribution has this covariance."
+        )
+    return matrix
+
+
+def coordinate_matrix(name: str, value: ArrayLike, size: int | None = None) -> Array:
+    """Return an invertible square matrix, or raise ProblemError; ``size`` is None for any."""
+    matrix = finite_array(name, value, 2, ProblemError)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ProblemError(f"{name} must be a square matrix; its shape is {matrix.shape}.")
+    if size is not None and len(matrix) != size:
+        raise ProblemError(
+            f"{name} must be a matrix for {size} vertices; it has {len(matrix)} rows."
+        )
+    ordinary_size(name, matrix)
+    singular = np.linalg.svd(matrix, compute_uv=False)
+    if not singular[-1] > 0.0 or singular[0] > MOST_UNEVEN * singular[-1]:
+        condition = singular[0] / singular[-1] if singular[-1] > 0.0 else np.inf
+        raise ProblemError(
+            f"{name} must be invertible, with a condition of at most {MOST_UNEVEN:g}; it is "
+            f"{condition:.3g}. Add a little to the directions that it leaves out."
         )
     return matrix
 

@@ -255,6 +255,7 @@ class Ambiguity:
     kind: str
     radius: Fraction
     scales: list[float]  # of the vertices, all one where the set has none; of pairs in a PairBall
+    coordinates: list[list[float]] | None  # T of a MetricBall, whose signals are x = Ty
     order: Fraction | None  # p of a MomentBall; None is infinity
     mean_radius: Fraction
     covariance_radius: Fraction
@@ -374,27 +375,24 @@ def common_row(values: list[Fraction]) -> Table:
 def premium(proof: Proof, table: Table, radius: Fraction) -> Fraction:
     """Return at least what a set adds that moves signals by ``radius`` in root mean square.
 
-    With ``b = SLx`` for every signal x, S the scales of the vertices, and γI ≻ SLS, the premium is
-    at most ``γε² + mean bᵀ(γI - SLS)⁻¹b``. For any y, with ``r = b - (γI - SLS)y``,
+    Signals are ``x = Ty``, T the diagonal matrix of the vertices' scales or a full one. With
+    ``K = TᵀLT``, ``b = TᵀLx`` for every signal x and γI ≻ K, the premium is at most
+    ``γε² + mean bᵀ(γI - K)⁻¹b``. For any y, with ``r = b - (γI - K)y``,
 
-        bᵀ(γI - SLS)⁻¹b  =  yᵀ(b + r) + rᵀ(γI - SLS)⁻¹r  ≤  yᵀ(b + r) + ‖r‖²/(γ - λ)
+        bᵀ(γI - K)⁻¹b  =  yᵀ(b + r) + rᵀ(γI - K)⁻¹r  ≤  yᵀ(b + r) + ‖r‖²/(γ - λ)
 
-    where λ < γ is no less than any eigenvalue of SLS. So y may be any guess.
+    where λ < γ is no less than any eigenvalue of K. So y may be any guess.
     """
     graph = proof.graph
-    scales, bits = integers(proof.ambiguity.scales)
-    matrix = [[0] * proof.d for _ in range(proof.d)]  # SLS over 2**unit
-    unit = graph.bits + 2 * bits
-    for (i, j), weight in zip(graph.pairs, graph.weights, strict=True):
-        matrix[i][j] = matrix[j][i] = -weight * scales[i] * scales[j]
-    for i, degree in enumerate(graph.degrees):
-        matrix[i][i] = degree * scales[i] ** 2
+    frame = frame_of(proof.ambiguity, proof.d)
+    bits, unit = frame.bits, graph.bits + 2 * frame.bits
+    matrix = [frame.into(graph.image(column)) for column in frame.columns]  # K over 2**unit
     top, gamma = eigenvalue_limit(matrix, unit, proof.certificate)
     factor = cholesky(shifted(matrix, unit, gamma))
     if factor is None:
         raise RefusedError("the multiplier is too close to the largest eigenvalue.")
     # b is over 2**(table.bits + graph.bits + bits), and r is computed over 2**fine.
-    sides = [list(map(mul, scales, graph.image(row))) for row in table.rows]
+    sides = [frame.into(graph.image(row)) for row in table.rows]
     side_bits = table.bits + graph.bits + bits
     guesses = [solved(factor, [n / (1 << side_bits) for n in side]) for side in sides]
     guess_bits = fineness(guesses)
@@ -405,7 +403,7 @@ def premium(proof: Proof, table: Table, radius: Fraction) -> Fraction:
     for side, guess, weight in zip(sides, guesses, table.weights, strict=True):
         y = [int(ldexp(value, guess_bits)) for value in guess]
         b = [n << fine - side_bits for n in side]
-        image = map(mul, scales, graph.image(list(map(mul, scales, y))))  # SLSy
+        image = frame.into(graph.image(frame.out(y)))  # Ky
         r = [
             above - (numerator * n << down_gamma) + (pulled << down)
             for above, n, pulled in zip(b, y, image, strict=True)
@@ -414,6 +412,37 @@ def premium(proof: Proof, table: Table, radius: Fraction) -> Fraction:
         rest += weight * dot(r, r)
     forms = Fraction(form, table.total << guess_bits + fine)
     return gamma * radius**2 + forms + Fraction(rest, table.total << 2 * fine) / (gamma - top)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The columns of T in ``x = Ty``, integers over ``2**bits``."""
+
+    columns: Rows
+    bits: int
+    diagonal: Vector | None  # of T, if it is diagonal
+
+    def into(self, vector: Vector) -> Vector:
+        """Return ``Tᵀv``."""
+        if self.diagonal is not None:
+            return list(map(mul, self.diagonal, vector))
+        return [dot(column, vector) for column in self.columns]
+
+    def out(self, vector: Vector) -> Vector:
+        """Return ``Ty``."""
+        if self.diagonal is not None:
+            return list(map(mul, self.diagonal, vector))
+        return [dot(row, vector) for row in zip(*self.columns, strict=True)]
+
+
+def frame_of(ambiguity: Ambiguity, d: int) -> Frame:
+    """Return the coordinates in which moves cost their squares."""
+    if ambiguity.coordinates is not None:
+        rows, bits = table_of(ambiguity.coordinates, d)
+        return Frame([list(column) for column in zip(*rows, strict=True)], bits, None)
+    scales, bits = integers(ambiguity.scales)
+    columns = [[scale if i == j else 0 for j in range(d)] for i, scale in enumerate(scales)]
+    return Frame(columns, bits, scales)
 
 
 def eigenvalue_limit(matrix: Rows, bits: int, hints: Evidence) -> tuple[Fraction, Fraction]:
@@ -554,9 +583,62 @@ def guessed_level(losses: dict[Fraction, int], t: Fraction) -> Fraction:
     return (weighted + 2 * t * (count - total)) / count
 
 
+def risk_hellinger(proof: Proof) -> Fraction:
+    """Return at least the risk of a Hellinger ball.
+
+    For all t > 0 and θ above the largest loss it is at most
+    ``θ - (2 - ε)t + t² mean 1/(θ - loss)``, and it is at most the largest loss.
+    """
+    losses, t = losses_of(proof), Fraction(proof.certificate.multiplier)
+    worst, total = max(losses), proof.table.total
+    if t <= 0:
+        return worst
+    # The best θ has mean t²/(θ - loss)² = 1; the distance from the largest loss is at most t.
+    low, high = 0.0, float(t)
+    gaps = [(float(worst - loss), count) for loss, count in losses.items()]
+    for _ in range(200):
+        middle = (low + high) / 2
+        spent = sum(n * (float(t) / (middle + gap)) ** 2 for gap, n in gaps) if middle else inf
+        low, high = (middle, high) if spent > total else (low, middle)
+    theta = worst + Fraction(high)
+    mean = sum((Fraction(n) / (theta - loss) for loss, n in losses.items()), Fraction(0)) / total
+    return min(worst, theta - (2 - proof.ambiguity.radius) * t + t * t * mean)
+
+
+def risk_cvar(proof: Proof) -> Fraction:
+    """Return the risk of a CVaR ball: ``θ + (1 + ε) mean (loss - θ)₊`` at the best θ, a loss."""
+    losses, most = losses_of(proof), 1 + proof.ambiguity.radius
+    theta, mean = upper_mean(losses, proof.table.total / most)
+    return theta + most * mean / proof.table.total
+
+
+def risk_total_variation(proof: Proof) -> Fraction:
+    """Return the risk of a total variation ball.
+
+    It is ``θ + ε(max - θ) + mean (loss - θ)₊`` at the best θ, a loss.
+    """
+    losses, radius = losses_of(proof), proof.ambiguity.radius
+    theta, mean = upper_mean(losses, (1 - radius) * proof.table.total)
+    return theta + radius * (max(losses) - theta) + mean / proof.table.total
+
+
+def upper_mean(losses: dict[Fraction, int], count: Fraction) -> tuple[Fraction, Fraction]:
+    """Return the loss θ that about ``count`` losses reach, and the sum of ``(loss - θ)₊``."""
+    reached, theta = 0, max(losses)
+    for loss in sorted(losses, reverse=True):
+        theta, reached = loss, reached + losses[loss]
+        if reached >= count:
+            break
+    above = (n * (loss - theta) for loss, n in losses.items() if loss > theta)
+    return theta, sum(above, Fraction(0))
+
+
 REWEIGHING: dict[str, Callable[[Proof], Fraction]] = {
     "KLBall": risk_kl,
     "ChiSquareBall": risk_chi_square,
+    "HellingerBall": risk_hellinger,
+    "CVaRBall": risk_cvar,
+    "TotalVariationBall": risk_total_variation,
 }
 
 
@@ -863,6 +945,10 @@ def moment_costs(proof: Proof) -> PairNumbers:
     rows, weights = table.rows + [[0] * proof.d] * count, table.weights + [table.total] * count
     moves, bits = table_of([*moment["moves"], *moment["spread"]], proof.d)
     drawn = drawn_moves(proof, Table(moves, bits, weights, table.total), radius)
+    if proof.ambiguity.coordinates is not None:  # the moves are those of y
+        frame = frame_of(proof.ambiguity, proof.d)
+        rows_of_x = [frame.out(row) for row in drawn.rows]
+        drawn = replace(drawn, rows=rows_of_x, bits=drawn.bits + frame.bits)
     return costs_of(Table(rows, table.bits, weights, table.total).moved(drawn))
 
 
@@ -916,10 +1002,17 @@ def reweighed_costs(proof: Proof, offered: Sequence[float]) -> PairNumbers:
     ratios: Counter[Fraction] = Counter()
     for n, count in zip(q, table.weights, strict=True):
         ratios[Fraction(n * table.total, whole * count)] += count
-    size, chi_square = Fraction(0), proof.ambiguity.kind == "ChiSquareBall"
+    size, kind = Fraction(0), proof.ambiguity.kind
+    chi_square = kind == "ChiSquareBall"
     for ratio, count in ratios.items():
         if chi_square:
             size += count * (ratio - 1) ** 2
+        elif kind == "HellingerBall":
+            size += count * hellinger_above(ratio)
+        elif kind == "CVaRBall":
+            size = max(size, (ratio - 1) * table.total)
+        elif kind == "TotalVariationBall":
+            size += count * max(ratio - 1, Fraction(0))
         elif ratio > 0:
             size += count * ratio * log_between(ratio)[1]
     size /= table.total
@@ -932,6 +1025,14 @@ def reweighed_costs(proof: Proof, offered: Sequence[float]) -> PairNumbers:
         for n, count in zip(q, table.weights, strict=True)
     ]
     return costs_of(Table(table.rows, table.bits, mixed, sum(mixed)))
+
+
+def hellinger_above(ratio: Fraction) -> Fraction:
+    """Return at least ``(√ρ - 1)² = (ρ - 1)²/(√ρ + 1)²``, for ρ ≥ 0."""
+    if ratio == 0:
+        return Fraction(1)
+    root = ratio / root_above(ratio)  # at most √ρ
+    return (ratio - 1) ** 2 / (root + 1) ** 2
 
 
 def uncertain_costs(proof: Proof, moment: dict[str, Any]) -> PairNumbers:
@@ -1128,10 +1229,11 @@ class Given:
 
 def read_ambiguity(given: Given, d: int) -> Ambiguity:
     """Return the ambiguity set."""
-    plain = ("Singleton", "GaussianBall", "WassersteinBall", "KLBall", "ChiSquareBall")
+    plain = ("Singleton", "GaussianBall", "WassersteinBall", *REWEIGHING)
     kind, members = given.variant(
         **dict.fromkeys(plain, "radius"),
         MahalanobisBall="radius scales",
+        MetricBall="radius coordinates",
         PairBall="radius scales",
         MomentBall="radius p",
         MomentUncertainty="radius mean_radius covariance_radius",
@@ -1148,7 +1250,8 @@ def read_ambiguity(given: Given, d: int) -> Ambiguity:
         Fraction(members[name].number(above=0.0) if name in members else 0)
         for name in ("mean_radius", "covariance_radius")
     )
-    return Ambiguity(kind, radius, scales, order, *radii)
+    matrix = members["coordinates"].rows(d, d) if kind == "MetricBall" else None
+    return Ambiguity(kind, radius, scales, matrix, order, *radii)
 
 
 def read_data(given: Given, d: int, kind: str) -> tuple[Table, list[Fraction], Fraction | None]:

@@ -30,10 +30,13 @@ BACKENDS = ("CLARABEL", "SCS")
 
 #: The fastest known conic form of every set.
 FORMS = {
-    "ChiSquareBall": "ChiSquarePremium", "GaussianBall": "RobustPremium", "KLBall": "KLDual",
-    "MahalanobisBall": "MahalanobisPremium", "MomentBall": "GeneralRegularized",
+    "CVaRBall": "CVaRProgram", "ChiSquareBall": "ChiSquarePremium",
+    "GaussianBall": "RobustPremium", "HellingerBall": "HellingerDual", "KLBall": "KLDual",
+    "MahalanobisBall": "MahalanobisPremium", "MetricBall": "MetricPremium",
+    "MomentBall": "GeneralRegularized",
     "MomentUncertainty": "MomentPremium", "PairBall": "PairRegularized",
-    "Singleton": "SampleAverage", "WassersteinBall": "RobustPremium",
+    "Singleton": "SampleAverage", "TotalVariationBall": "TotalVariationProgram",
+    "WassersteinBall": "RobustPremium",
 }  # fmt: skip
 
 

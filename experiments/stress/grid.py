@@ -25,6 +25,7 @@ from wdro_cvx import (
     registered_ambiguities,
 )
 from wdro_cvx.ambiguity import Norm
+from wdro_cvx.ambiguity.reweighting import WeightsBall
 from wdro_cvx.generators import rbf_graph, smooth_signals
 from wdro_cvx.graphs.laplacian import complete_graph, edge_index
 from wdro_cvx.priors import LogDegree
@@ -135,8 +136,9 @@ def _ambiguity(name: str, rng: np.random.Generator, d: int, n: int, size: float)
     relative = float(10.0 ** rng.uniform(-3, np.log10(20.0)))
     if name == "Singleton":
         return ambiguity
-    if name in ("KLBall", "ChiSquareBall"):
-        limit = np.log(max(n, 2)) if name == "KLBall" else max(n - 1.0, 1.0)
+    if isinstance(ambiguity, WeightsBall):
+        # The radius at which the worst sample has all weight.
+        limit = max(ambiguity.divergence(np.eye(max(n, 2))[0] * max(n, 2)), 0.1)
         return replace(ambiguity, radius=float(limit * 10.0 ** rng.uniform(-3, np.log10(3.0))))
     if name == "MomentUncertainty":
         ambiguity = replace(

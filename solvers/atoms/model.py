@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from solvers.atoms.balls import PieceBall, SmoothBall
 from solvers.qp.saddle import SaddlePoint
 from solvers.qp.saddle_model import EdgeCosts, SaddleModel
 from wdro_cvx import GraphProblem
@@ -80,6 +81,8 @@ def build_model(problem: GraphProblem, atoms: Atoms, laplacian: Array, value: fl
     unit = max(abs(value), problem.floor) / d
     signals = atoms.signals - atoms.signals.mean(axis=1, keepdims=True)
     signals *= np.sqrt(scale / unit)
+    if atoms.pieces:
+        signals = np.tile(signals, (len(atoms.pieces), 1))
     factor = scale**2 / unit
     given, rule = problem.prior, problem.prior.trace
     # In these units the degrees of a graph and the objective per vertex are of order 1.
@@ -88,7 +91,7 @@ def build_model(problem: GraphProblem, atoms: Atoms, laplacian: Array, value: fl
     ends, fixed = incidence(d), lower / scale
     count = len(signals)
     return SaddleModel(
-        ball=atoms,
+        ball=PieceBall(atoms) if atoms.pieces else SmoothBall(atoms),
         prior=prior,
         total=0.0 if rule.free else (rule.target / 2 - float(lower.sum())) / scale,
         softness=softness,
@@ -110,18 +113,20 @@ def starting_point(model: SaddleModel) -> SaddlePoint | None:
     Equal weights would do for signals of equal size. With heavy tails, however, their risks and
     hence their residuals are so large that the steps vanish.
     """
-    width, q = model.width, model.ball.shares
-    d, slack = model.degrees.size, model.ball.radius
+    ball, width, q = model.ball, model.width, model.ball.shares
+    d, slack = model.degrees.size, ball.radius - ball.divergence(q)
     goal = model.total if model.softness == 0.0 else max(model.total, d / 2)
     room_enough = model.softness > 0.0 or 0.0 < goal < float(width.sum())
-    if q.size == 1 or width.size == 0 or slack == 0.0 or not room_enough:
+    spare = (ball.most - q)[np.isfinite(ball.most)]
+    inside = slack > 0.0 and q.min() > 0.0 and (spare > 0.0).all()
+    if q.size == 1 or width.size == 0 or not inside or not room_enough:
         return None
     kappa = d / (width.size + q.size)
     x, tau = _central_weights(model.spread.costs(q), width, goal, kappa)
     room = (width - x)[np.isfinite(width)]
     return SaddlePoint(
         x, kappa / x, room, kappa / room, q, kappa / q, slack, kappa / slack,
-        tau=tau, theta=float(q @ model.risks(x)),
+        tau=tau, theta=float(q @ model.risks(x)), spare=spare, over=kappa / spare,
     )  # fmt: skip
 
 

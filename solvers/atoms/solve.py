@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
+from solvers.atoms.balls import PieceBall, SmoothBall
 from solvers.atoms.model import build_model, starting_point
 from solvers.bracket.incumbent import Incumbent
 from solvers.qp.saddle import SaddlePoint, advance
@@ -64,7 +65,8 @@ def _offer(incumbent: Incumbent, atoms: Atoms, model: SaddleModel, point: Saddle
     problem = incumbent.problem
     graph = laplacian_from_weights(model.weights(point.x))
     incumbent.evaluate(problem.prior.repaired(graph))
-    probabilities = pulled_inside(atoms, point.q)
+    assert isinstance(model.ball, (PieceBall, SmoothBall))
+    probabilities = pulled_inside(atoms, model.ball.probabilities(point.q))
     start = model.multipliers(point.x, point.tau)
     answer = incumbent.bound_by(atoms.moment(probabilities), start)
     incumbent.evaluate(answer.laplacian)

@@ -144,6 +144,10 @@ class _AllShares:
     def shares(self) -> Array:
         return np.full(self.count, 1.0 / self.count)
 
+    @property
+    def most(self) -> Array:
+        return np.full(self.count, np.inf)
+
     def divergence(self, shares: Array) -> float:
         return 0.0
 

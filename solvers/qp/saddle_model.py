@@ -1,6 +1,6 @@
 """A saddle problem in edge weights and shares of cases.
 
-    min_w max_q  qᵀZw + 2β‖w‖² + Σ φ(deg),    f(q) ≤ ε,    lower ≤ w ≤ upper
+    min_w max_q  qᵀZw + 2β‖w‖² + Σ φ(deg),    f(q) ≤ ε,    q ≤ most,    lower ≤ w ≤ upper
 
 The cases are the atoms of a set (solvers/atoms) or worst cases found so far (minimax.py). The trace
 constraint is ``1ᵀw + softness·τ = total`` with the multiplier τ. ``softness`` is 0 if the trace is
@@ -76,11 +76,15 @@ class CostTable(EdgeCosts):
 
 
 class ShareBall(Protocol):
-    """The shares q with ``f(q) ≤ radius``."""
+    """The shares q with ``f(q) ≤ radius`` and ``q ≤ most``."""
 
     @property
     def shares(self) -> Array:
-        """The centre of the ball."""
+        """The shares to start from, strictly inside."""
+
+    @property
+    def most(self) -> Array:
+        """The largest share of every case; infinite if it has no limit."""
 
     @property
     def radius(self) -> float:

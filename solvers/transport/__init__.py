@@ -42,5 +42,5 @@ def _crowded(incumbent: Incumbent) -> bool:
 
 def _suits_admm(edges: FreeEdges, form: Transport) -> bool:
     """Return whether ADMM, if it converges, is faster than the interior point."""
-    even = np.max(form.metric) <= _UNEVEN * np.min(form.metric)
+    even = form.diagonal and np.max(form.metric) <= _UNEVEN * np.min(form.metric)
     return bool(edges.heads.size >= _MANY_EDGES and even)

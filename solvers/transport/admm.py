@@ -39,6 +39,8 @@ def run_admm(
         return  # the empty graph, possible under a trace penalty, has no γ and hence no LMI
     if incumbent.problem.prior.alpha > 0.0:
         return  # the steps are quadratic programs, which have no logarithms
+    if not form.diagonal:
+        return  # the steps have a weight per edge, which another metric has not
     _DenseADMM(incumbent, form, start, on_trial).run(max_iterations)
 
 
@@ -70,7 +72,7 @@ class _DenseADMM(TransportADMM[Array]):
 
     def certify(self) -> bool:
         incumbent, lmi, laplacian = self.incumbent, self.lmi, self.graph_step.laplacian
-        first, second = self.root[:, : lmi.d] * lmi.scales, self.root[:, lmi.d :]
+        first, second = self.root[:, : lmi.d], self.root[:, lmi.d :]
         pieces = coupling(self.form, *polar_coupling(first, second), laplacian)
         answer = incumbent.bound_by(pieces, None)
         # A step in which no edge pays gives the empty graph, even if the trace is fixed.

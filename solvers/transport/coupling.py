@@ -12,11 +12,16 @@ _ROUNDING = 1e-13  # share of the budget reserved for rounding in the sums
 
 
 def coupling(form: Transport, moves: Array, spread: Array, laplacian: Array) -> TransportedMoment:
-    """Scale moves and spread to use the whole budget, and shift the rest along a Laplacian."""
-    cost = float(np.sum(moves**2 * form.metric) + np.sum(spread**2 * form.metric))
+    """Scale moves and spread to use the whole budget, and shift the rest along a Laplacian.
+
+    Moves and spread are in the coordinates of the form.
+    """
+    cost = float(np.sum(moves**2) + np.sum(spread**2))
     scale = form.radius * np.sqrt((1.0 - _ROUNDING) / cost) if cost > 0.0 else 0.0
     shift = form.rest
     size = float(np.linalg.norm(laplacian))
     if shift is not None and size > 0.0:
         shift = shift + form.reach * (1.0 - _ROUNDING) / size * laplacian
-    return TransportedMoment(form.factor + scale * moves, scale * spread, shift)
+    return TransportedMoment(
+        form.factor + form.frame.outside(scale * moves), form.frame.outside(scale * spread), shift
+    )

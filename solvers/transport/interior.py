@@ -138,7 +138,7 @@ def _start(lmi: TransportLMI, edges: FreeEdges) -> Iterate:
     top = float(linalg.eigvalsh(scaled, check_finite=False)[-1])
     gamma = 2 * top + float(np.linalg.norm(lmi.factor @ scaled))
     bend = 2 * lmi.prior.beta + lmi.reach / float(np.linalg.norm(laplacian))
-    costs = edges.adjoint(lmi.linear + lmi.scaled(spread) + bend * laplacian)
+    costs = edges.adjoint(lmi.linear + lmi.frame.moment(spread) + bend * laplacian)
     tau = float(costs.min()) if lmi.prior.trace.fixed else 0.0
     # The multipliers of the weights must be of the size of the costs.
     level = max(gamma / (2 * d), float(np.mean((costs - tau) * excess)))
@@ -152,9 +152,9 @@ def _start(lmi: TransportLMI, edges: FreeEdges) -> Iterate:
 
 def _certify(incumbent: Incumbent, form: Transport, system: NewtonSystem) -> None:
     """Update the incumbent's value and bound from the point."""
-    at, lmi = system.at, system.lmi
+    at = system.at
     root = linalg.cholesky(at.spread, lower=False, check_finite=False)
-    pieces = coupling(form, at.moves * lmi.scales, root * lmi.scales, system.laplacian)
+    pieces = coupling(form, at.moves, root, system.laplacian)
     answer = incumbent.bound_by(pieces, None)
     incumbent.evaluate(incumbent.problem.prior.repaired(system.laplacian))
     incumbent.evaluate(answer.laplacian)

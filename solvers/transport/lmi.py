@@ -1,10 +1,10 @@
 """The LMI of a transport set, in the coordinates that its solvers use.
 
     min ⟨rest, L⟩ + ⟨FᵀF, K⟩ + reach‖L‖ + prior(L) + γ + Tr Z
-    s.t.  X = [[γI - K, KFᵀ], [FK, Z]] ⪰ 0,    K = SLS
+    s.t.  X = [[γI - K, KFᵀ], [FK, Z]] ⪰ 0,    K = TᵀLT
 
-``S = P^-½``, and ``F`` is the factor in the coordinates ``S⁻¹x``. The unit makes the radius 1. No
-transport is longer than the radius, so the blocks of the dual are of comparable size.
+``P = (TTᵀ)⁻¹``, and ``F`` is the factor in the coordinates ``T⁻¹x``. The unit makes the radius 1.
+No transport is longer than the radius, so the blocks of the dual are of comparable size.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from scipy import linalg
 
 from wdro_cvx import GraphProblem
 from wdro_cvx.ambiguity import Transport
+from wdro_cvx.ambiguity.frames import DiagonalFrame, Frame
 from wdro_cvx.ambiguity.secular import solve_secular
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.validation import Array
@@ -27,10 +28,10 @@ _FREE = 1e10
 
 @dataclass(frozen=True, eq=False)
 class TransportLMI:
-    """The data of the LMI. ``scales`` is the diagonal of S."""
+    """The data of the LMI. ``frame`` holds T."""
 
     factor: Array
-    scales: Array
+    frame: Frame
     rest: Array
     reach: float
     prior: DegreePrior
@@ -44,8 +45,8 @@ class TransportLMI:
         centred = (form.factor - form.factor.mean(axis=1, keepdims=True)) / form.radius
         prior = problem.prior.scaled(1.0 / unit)
         return cls(
-            factor=centred * np.sqrt(form.metric),
-            scales=form.metric**-0.5,
+            factor=form.frame.inside(centred),
+            frame=form.frame,
             rest=np.zeros((problem.d, problem.d)) if form.rest is None else form.rest / unit,
             reach=form.reach / unit,
             prior=prior,
@@ -55,7 +56,13 @@ class TransportLMI:
     @property
     def d(self) -> int:
         """The number of vertices."""
-        return self.scales.size
+        return len(self.rest)
+
+    @property
+    def scales(self) -> Array:
+        """The diagonal of T, which must be diagonal."""
+        assert isinstance(self.frame, DiagonalFrame)
+        return self.frame.scales
 
     @property
     def slope(self) -> float:
@@ -66,11 +73,11 @@ class TransportLMI:
     @cached_property
     def linear(self) -> Array:
         """The nominal second moment."""
-        return self.rest + self.scaled(self.factor.T @ self.factor)
+        return self.rest + self.frame.moment(self.factor.T @ self.factor)
 
     def scaled(self, laplacian: Array) -> Array:
-        """Return ``SLS``."""
-        return laplacian * np.outer(self.scales, self.scales)
+        """Return ``TᵀLT``."""
+        return self.frame.form(laplacian)
 
     def matrix(self, scaled: Array, gamma: float, corner: Array) -> Array:
         """Return X for a matrix K."""

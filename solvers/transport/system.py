@@ -1,13 +1,13 @@
 """The Newton system of the interior point: KKT residuals, direction, longest step.
 
-With ``A = γI - K``, ``K = SLS``, ``G = F + E`` and the weights x, the conditions are
+With ``A = γI - K``, ``K = TᵀLT``, ``G = F + E`` and the weights x, the conditions are
 
-    𝒯*(S(GᵀG + W)S + rest + reach/‖L‖·L) + ∇prior - τ - z + v = 0    1 - ‖E‖² - Tr W = 0
+    𝒯*(T(GᵀG + W)Tᵀ + rest + reach/‖L‖·L) + ∇prior - τ - z + v = 0    1 - ‖E‖² - Tr W = 0
     EA = FK    AW = μI    xz = μ    (room - x)v = μ    Σx = T/2
 
 E and W are the coupling: the moves of the rows of F, and the spread. Let the columns of B be the
-edges. Eliminating all but x, γ and τ gives the Hessian ``(BᵀSA⁻¹SB) ∘ (BᵀS(2GᵀG + W)SB)`` in x, an
-entrywise product of two matrices over pairs of edges. The direction of W is that of Helmberg,
+edges. Eliminating all but x, γ and τ gives the Hessian ``(BᵀTA⁻¹TᵀB) ∘ (BᵀT(2GᵀG + W)TᵀB)`` in x,
+an entrywise product of two matrices over pairs of edges. The direction of W is that of Helmberg,
 Rendl, Vanderbei and Wolkowicz (SIAM J. Optim. 1996).
 """
 
@@ -141,7 +141,7 @@ class NewtonSystem:
     def gradient(self) -> Array:
         """The matrix G such that ``𝒯*G - τ`` are the reduced costs of **all** edges."""
         rows = self.lmi.factor + self.at.moves
-        moved = self.lmi.scaled(rows.T @ rows + self.at.spread)
+        moved = self.lmi.frame.moment(rows.T @ rows + self.at.spread)
         return np.asarray(self.lmi.rest + moved + self._prior_slope + self._reach * self.laplacian)
 
     @cached_property
@@ -161,12 +161,14 @@ class NewtonSystem:
         if not diagonal.min() > 0.0:
             raise linalg.LinAlgError("rounding has left no curvature")
         scale = 1.0 / np.sqrt(diagonal)
-        hessian = edges.products(lmi.scaled(self._inverse), self._spent, scale[:n])
+        hessian = edges.products(lmi.frame.moment(self._inverse), self._spent, scale[:n])
         later, earlier, shared = edges.meetings
         bend = lmi.prior.bend(np.diagonal(self.laplacian)) + self._reach
         hessian[later, earlier] += bend[shared] * scale[later] * scale[earlier]
         cross = -2 * (lmi.factor + at.moves).T @ pulled - self._inverse @ at.spread
-        hessian[n, :n] = edges.adjoint(lmi.scaled(cross + cross.T)) * (scale[:n] * scale[n] / 2)
+        hessian[n, :n] = edges.adjoint(lmi.frame.moment(cross + cross.T)) * (
+            scale[:n] * scale[n] / 2
+        )
         # Transposing makes it the upper triangle in LAPACK's column-major order.
         hessian = hessian.T
         if lmi.reach > 0.0:
@@ -198,7 +200,7 @@ class NewtonSystem:
             high = high + second.excess * second.upper / self._left
         high = np.where(self._capped, high, 0.0)
         pull = (lmi.factor + at.moves).T @ lead
-        change = lmi.scaled(base + pull + pull.T + extra)
+        change = lmi.frame.moment(base + pull + pull.T + extra)
         spent = float(np.trace(base)) + 2 * float(np.vdot(at.moves, lead)) + float(np.trace(extra))
         costs = edges.adjoint(self.gradient + change) - at.tau - at.lower + at.upper - low + high
         factor, scale, pulled = self._factor
@@ -230,16 +232,16 @@ class NewtonSystem:
     def _curvatures(self) -> Array:
         """The curvature of the objective along every edge, without the rank-one term of ``‖L‖``."""
         prior, edges = self.lmi.prior, self.edges
-        bent = edges.adjoint(self.lmi.scaled(self._inverse)) * edges.adjoint(self._spent)
+        bent = edges.adjoint(self.lmi.frame.moment(self._inverse)) * edges.adjoint(self._spent)
         degrees = prior.bend(np.diagonal(self.laplacian))
         beyond = 4 * (prior.beta + self._reach)
         return np.asarray(bent + beyond + degrees[edges.heads] + degrees[edges.tails])
 
     @cached_property
     def _spent(self) -> Array:
-        """The matrix ``S(2GᵀG + W)S`` of the Hessian."""
+        """The matrix ``T(2GᵀG + W)Tᵀ`` of the Hessian."""
         rows = self.lmi.factor + self.at.moves
-        return self.lmi.scaled(2 * rows.T @ rows + self.at.spread)
+        return self.lmi.frame.moment(2 * rows.T @ rows + self.at.spread)
 
     def consumed(self, laplacian: Array) -> float:
         """Return the share of A's slack that adding a Laplacian uses; at 1, A is singular."""

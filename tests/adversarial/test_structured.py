@@ -44,7 +44,7 @@ from wdro_cvx.moments.holes import nominal_with_holes
 from wdro_cvx.moments.points import MeanMoment, ReweighedMoment, TransportedMoment
 from wdro_cvx.priors import DegreePrior, Frobenius
 
-REWEIGH = ("KLBall", "ChiSquareBall")
+REWEIGH = ("CVaRBall", "ChiSquareBall", "HellingerBall", "KLBall", "TotalVariationBall")
 SETS = SHIPPED
 
 

@@ -50,7 +50,9 @@ def test_its_problems_are_solved_and_no_certificate_proves_too_much(name, prior,
     pieces = answer.certificate
     bare = replace(pieces, moment=DenseMoment(pieces.second_moment))
     dense = judge(problem, answer.laplacian, bare)
-    assert -1e-12 * scale <= dense.value - dense.bound <= 2e-6 * scale
+    assert -1e-12 * scale <= dense.value - dense.bound
+    if problem.ambiguity.membership(problem.nominal).explains:
+        assert dense.value - dense.bound <= 2e-6 * scale
 
     # Moments outside the set, however they are told, prove nothing above the optimum.
     centre = problem.nominal.second_moment

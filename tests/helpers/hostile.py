@@ -23,8 +23,8 @@ from wdro_cvx import (
     ProblemError,
     registered_ambiguities,
 )
-from wdro_cvx.ambiguity import ReweightingBall
 from wdro_cvx.ambiguity.builtin import BUILT_IN
+from wdro_cvx.ambiguity.reweighting import WeightsBall
 from wdro_cvx.moments.holes import nominal_with_holes
 from wdro_cvx.validation import Array
 
@@ -75,7 +75,7 @@ def build(case: Case) -> Instance:
     d = int(rng.choice([2, 3, 4, 5, 6, 8], p=[0.1, 0.2, 0.2, 0.2, 0.2, 0.1]))
     n = int(rng.choice([1, 2, d, 3 * d]))
     samples = DATA[case.data](rng, n, d)
-    reweighs = issubclass(registered_ambiguities()[case.ambiguity], ReweightingBall)
+    reweighs = issubclass(registered_ambiguities()[case.ambiguity], WeightsBall)
     weights = None
     if case.data == "weights" and not reweighs:
         weights = 10.0 ** rng.uniform(-10, 0, len(samples))

@@ -200,7 +200,7 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "solvers/transport/lmi.py": (
         "tests/solvers/transport tests/conformance/test_sets.py",
         [
-            ("scales=form.metric**-0.5", "scales=form.metric**0.5"),
+            ("factor=form.frame.inside(centred)", "factor=form.frame.outside(centred)"),
         ],
     ),
     "solvers/qp/saddle_system.py": (

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self, TypeVar
 
+from numpy.typing import ArrayLike
+
 from wdro_cvx.ambiguity.membership import MatrixMembership, Membership
 from wdro_cvx.ambiguity.structure import Structure
 from wdro_cvx.errors import ProblemError
@@ -154,6 +156,12 @@ class AmbiguitySet(ABC):
         """Return the test of membership for second moments; by default it measures the matrix."""
         return MatrixMembership(nominal, self.distance)
 
+    @property
+    def reach(self) -> float:
+        """The size of the set, in the unit of the data; 0 if its radius is dimensionless."""
+        degree = self.radius_degree
+        return float(self.radius ** (1.0 / degree)) if degree > 0 else 0.0
+
     def constant_risk(self, d: int, trace: float) -> float:
         """Return a part of the risk that is the same for all graphs of this trace.
 
@@ -181,6 +189,45 @@ class AmbiguitySet(ABC):
         """Return the equivalent set for data multiplied by factor."""
         return replace(self, radius=self.radius * factor**self.radius_degree)
 
+    def __add__(self, other: AmbiguitySet) -> AmbiguitySet:
+        """Return the sum of two sets: their premiums add (see :class:`CombinedSet`)."""
+        return OPERATIONS["sum"](self, other)
+
+    def __rmul__(self, factor: float) -> AmbiguitySet:
+        """Return the set whose premium is ``factor`` times as large."""
+        return OPERATIONS["multiple"](factor, self)
+
+    def __and__(self, other: AmbiguitySet) -> AmbiguitySet:
+        """Return the intersection of two sets (see :class:`Intersection`)."""
+        return OPERATIONS["intersection"](self, other)
+
+    def in_coordinates(self, matrix: ArrayLike) -> AmbiguitySet:
+        """Return this set for the signals y in ``x = Ty``, as a set for the signals x.
+
+        Parameters
+        ----------
+        matrix : array (d, d)
+            T, invertible.
+
+        Raises
+        ------
+        ProblemError
+            If T is not invertible.
+
+        Examples
+        --------
+        The Euclidean ball in coordinates is a ball with a full-matrix metric:
+
+        >>> from wdro_cvx import WassersteinBall
+        >>> WassersteinBall(0.5).in_coordinates([[1.0, 0.0], [0.5, 1.0]])
+        MetricBall(radius=0.5, coordinates=((1.0, 0.0), (0.5, 1.0)))
+        """
+        return OPERATIONS["coordinates"](self.radius, self, matrix)
+
+
+#: Makes sets of other sets, by name. The modules of these sets provide it (algebra.py,
+#: intersection.py, metric.py), because they import this one.
+OPERATIONS: dict[str, Callable[..., AmbiguitySet]] = {}
 
 A = TypeVar("A", bound=type[AmbiguitySet])
 _REGISTRY: Registry[AmbiguitySet] = Registry(AmbiguitySet)

@@ -10,24 +10,32 @@ from dataclasses import dataclass, fields
 
 from wdro_cvx.ambiguity.base import AmbiguitySet
 from wdro_cvx.ambiguity.chi_square import ChiSquareBall
+from wdro_cvx.ambiguity.cvar import CVaRBall
 from wdro_cvx.ambiguity.gelbrich import GaussianBall, WassersteinBall
+from wdro_cvx.ambiguity.hellinger import HellingerBall
 from wdro_cvx.ambiguity.kl import KLBall
 from wdro_cvx.ambiguity.mahalanobis import MahalanobisBall
+from wdro_cvx.ambiguity.metric import MetricBall
 from wdro_cvx.ambiguity.moment import MomentBall
 from wdro_cvx.ambiguity.moment_uncertainty import MomentUncertainty
 from wdro_cvx.ambiguity.pairs import PairBall
 from wdro_cvx.ambiguity.singleton import Singleton
+from wdro_cvx.ambiguity.total_variation import TotalVariationBall
 from wdro_cvx.errors import ProblemError
 
 BUILT_IN: tuple[type[AmbiguitySet], ...] = (
+    CVaRBall,
     ChiSquareBall,
     GaussianBall,
+    HellingerBall,
     KLBall,
     MahalanobisBall,
+    MetricBall,
     MomentBall,
     MomentUncertainty,
     PairBall,
     Singleton,
+    TotalVariationBall,
     WassersteinBall,
 )
 

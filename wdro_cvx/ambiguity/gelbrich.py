@@ -15,8 +15,9 @@ from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from wdro_cvx.ambiguity.base import WorstCase, register_ambiguity
+from wdro_cvx.ambiguity.base import OPERATIONS, AmbiguitySet, WorstCase, register_ambiguity
 from wdro_cvx.ambiguity.smoothness import data_error, nominal_risk
 from wdro_cvx.ambiguity.transport import TransportBall, worst_transport
 from wdro_cvx.errors import ProblemError
@@ -42,6 +43,10 @@ class _GelbrichBall(TransportBall):
             worst.moment,
             rounding + worst.rounding(nominal.factor, laplacian, data_error(nominal)),
         )
+
+    def in_coordinates(self, matrix: ArrayLike) -> AmbiguitySet:
+        """Return the ball with the metric ``(TTᵀ)⁻¹``."""
+        return OPERATIONS["metric"](self.radius, matrix)
 
     @abstractmethod
     def _moved(self, nominal: Nominal, transport: Array, spread: Array) -> Distribution:

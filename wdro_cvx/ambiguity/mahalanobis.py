@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from wdro_cvx.ambiguity.base import WorstCase, register_ambiguity
+from wdro_cvx.ambiguity.base import OPERATIONS, AmbiguitySet, WorstCase, register_ambiguity
 from wdro_cvx.ambiguity.gelbrich import GaussianBall, WassersteinBall
 from wdro_cvx.ambiguity.smoothness import data_error, nominal_risk
 from wdro_cvx.ambiguity.transport import TransportBall, worst_transport
@@ -20,7 +21,7 @@ from wdro_cvx.errors import ProblemError
 from wdro_cvx.moments.distribution import Discrete, Distribution, Gaussian
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.moments.points import TransportedMoment
-from wdro_cvx.validation import Array, positive_scales
+from wdro_cvx.validation import Array, coordinate_matrix, positive_scales
 
 _LARGEST = 1e30
 
@@ -75,6 +76,11 @@ class MahalanobisBall(TransportBall):
     def example(cls, radius: float, d: int) -> Self:
         """Return a ball with noise scales from 0.5 to 1.5."""
         return cls(radius, scales=tuple(np.linspace(0.5, 1.5, d)))
+
+    def in_coordinates(self, matrix: ArrayLike) -> AmbiguitySet:
+        """Return the ball with the metric of both scalings."""
+        stretched = coordinate_matrix("coordinates", matrix, len(self.scales)) * self.scales
+        return OPERATIONS["metric"](self.radius, stretched)
 
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         """Return the Gelbrich worst case of the rescaled problem in the original coordinates."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -34,6 +34,9 @@ class Membership(ABC, Generic[M]):
     >>> membership.distance(membership.explain(4.0 * nominal.second_moment)) <= ball.radius
     False
     """
+
+    #: Whether :meth:`explain` finds pieces for every matrix in the set.
+    explains: ClassVar[bool] = True
 
     @property
     @abstractmethod

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.spatial.distance import squareform
 
-from wdro_cvx.ambiguity.base import WorstCase, register_ambiguity
+from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
 from wdro_cvx.ambiguity.shift import ShiftBall
 from wdro_cvx.ambiguity.smoothness import nominal_risk
 from wdro_cvx.errors import ProblemError
@@ -109,6 +110,13 @@ class PairBall(ShiftBall):
     def constant_risk(self, d: int, trace: float) -> float:
         """Return the premium of the smallest scale, which every unit of weight pays."""
         return self.radius * float(self.scales_of(d).min()) * trace / 2
+
+    def in_coordinates(self, matrix: ArrayLike) -> AmbiguitySet:
+        """Raise ProblemError: the set bounds differences between vertices, and no other ones."""
+        raise ProblemError(
+            "PairBall bounds differences between vertices, which other coordinates do not have. "
+            "Use MomentBall in coordinates."
+        )
 
     def size(self, shift: Array) -> float:
         """Return ``max |[𝒯*Δ]_ij| / scale_ij``, rounded upwards."""

@@ -2,12 +2,13 @@
 
 Up to d(d+1)/2 samples in general position have at most one solution; more samples have many. The
 solution of least divergence has the ratios ``link(Vy)``, where ``V`` is an orthonormal basis of the
-row space of the moment map. Newton's method on the dual finds ``y``.
+row space of the moment map. Newton's method on the dual finds ``y``. For a divergence with linear
+pieces it is the solution of a linear program.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,6 +16,7 @@ from functools import lru_cache
 import numpy as np
 from scipy import linalg
 
+from wdro_cvx.ambiguity.structure import Piece
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.validation import Array
 
@@ -26,6 +28,7 @@ _MAX_HALVINGS = 30
 _FLAT = 1e-10  # relative curvature that counts as zero
 _VANISHED = 1e-100  # largest curvature at which to give up
 _CLOSE = 1e-12  # corrections do the rest; further steps would follow rounding
+_LINEAR = 1e-10  # tolerances of the linear program, the least that HiGHS takes
 _ROUNDS = 10  # of corrections; each may set another weight to zero
 
 
@@ -89,8 +92,47 @@ def density_ratios(nominal: Nominal, second_moment: Array, link: Link) -> Iterat
     moment = second_moment / np.outer(frame.sizes, frame.sizes)
     seen = frame.seen(1.0, moment)
     yield frame.polished(moment, _least_divergence(frame.basis, seen, link))
-    # If some samples have weight zero, rounding may leave no solution. The nearest nonnegative
-    # ratios identify these samples.
+    yield from _nearest(frame, moment, seen)
+
+
+def cheapest_ratios(
+    nominal: Nominal, second_moment: Array, pieces: Sequence[Piece]
+) -> Iterator[Array]:
+    """Yield candidates for ratios with this second moment, those of the cheapest pieces first.
+
+    What exceeds the widths of all pieces costs more than these. As with :func:`density_ratios`, the
+    caller must check them.
+    """
+    from scipy.optimize import linprog  # slow to import, and seldom needed
+
+    frame = _frame(nominal)
+    moment = second_moment / np.outer(frame.sizes, frame.sizes)
+    seen, count = frame.seen(1.0, moment), len(frame.rows)
+    if frame.basis.shape[1] == count:  # no choice
+        yield frame.polished(moment, np.asarray(frame.basis @ seen))
+    else:
+        rest = Piece(np.inf, 1.0 + max(piece.slope for piece in pieces))
+        widths, slopes = np.array([*pieces, rest]).T
+        found = linprog(
+            np.repeat(slopes, count),
+            A_eq=np.tile(frame.basis.T, len(widths)),
+            b_eq=seen,
+            bounds=np.column_stack([np.zeros(count * len(widths)), np.repeat(widths, count)]),
+            options={
+                "primal_feasibility_tolerance": _LINEAR,
+                "dual_feasibility_tolerance": _LINEAR,
+            },
+        )
+        if found.x is not None:
+            yield frame.polished(moment, np.asarray(found.x.reshape(len(widths), count).sum(0)))
+    yield from _nearest(frame, moment, seen)
+
+
+def _nearest(frame: _Frame, moment: Array, seen: Array) -> Iterator[Array]:
+    """Yield the nonnegative ratios whose moment is nearest.
+
+    If some samples have weight zero, rounding may leave no solution. These ratios identify them.
+    """
     with suppress(RuntimeError):  # an iteration limit
         from scipy.optimize import nnls  # slow to import, and seldom needed
 

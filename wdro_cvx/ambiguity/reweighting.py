@@ -1,4 +1,4 @@
-"""The base class of divergence balls: sets that reweight the samples.
+"""The base classes of divergence balls: sets that reweight the samples.
 
 A point of such a ball gives every sample ``x_i`` the probability ``ρ_i / N``. The density ratios
 ``ρ ≥ 0`` have mean one, and their divergence ``mean φ(ρ_i)`` is at most the radius. The second
@@ -9,30 +9,141 @@ moment is ``mean ρ_i x_i x_iᵀ``, so the risk is a weighted mean of the sample
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase
 from wdro_cvx.ambiguity.membership import Membership
-from wdro_cvx.ambiguity.representation import density_ratios
+from wdro_cvx.ambiguity.representation import cheapest_ratios, density_ratios
 from wdro_cvx.ambiguity.smoothness import CANCELLATION, is_laplacian
-from wdro_cvx.ambiguity.structure import Atoms, Divergence
+from wdro_cvx.ambiguity.structure import Atoms, Divergence, Piece, SmoothDivergence
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.graphs.laplacian import BLOCK, edge_blocks
 from wdro_cvx.moments.distribution import Discrete, uniform
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.moments.points import DenseMoment, Moment, ReweighedMoment
 from wdro_cvx.summation import gram
-from wdro_cvx.validation import Array
+from wdro_cvx.validation import Array, coordinate_matrix
 
 _EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
-class ReweightingBall(AmbiguitySet, Divergence):
+class WeightsBall(AmbiguitySet, Divergence):
     """The distributions on the samples within a divergence ``radius`` of equal weights.
+
+    :class:`ReweightingBall` is for smooth divergences, and :class:`PiecewiseBall` for those whose
+    worst weights are not unique.
+    """
+
+    #: Weights have no unit.
+    radius_degree: ClassVar[int] = 0
+
+    @abstractmethod
+    def tilt(self, losses: Array) -> tuple[Array, float]:
+        """Return the worst density ratios for losses that are not all equal, and the multiplier.
+
+        The multiplier is the derivative of the risk in the radius. The radius is positive.
+        """
+
+    @abstractmethod
+    def candidates(self, nominal: Nominal, second_moment: Array) -> Iterator[Array]:
+        """Yield density ratios that may have a second moment, the least divergent first."""
+
+    @abstractmethod
+    def structure(self, nominal: Nominal) -> Atoms:
+        """Return the samples with uncertain probabilities, and the divergence."""
+
+    def ceiling(self, losses: Array, ratios: Array, multiplier: float) -> float:
+        """Return an upper bound of the risk by duality, tight at the best multiplier.
+
+        It covers the error of an inexact search for the ratios. The default -∞ means that there is
+        no such bound; the risk is then taken as computed.
+        """
+        return -np.inf
+
+    def tilted(self, losses: Array) -> tuple[Array, float, float]:
+        """Return :meth:`tilt` and :meth:`ceiling` together."""
+        ratios, multiplier = self.tilt(losses)
+        return ratios, multiplier, self.ceiling(losses, ratios, multiplier)
+
+    def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
+        """Return the risk and the second moment at the worst weights."""
+        samples = _samples_of(self, nominal)
+        losses, rounding = sample_losses(samples, laplacian)
+        if self.radius == 0.0 or np.ptp(losses) == 0.0:
+            moment = nominal.second_moment
+            multiplier = np.inf if self.radius == 0.0 else 0.0
+            return WorstCase(
+                float(losses.mean()),
+                moment,
+                multiplier,
+                lambda: uniform(samples),
+                lambda: self.membership(nominal).centre,
+                rounding,
+            )
+        # The weights do not depend on the unit. In units of the spread nothing overflows.
+        spread = float(np.ptp(losses))
+        ratios, multiplier, ceiling = self.tilted(losses / spread)
+        multiplier, ceiling = multiplier * spread, ceiling * spread
+        weights = ratios / ratios.sum()
+        risk = float(np.sum(weights * losses))
+        rounding += max(ceiling - risk, 0.0)
+        return WorstCase(
+            risk,
+            _moment(samples, weights),
+            multiplier,
+            lambda: Discrete(samples, weights),
+            lambda: ReweighedMoment(samples, weights),
+            rounding,
+        )
+
+    def in_coordinates(self, matrix: ArrayLike) -> AmbiguitySet:
+        """Return the set itself: weights of samples do not depend on coordinates."""
+        coordinate_matrix("coordinates", matrix)
+        return self
+
+    def membership(self, nominal: Nominal) -> WeightsMembership:
+        """Return the membership by weights on the samples."""
+        return WeightsMembership(_samples_of(self, nominal), nominal, self)
+
+    def distance(self, nominal: Nominal, second_moment: Array) -> float:
+        """Return the least divergence, up to rounding, of weights with this second moment.
+
+        It is infinite if no weights reproduce every entry of the moment up to rounding.
+        """
+        found = self.weights(nominal, second_moment)
+        return np.inf if found is None else self.divergence(found / found.mean())
+
+    def weights(self, nominal: Nominal, second_moment: Array) -> Array | None:
+        """Return the least divergent weights found with a second moment; None if there are none.
+
+        With more than d(d+1)/2 samples the weights are not unique. An inexact search for the least
+        divergent ones makes the distance too large, never too small.
+        """
+        samples = _samples_of(self, nominal)
+        size = np.sqrt(np.maximum(np.diagonal(second_moment), np.diagonal(nominal.second_moment)))
+        # The rounding error of sums of N products and of their convex combinations.
+        allowed = (64 + len(samples)) * _EPS * np.outer(size, size)
+        largest = float(np.max(np.sum(samples**2, axis=1)))
+        if float(np.trace(second_moment)) > 2.0 * largest:
+            return None  # no reweighting has a larger trace than the largest sample
+        for ratios in self.candidates(nominal, second_moment):
+            if not ratios.any():
+                continue
+            error = np.abs(_moment(samples, ratios / ratios.sum()) - second_moment)
+            if np.all(error <= allowed):
+                return ratios
+        return None
+
+
+@dataclass(frozen=True)
+class ReweightingBall(WeightsBall, SmoothDivergence):
+    """The distributions on the samples within a smooth divergence ``radius`` of equal weights.
 
     A subclass implements the worst ratios :meth:`tilt`, the divergence :meth:`divergence`, the
     derivatives :meth:`slope` and :meth:`bend` of φ, and :meth:`link`, the derivative of φ*.
@@ -54,96 +165,55 @@ class ReweightingBall(AmbiguitySet, Divergence):
     [0.131, 0.25]
     """
 
-    #: Weights have no unit.
-    radius_degree: ClassVar[int] = 0
-
-    @abstractmethod
-    def tilt(self, losses: Array) -> tuple[Array, float]:
-        """Return the worst density ratios for losses that are not all equal, and the multiplier.
-
-        The multiplier is the derivative of the risk in the radius. The radius is positive.
-        """
-
     @abstractmethod
     def link(self, scores: Array) -> tuple[Array, Array]:
         """Return the ratios that maximise ``ρs - φ(ρ)`` for every score, and their slopes."""
 
-    def ceiling(self, losses: Array, ratios: Array, multiplier: float) -> float:
-        """Return an upper bound of the risk by duality, tight at the best multiplier.
-
-        It covers the error of an inexact search for the ratios. The default -∞ means that there is
-        no such bound; the risk is then taken as computed.
-        """
-        return -np.inf
-
-    def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
-        """Return the risk and the second moment at the worst weights."""
-        samples = _samples_of(self, nominal)
-        losses, rounding = sample_losses(samples, laplacian)
-        if self.radius == 0.0 or np.ptp(losses) == 0.0:
-            moment = nominal.second_moment
-            multiplier = np.inf if self.radius == 0.0 else 0.0
-            return WorstCase(
-                float(losses.mean()),
-                moment,
-                multiplier,
-                lambda: uniform(samples),
-                lambda: self.membership(nominal).centre,
-                rounding,
-            )
-        # The weights do not depend on the unit. In units of the spread nothing overflows.
-        spread = float(np.ptp(losses))
-        ratios, multiplier = self.tilt(losses / spread)
-        ceiling = self.ceiling(losses / spread, ratios, multiplier) * spread
-        multiplier *= spread
-        weights = ratios / ratios.sum()
-        risk = float(np.sum(weights * losses))
-        rounding += max(ceiling - risk, 0.0)
-        return WorstCase(
-            risk,
-            _moment(samples, weights),
-            multiplier,
-            lambda: Discrete(samples, weights),
-            lambda: ReweighedMoment(samples, weights),
-            rounding,
-        )
+    def candidates(self, nominal: Nominal, second_moment: Array) -> Iterator[Array]:
+        """Yield the least divergent ratios, by Newton's method, and others if that fails."""
+        return density_ratios(nominal, second_moment, self.link)
 
     def structure(self, nominal: Nominal) -> Atoms:
         """Return the samples with uncertain probabilities, and the divergence."""
         return Atoms(_samples_of(self, nominal), self.radius, self)
 
-    def membership(self, nominal: Nominal) -> WeightsMembership:
-        """Return the membership by weights on the samples."""
-        return WeightsMembership(_samples_of(self, nominal), nominal, self)
 
-    def distance(self, nominal: Nominal, second_moment: Array) -> float:
-        """Return the least divergence, up to rounding, of weights with this second moment.
+@dataclass(frozen=True)
+class PiecewiseBall(WeightsBall):
+    """The distributions on the samples within a divergence with linear pieces.
 
-        It is infinite if no weights reproduce every entry of the moment up to rounding.
+    Where losses tie, the worst weights are not unique, and the risk has a kink. A subclass
+    implements the worst ratios :meth:`tilt`, the divergence :meth:`divergence`, and its
+    :meth:`pieces`.
+
+    Parameters
+    ----------
+    radius : float ≥ 0
+        The largest divergence; dimensionless.
+
+    Examples
+    --------
+    >>> from wdro_cvx import CVaRBall
+    >>> from wdro_cvx.ambiguity import PiecewiseBall
+    >>> issubclass(CVaRBall, PiecewiseBall), CVaRBall(0.25).pieces()
+    (True, (Piece(width=1.25, slope=0.0),))
+    """
+
+    @abstractmethod
+    def pieces(self) -> tuple[Piece, ...]:
+        """Return the pieces that every density ratio is the sum of, in the order of their slopes.
+
+        The ratios in the set are those whose costs, ``slope`` times the piece, have a mean of at
+        most the radius.
         """
-        found = self.weights(nominal, second_moment)
-        return np.inf if found is None else self.divergence(found / found.mean())
 
-    def weights(self, nominal: Nominal, second_moment: Array) -> Array | None:
-        """Return the least divergent weights found with a second moment; None if there are none.
+    def candidates(self, nominal: Nominal, second_moment: Array) -> Iterator[Array]:
+        """Yield the ratios of least cost, found by linear programming."""
+        return cheapest_ratios(nominal, second_moment, self.pieces())
 
-        With more than d(d+1)/2 samples the weights are not unique. Newton's method minimises the
-        divergence; an inexact answer makes it too large, never too small.
-        """
-        samples = _samples_of(self, nominal)
-        size = np.sqrt(np.maximum(np.diagonal(second_moment), np.diagonal(nominal.second_moment)))
-        # The rounding error of sums of N products and of their convex combinations.
-        allowed = (64 + len(samples)) * _EPS * np.outer(size, size)
-        largest = float(np.max(np.sum(samples**2, axis=1)))
-        if float(np.trace(second_moment)) > 2.0 * largest:
-            return None  # no reweighting has a larger trace than the largest sample
-        for ratios in density_ratios(nominal, second_moment, self.link):
-            if not ratios.any():
-                continue
-            error = np.abs(_moment(samples, ratios / ratios.sum()) - second_moment)
-            if np.all(error <= allowed):
-                return ratios
-        return None
+    def structure(self, nominal: Nominal) -> Atoms:
+        """Return the samples with uncertain probabilities, and the pieces."""
+        return Atoms(_samples_of(self, nominal), self.radius, self, self.pieces())
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +222,7 @@ class WeightsMembership(Membership[ReweighedMoment]):
 
     samples: Array
     nominal: Nominal
-    ball: ReweightingBall
+    ball: WeightsBall
 
     @property
     def centre(self) -> ReweighedMoment:
@@ -196,7 +266,7 @@ def sample_losses(samples: Array, laplacian: Array) -> tuple[Array, float]:
     return losses, (BLOCK + blocks + 64) * _EPS * float(np.abs(losses).max())
 
 
-def _samples_of(ambiguity: ReweightingBall, nominal: Nominal) -> Array:
+def _samples_of(ambiguity: WeightsBall, nominal: Nominal) -> Array:
     if nominal.samples is None:
         raise ProblemError(
             f"{type(ambiguity).__name__} reweighs samples, and this nominal has moments only. "

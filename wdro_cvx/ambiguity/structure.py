@@ -10,12 +10,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from wdro_cvx.ambiguity.frames import DiagonalFrame, Frame, MatrixFrame
 from wdro_cvx.moments.points import ReweighedMoment
 from wdro_cvx.validation import Array
 
@@ -26,8 +27,9 @@ class Transport:
 
         R(L) = ⟨rest + FᵀF, L⟩ + reach·‖L‖_F + inf_γ γε² + Tr FL(γP - L)⁻¹LFᵀ
 
-    with the diagonal metric ``P = diag(scales)⁻²`` and ``γP ⪰ L``. The rows of ``F`` move, at a
-    cost of at most ε² in that metric. ``rest`` shifts by a Frobenius norm of at most ``reach``.
+    with the metric ``P = (TTᵀ)⁻¹`` and ``γP ⪰ L``, where T is ``diag(scales)`` or ``coordinates``.
+    The rows of ``F`` move, at a cost of at most ε² in that metric. ``rest`` shifts by a Frobenius
+    norm of at most ``reach``.
 
     Attributes
     ----------
@@ -37,6 +39,8 @@ class Transport:
         ε, how far the rows move in root mean square; the set's own radius if all of the data moves.
     scales : array (d,), positive, or None
         How far each vertex moves at a cost of one; None where all are one.
+    coordinates : array (d, d), invertible, or None
+        T, if the metric is not diagonal.
     build_rest : callable, optional
         Returns :attr:`rest`, which has d × d entries and is made when first asked for.
     reach : float ≥ 0
@@ -55,6 +59,7 @@ class Transport:
     scales: Array | None = None
     build_rest: Callable[[], Array] | None = field(default=None, repr=False)
     reach: float = 0.0
+    coordinates: Array | None = None
 
     multiplier_degree: ClassVar[float] = 0.0
 
@@ -65,29 +70,44 @@ class Transport:
 
     @property
     def metric(self) -> Array:
-        """The diagonal of ``P`` (d,)."""
+        """``P``, by its diagonal (d,) if it is diagonal."""
+        if self.coordinates is not None:
+            inverse = linalg.inv(self.coordinates)
+            return np.asarray(inverse.T @ inverse)
         return np.ones(self.factor.shape[1]) if self.scales is None else self.scales**-2.0
+
+    @cached_property
+    def frame(self) -> Frame:
+        """The coordinates in which the cost is Euclidean."""
+        if self.coordinates is not None:
+            return MatrixFrame(self.coordinates)
+        scales = np.ones(self.factor.shape[1]) if self.scales is None else self.scales
+        return DiagonalFrame(scales)
 
     @property
     def moves_all(self) -> bool:
-        """Whether the set is ``{GᵀG : ‖(G - F)/scales‖ ≤ ε}``: all of the data moves."""
+        """Whether the set is ``{GᵀG : ‖(G - F)T⁻ᵀ‖ ≤ ε}``: all of the data moves."""
         return self.build_rest is None and self.reach == 0.0
 
     @property
+    def diagonal(self) -> bool:
+        """Whether the metric is diagonal."""
+        return self.coordinates is None
+
+    @property
     def euclidean(self) -> bool:
-        """Whether all scales are one."""
-        return self.scales is None or bool((self.scales == 1.0).all())
+        """Whether the metric is the identity."""
+        return self.diagonal and (self.scales is None or bool((self.scales == 1.0).all()))
 
     @property
     def isotropic(self) -> bool:
         """Whether the distance is invariant under orthogonal changes of coordinates."""
-        return self.moves_all and self.scales is None
+        return self.moves_all and self.diagonal and self.scales is None
 
     @property
     def length(self) -> float:
         """How far the set reaches, in the unit of the data."""
-        widest = 1.0 if self.scales is None else float(self.scales.max())
-        return max(self.radius * widest, float(np.sqrt(self.reach)))
+        return max(self.radius * self.frame.widest, float(np.sqrt(self.reach)))
 
     def risk(self, laplacian: Array) -> float:
         """Return ``R(L)`` by a search over γ, independent of the sets' own worst cases."""
@@ -98,9 +118,8 @@ class Transport:
             centre += float(np.vdot(self.rest, laplacian))
         pull = self.factor @ laplacian
         centre += float(np.vdot(self.factor, pull))
-        scale = self.metric**-0.5
-        values, vectors = linalg.eigh(laplacian * np.outer(scale, scale), check_finite=False)
-        masses = np.sum(((pull * scale) @ vectors) ** 2, axis=0)
+        values, vectors = linalg.eigh(self.frame.form(laplacian), check_finite=False)
+        masses = np.sum((self.frame.pulled(pull) @ vectors) ** 2, axis=0)
         top = max(float(values[-1]), 0.0)
         unit = top + float(np.sqrt(masses.sum())) / self.radius if self.radius > 0.0 else 0.0
         if unit == 0.0:
@@ -116,11 +135,15 @@ class Transport:
 
 
 class Divergence(ABC):
-    """A function φ of density ratios, smooth and strictly convex on positive ones."""
+    """A convex function of density ratios that is zero if all ratios are one."""
 
     @abstractmethod
     def divergence(self, ratios: Array) -> float:
-        """Return ``mean φ(ρ_i)``."""
+        """Return the divergence, such as ``mean φ(ρ_i)``."""
+
+
+class SmoothDivergence(Divergence):
+    """The mean of a function φ of every ratio, smooth and strictly convex on positive ones."""
 
     @abstractmethod
     def slope(self, ratios: Array) -> Array:
@@ -131,6 +154,20 @@ class Divergence(ABC):
         """Return φ″ of every ratio; the ratios are positive, and so is φ″."""
 
 
+class Piece(NamedTuple):
+    """A part of every density ratio, between 0 and ``width``, at a cost of ``slope`` per unit.
+
+    Examples
+    --------
+    >>> from wdro_cvx import TotalVariationBall
+    >>> TotalVariationBall(0.1).pieces()  # free up to one, then one per unit
+    (Piece(width=1.0, slope=0.0), Piece(width=inf, slope=1.0))
+    """
+
+    width: float
+    slope: float
+
+
 @dataclass(frozen=True, eq=False)
 class Atoms:
     """A set that reweighs finitely many signals.
@@ -139,6 +176,9 @@ class Atoms:
     ``f(q) = Σ p_k φ(q_k / p_k)`` around the nominal probabilities ``p``. Equal signals are one
     atom: they share their weight.
 
+    φ is smooth, or it has linear pieces. In the second case every ratio is a sum of pieces, and the
+    mean of their costs is at most ε.
+
     Attributes
     ----------
     samples : array (N, d)
@@ -146,6 +186,8 @@ class Atoms:
     radius : float
         ε, the largest divergence in the set.
     measure : Divergence
+    pieces : tuple of Piece
+        The pieces in the order of their slopes; empty if φ is smooth.
 
     Examples
     --------
@@ -159,6 +201,7 @@ class Atoms:
     samples: Array
     radius: float
     measure: Divergence
+    pieces: tuple[Piece, ...] = ()
 
     multiplier_degree: ClassVar[float] = 2.0  # like the risk, because the radius has no unit
     isotropic: ClassVar[bool] = False
@@ -187,11 +230,13 @@ class Atoms:
         return self.measure.divergence((probabilities / self.shares)[self.which])
 
     def slope(self, probabilities: Array) -> Array:
-        """Return the gradient of ``f``."""
+        """Return the gradient of a smooth ``f``."""
+        assert isinstance(self.measure, SmoothDivergence)
         return self.measure.slope(probabilities / self.shares)
 
     def bend(self, probabilities: Array) -> Array:
-        """Return the diagonal of the Hessian of ``f``, which is diagonal."""
+        """Return the diagonal of the Hessian of a smooth ``f``; the rest of it is zero."""
+        assert isinstance(self.measure, SmoothDivergence)
         return self.measure.bend(probabilities / self.shares) / self.shares
 
     def moment(self, probabilities: Array) -> ReweighedMoment:

@@ -17,6 +17,7 @@ import numpy as np
 from scipy import linalg
 
 from wdro_cvx.ambiguity.base import AmbiguitySet
+from wdro_cvx.ambiguity.frames import Frame
 from wdro_cvx.ambiguity.membership import Membership
 from wdro_cvx.ambiguity.secular import solve_secular
 from wdro_cvx.ambiguity.structure import Transport
@@ -68,16 +69,20 @@ class WorstTransport:
         """Return the map that moves the rows."""
         return np.asarray((self.vectors * self.stretch) @ self.vectors.T)
 
-    def rounding(self, rows: Array, laplacian: Array, unsure: float = 0.0) -> float:
+    def rounding(
+        self, rows: Array, laplacian: Array, unsure: float = 0.0, top: float | None = None
+    ) -> float:
         """Return by how much rounding may have lowered the premium.
 
+        ``top`` bounds the eigenvalues; for a Laplacian, twice its largest degree does.
         ``unsure`` bounds the error of the rows in the Frobenius norm, which enters through
         ``2⟨ΔL, F⟩``. Rounding in the eigendecomposition amounts to a Laplacian with an error E. It
         changes the premium by at most ``‖E‖₂`` times the sum of the singular values of the moment's
         change.
         """
         size = 2 * self.length * float(np.linalg.norm(rows)) + self.length**2
-        top = 2 * float(np.diagonal(laplacian).max())
+        if top is None:
+            top = 2 * float(np.diagonal(laplacian).max())
         meant = 2 * top * self.length * unsure * (1.0 + 64 * _EPS)
         return (laplacian.shape[0] + 16) * _EPS * top * size + 64 * _EPS * self.premium + meant
 
@@ -117,10 +122,10 @@ def worst_transport(rows: Array, laplacian: Array, radius: float) -> WorstTransp
 
 @dataclass(frozen=True, eq=False)
 class TransportMembership(Membership[TransportedMoment]):
-    """Membership by moved rows and spread, with a cost per vertex of one over its scale."""
+    """Membership by moved rows and spread, at a cost that is Euclidean in the frame."""
 
     rows: Array
-    scales: Array | float = 1.0
+    frame: Frame
 
     @property
     def centre(self) -> TransportedMoment:
@@ -137,24 +142,23 @@ class TransportMembership(Membership[TransportedMoment]):
         """Return the cheapest way to move the rows to a second moment, up to rounding.
 
         With ``RᵀR`` the moment, it is ``QR`` for the orthogonal ``Q`` that aligns it best with the
-        rows (Procrustes), in coordinates with all scales one. The result is a valid coupling even
+        rows (Procrustes), in the coordinates of the frame. The result is a valid coupling even
         if the roots are inexact.
         """
-        target = root_rows(second_moment / np.multiply.outer(self.scales, self.scales))
-        rows = self.rows / self.scales
+        target = root_rows(self.frame.inner_moment(second_moment))
+        rows = self.frame.inside(self.rows)
         left, _, right = linalg.svd(rows @ target.T, check_finite=False)
         k = min(rows.shape[0], target.shape[0])
-        moved = left[:, :k] @ (right[:k] @ target) * self.scales
-        spread = right[k:] @ target * self.scales if target.shape[0] > k else None
+        moved = self.frame.outside(left[:, :k] @ (right[:k] @ target))
+        spread = self.frame.outside(right[k:] @ target) if target.shape[0] > k else None
         return TransportedMoment(moved, spread)
 
     def measure(self, moment: TransportedMoment) -> float:
-        """Return ``√(‖(G - F)/s‖² + ‖S/s‖²)``, rounded upwards."""
-        square = float(np.sum(((moment.moved - self.rows) / self.scales) ** 2))
+        """Return the length of moves and spread together, rounded upwards."""
+        moves = moment.moved - self.rows
         if moment.spread is not None:
-            square += float(np.sum((moment.spread / self.scales) ** 2))
-        # Pairwise sums of squares have an error of less than 40 roundings at any length.
-        return float(np.sqrt(square)) * (1.0 + 32 * _EPS)
+            moves = np.vstack([moves, moment.spread])
+        return self.frame.length(moves)
 
 
 @dataclass(frozen=True)
@@ -173,8 +177,7 @@ class TransportBall(AmbiguitySet):
 
     def membership(self, nominal: Nominal) -> TransportMembership:
         """Return the membership by moved rows."""
-        scales = self.scales_of(nominal)
-        return TransportMembership(nominal.factor, 1.0 if scales is None else scales)
+        return TransportMembership(nominal.factor, self.structure(nominal).frame)
 
     def distance(self, nominal: Nominal, second_moment: Array) -> float:
         """Return the Gelbrich distance ``min_Q ‖Θ^½ - QM^½‖_F`` (Q orthogonal), rounded upwards.
@@ -185,7 +188,7 @@ class TransportBall(AmbiguitySet):
         difference of the matrices (Powers and Størmer).
         """
         membership = self.membership(nominal)
-        moment, scales = membership.explain(second_moment), membership.scales
-        rest = (second_moment - moment.second_moment) / np.multiply.outer(scales, scales)
+        moment = membership.explain(second_moment)
+        rest = membership.frame.inner_moment(second_moment - moment.second_moment)
         left_out = float(np.sqrt(np.abs(np.linalg.eigvalsh(rest)).sum()))
         return membership.measure(moment) + left_out

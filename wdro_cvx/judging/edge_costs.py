@@ -13,6 +13,7 @@ from scipy.spatial.distance import squareform
 
 from wdro_cvx.ambiguity.smoothness import accumulation, pair_costs, reads_table
 from wdro_cvx.graphs.laplacian import edge_index
+from wdro_cvx.moments.composite import MappedMoment, SumMoment
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.moments.points import MeanMoment, Moment, ReweighedMoment, TransportedMoment
 from wdro_cvx.summation import gram, pair_sums, roundings
@@ -48,6 +49,19 @@ _Part = tuple[Array, Array]
 
 def _parts(nominal: Nominal, moment: Moment, exactly: bool) -> Iterator[_Part]:
     """Yield the costs of a moment's parts, with a bound of the rounding error of each."""
+    if isinstance(moment, SumMoment):
+        # The centre is the nominal moment, whatever the certificate says.
+        for factor, part in zip(moment.factors, moment.parts, strict=True):
+            for costs, slack in _parts(nominal, part, exactly):
+                yield factor * costs, factor * (slack + 4 * _EPS * np.abs(costs))
+        costs, slack = _of_nominal(nominal, exactly)
+        rest = 1.0 - sum(moment.factors)
+        size = 1.0 + sum(moment.factors)
+        yield rest * costs, abs(rest) * slack + (len(moment.factors) + 4) * _EPS * size * costs
+        return
+    if isinstance(moment, MappedMoment):
+        yield _of_mapped(nominal, moment)
+        return
     if isinstance(moment, ReweighedMoment):
         yield _of_weights(moment, exactly)
         return
@@ -130,6 +144,18 @@ def _of_mean(nominal: Nominal, moment: MeanMoment) -> _Part:
     unsure = 2 * (nominal.mean_error[heads] + nominal.mean_error[tails])
     size = np.abs(change)
     return change * (change + double), size * (8 * _EPS * (size + np.abs(double)) + unsure)
+
+
+def _of_mapped(nominal: Nominal, moment: MappedMoment) -> _Part:
+    """Return the costs of a moment in other coordinates.
+
+    The nominal distribution was mapped there and back, which multiplies rounding by the condition.
+    """
+    matrix = moment.second_moment
+    error = accumulation(nominal) + 8 * moment.d * _EPS * float(np.linalg.cond(moment.matrix))
+    largest = max(float(np.abs(matrix).max()), float(nominal.lengths.max()) ** 2)
+    costs, slack = _of_matrix(matrix, 8 * _EPS)
+    return costs, slack + 8 * moment.d * error * largest
 
 
 def _of_matrix(matrix: Array, rounding: float) -> _Part:

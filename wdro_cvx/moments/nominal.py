@@ -137,7 +137,10 @@ class Nominal:
 
     @classmethod
     def from_moments(cls, mean: ArrayLike, covariance: ArrayLike) -> Nominal:
-        """Build from a mean vector and a covariance matrix (divisor N)."""
+        """Build from a mean vector and a covariance matrix (divisor N).
+
+        A level is removed, as everywhere. Use :meth:`transformed` for other coordinates.
+        """
         centre = finite_array("mean", mean, 1)
         _check_vertices("mean", centre.size)
         ordinary_size("mean", centre)
@@ -280,6 +283,25 @@ class Nominal:
                 known.flags.writeable = False
                 scaled.__dict__[name] = known
         return scaled
+
+    def transformed(self, matrix: Array) -> Nominal:
+        """Return the distribution of ``Ax`` for a matrix A (k, d), with no level removed.
+
+        In other coordinates a constant signal may matter. :meth:`from_samples` and
+        :meth:`from_moments` would remove it.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from wdro_cvx import Nominal
+        >>> nominal = Nominal.from_moments(mean=[1.0, -1.0], covariance=np.eye(2))
+        >>> print(nominal.transformed(np.array([[2.0, 0.0], [0.0, -2.0]])).mean)
+        [2. 2.]
+        """
+        mean = self.mean @ matrix.T
+        if self.samples is not None:
+            return Nominal(mean, None, self.samples @ matrix.T)._frozen()
+        return Nominal(mean, known_rows=self.factor @ matrix.T, count=self.count)._frozen()
 
 
 # Cached properties, with the power by which they scale with the data.

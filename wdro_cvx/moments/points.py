@@ -7,7 +7,7 @@ digits. If the transported rows are known, a subtraction is enough.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -303,24 +303,6 @@ def _symmetric(name: str, matrix: Array) -> Array:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ProblemError(f"{name} must be a square matrix; its shape is {matrix.shape}.")
     return np.asarray(matrix / 2 + matrix.T / 2)
-
-
-def checked_copy(name: str, moment: Moment) -> Moment:
-    """Return a moment rebuilt from validated pieces, or raise ProblemError.
-
-    Solvers build moments at every step, so only moments from outside are validated. A subclass or
-    an unknown kind counts as its matrix.
-    """
-    if type(moment) not in (TransportedMoment, MeanMoment, ReweighedMoment):
-        matrix = finite_array(f"{name}.second_moment", moment.second_moment, 2, ProblemError)
-        return DenseMoment(matrix)
-    pieces = {}
-    for field in fields(moment):  # type: ignore[arg-type] # all of them are dataclasses
-        piece = getattr(moment, field.name)
-        if piece is not None or field.default is not None:
-            ndim = 1 if field.name in ("mean", "change", "weights") else 2
-            pieces[field.name] = finite_array(f"{name}.{field.name}", piece, ndim, ProblemError)
-    return type(moment)(**pieces)
 
 
 def as_moment(value: Moment | ArrayLike) -> Moment:

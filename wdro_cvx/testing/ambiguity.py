@@ -102,7 +102,8 @@ def _try(name: str, check: _Check, cases: list[_Case]) -> CheckResult:
     miss = float(np.max(misses))  # NaN if one of them is
     limit = _LIMITS.get(name, _EXACT)
     missed = not miss <= limit  # NaN is a miss
-    return CheckResult(name, not missed, f"missed by {miss:.1e}, {limit:.0e} allowed")
+    detail = f"missed by {miss:.1e}, {limit:.0e} allowed"
+    return CheckResult(name, not missed, f"{detail}; {_REMEDIES[name]}" if missed else detail)
 
 
 def _attains(case: _Case) -> float:
@@ -110,10 +111,12 @@ def _attains(case: _Case) -> float:
     return abs(float(np.vdot(worst.second_moment, case.laplacian)) - worst.risk) / case.size
 
 
-def _inside(case: _Case) -> float:
+def _inside(case: _Case) -> float | None:
     """Check that the worst-case matrix, as the set explains it to the judge, is in the set."""
     worst = case.ambiguity.worst_case(case.nominal, case.laplacian)
     membership = case.ambiguity.membership(case.nominal)
+    if not membership.explains:
+        return None
     distance = membership.distance(membership.explain(worst.second_moment))
     return max(distance / case.ambiguity.radius - 1.0, 0.0)
 
@@ -220,7 +223,7 @@ def _structure(case: _Case) -> float | None:
 def _derivatives(case: _Case) -> float | None:
     """Check that slope and bend are the derivatives of the divergence of atoms."""
     atoms = case.ambiguity.structure(case.nominal)
-    if not isinstance(atoms, Atoms):
+    if not isinstance(atoms, Atoms) or atoms.pieces:
         return None
     there = _tilted(atoms, case)
     step = _STEP * (there - atoms.shares)
@@ -262,6 +265,28 @@ def _finite(case: _Case) -> float | None:
     bare = Nominal.from_rows(np.zeros(case.nominal.d), case.nominal.factor)
     here, there = (case.ambiguity.distance(seen, moment) for seen in (case.nominal, bare))
     return abs(here - there) / here if np.isfinite(here) else np.inf
+
+
+#: Name → what is missing if the property does not hold.
+_REMEDIES = {
+    "attains the risk": "worst_case must return a second_moment M with ⟨M, L⟩ equal to its risk",
+    "inside": "membership.explain and distance must accept the matrix of a worst case",
+    "proves itself": "build_moment must return pieces of the same second moment, which "
+    "membership.read accepts and membership.measure finds within the radius",
+    "distance never understates": "distance (or membership.measure) is too small outside the set, "
+    "so that forged certificates would count",
+    "holds the nominal": "the nominal moment must be in the set, at distance 0",
+    "support function": "worst_case is not the worst: another point of the set has a larger risk",
+    "convex": "the risk must be a maximum of ⟨M, L⟩ over a fixed set of moments",
+    "homogeneous": "the risk of 3L must be three times that of L",
+    "gradient": "second_moment must be the derivative of the risk in L",
+    "radius 0 is the sample average": "worst_case must return ⟨Θ, L⟩ at radius 0",
+    "grows with the radius": "a larger radius must not lower the risk",
+    "unit of the data": "radius_degree is wrong, or scaled(factor) must scale other parameters",
+    "structure": "structure(nominal) describes another set than worst_case",
+    "derivatives of the divergence": "slope and bend must be the derivatives of divergence",
+    "finite distance": "finite_distance is declared, but distance is infinite or reads more than Θ",
+}
 
 
 #: Name → the error of a property.

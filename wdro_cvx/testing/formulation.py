@@ -10,6 +10,7 @@ from wdro_cvx.ambiguity.singleton import Singleton
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.judge import judge
 from wdro_cvx.problem import GraphProblem
+from wdro_cvx.testing.ambiguity import check_ambiguity
 from wdro_cvx.testing.problems import PRIORS, D, some_problem
 from wdro_cvx.testing.report import CheckReport, CheckResult, run_check
 
@@ -94,7 +95,7 @@ def _solves(formulation: AnyFormulation, problem: GraphProblem) -> tuple[bool, s
         f"{_TOLERANCE:.0e} allowed"
     )
     if not miss <= _TOLERANCE:
-        return False, f"{detail}; is it the risk of the set, and does check_ambiguity pass?"
+        return False, f"{detail}; {_wrong_value(problem, answer.value < verdict.value)}"
     if verdict.solved(_TOLERANCE):
         return True, detail
     if answer.certificate is None:
@@ -107,6 +108,18 @@ def _solves(formulation: AnyFormulation, problem: GraphProblem) -> tuple[bool, s
     return False, (
         f"{detail}; worst_moment is at a distance of {distance:.6g} for a radius of "
         f"{ball.radius:g}: is it the derivative of the risk in L, in normalised units?"
+    )
+
+
+def _wrong_value(problem: GraphProblem, below: bool) -> str:
+    """Say whether the set or the program is at fault for a wrong value."""
+    broken = check_ambiguity(problem.ambiguity, problem.nominal, instances=2).failures
+    if broken:
+        return f"the set itself is inconsistent: check_ambiguity fails in {', '.join(broken)}"
+    side = "below" if below else "above"
+    return (
+        f"check_ambiguity passes, so the program's risk is {side} that of worst_case: compare the "
+        "two at one Laplacian, in normalised units (self.normalised, self.radius)"
     )
 
 

@@ -19,12 +19,15 @@ from solvers.bracket.incumbent import Incumbent
 from solvers.bracket.limits import Clock, OutOfTime
 from wdro_cvx import (
     ChiSquareBall,
+    CVaRBall,
     EdgeBounds,
     GaussianBall,
     GraphProblem,
+    HellingerBall,
     KLBall,
     Nominal,
     Status,
+    TotalVariationBall,
     judge,
 )
 from wdro_cvx.ambiguity.reweighting import ReweightingBall
@@ -191,6 +194,18 @@ def test_another_prior_has_the_conic_optimum_too(kind, form, n, bounded):
     # Relative to what the prior is worth: the value itself may be close to zero.
     assert incumbent.value == pytest.approx(conic.value, abs=CONIC * 6)
     assert judge(problem, incumbent.laplacian, incumbent.certificate).solved(1e-6)
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+@pytest.mark.parametrize("kind", [CVaRBall, TotalVariationBall, HellingerBall])
+def test_the_interior_point_alone_solves_divergences_with_pieces(kind, bounded):
+    """Ties of the losses: no single worst case is near the optimal weights."""
+    for seed, radius, samples in ((2, 0.5, 40), (3, 0.1, 12), (4, 2.0, 200)):
+        problem = random_problem(seed, kind(radius), 8, samples, bounded, eta=1e-2)
+        incumbent = first_incumbent(problem)
+        solve_atoms(incumbent, 100)
+        assert incumbent.solved
+        assert judge(problem, incumbent.laplacian, incumbent.certificate).solved(1e-6)
 
 
 def test_the_clock_is_looked_at_between_steps():

@@ -97,7 +97,7 @@ def test_pull_and_risks_are_the_gradient_of_the_saddle_function(seed, kind, boun
 
     def smoothness(excess):
         laplacian = laplacian_from_weights(model.weights(excess))
-        return float(np.vdot(model.ball.moment(q).second_moment, laplacian)) / unit
+        return float(np.vdot(model.ball.atoms.moment(q).second_moment, laplacian)) / unit
 
     def value(excess):
         laplacian = laplacian_from_weights(model.weights(excess))

@@ -1,0 +1,361 @@
+"""Sums, multiples and coordinates of ambiguity sets.
+
+Let the premium of a set be ``π(L) = R(L) - ⟨Θ, L⟩``, the support function of ``𝓜 - Θ``. Sums and
+multiples act on it: ``a + b`` has the premium ``π_a + π_b``, the support function of the Minkowski
+sum ``{Θ + (A - Θ) + (B - Θ) : A ∈ a, B ∈ b}``, and ``s * a`` has the premium ``sπ_a``.
+``a.in_coordinates(T)`` is the set a for the signals y in ``x = Ty``. Worst case, membership and
+certificate follow from the parts, and a point of a combination is made of points of its parts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from wdro_cvx.ambiguity.base import OPERATIONS, AmbiguitySet, WorstCase
+from wdro_cvx.ambiguity.frames import MatrixFrame
+from wdro_cvx.ambiguity.membership import Membership
+from wdro_cvx.ambiguity.smoothness import nominal_risk
+from wdro_cvx.errors import ProblemError
+from wdro_cvx.moments.composite import MappedMoment, SumMoment
+from wdro_cvx.moments.nominal import Nominal
+from wdro_cvx.moments.points import DenseMoment, Moment
+from wdro_cvx.validation import Array, coordinate_matrix, real_number
+
+
+@dataclass(frozen=True)
+class CombinedSet(AmbiguitySet):
+    """The sum of sets, each multiplied by a factor: their premiums add.
+
+    Write it as ``a + b`` and ``2.0 * a``. Points are ``Θ + Σ c_k(A_k - Θ)`` with ``A_k`` in part k.
+
+    Parameters
+    ----------
+    radius : float ≥ 0
+        Multiplies the radii of all parts; 1 in ``a + b``.
+    parts : tuple of AmbiguitySet
+    factors : tuple of float ≥ 0
+        ``c_k``, which multiply the premiums.
+
+    Raises
+    ------
+    ProblemError
+        If a part is no set, or a factor is negative or not finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import KLBall, Nominal, WassersteinBall
+    >>> edge = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    >>> nominal = Nominal.from_samples([[0.0, 1.0], [0.0, 2.0]])  # nominal risk 2.5
+    >>> parts = KLBall(0.1), WassersteinBall(0.5)
+    >>> premiums = [part.worst_case(nominal, edge).risk - 2.5 for part in parts]
+    >>> both = parts[0] + 2.0 * parts[1]
+    >>> premium = both.worst_case(nominal, edge).risk - 2.5
+    >>> print(round(premium, 6) == round(premiums[0] + 2 * premiums[1], 6))
+    True
+    """
+
+    parts: tuple[AmbiguitySet, ...]
+    factors: tuple[float, ...] = ()
+
+    radius_degree: ClassVar[int] = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.parts or not all(isinstance(part, AmbiguitySet) for part in self.parts):
+            raise ProblemError(
+                f"parts must be ambiguity sets, at least one; they are {self.parts}."
+            )
+        given = self.factors or (1.0,) * len(self.parts)
+        if len(given) != len(self.parts):
+            raise ProblemError(f"{len(self.parts)} parts need as many factors; {given} are given.")
+        factors = tuple(real_number("factor", factor, 0.0, sized=True) for factor in given)
+        object.__setattr__(self, "factors", factors)
+
+    @cached_property
+    def sized_parts(self) -> tuple[AmbiguitySet, ...]:
+        """The parts with their radii multiplied by the common one."""
+        if self.radius == 1.0:
+            return self.parts
+        return tuple(replace(part, radius=self.radius * part.radius) for part in self.parts)
+
+    def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
+        """Return the sum of the premiums, and the point made of the worst cases of the parts."""
+        average, rounding = nominal_risk(nominal, laplacian)
+        found = [part.worst_case(nominal, laplacian) for part in self.sized_parts]
+        risk, moment = average, nominal.second_moment.copy()
+        known = all(worst.rounding is not None for worst in found)
+        for factor, worst in zip(self.factors, found, strict=True):
+            risk += factor * (worst.risk - average)
+            moment += factor * (worst.second_moment - nominal.second_moment)
+            rounding += factor * ((worst.rounding or 0.0) + rounding)
+
+        def pieces() -> SumMoment:
+            parts = tuple(worst.moment for worst in found)
+            return SumMoment(nominal.second_moment, parts, self.factors)
+
+        return WorstCase(
+            risk, moment, np.nan, build_moment=pieces, rounding=rounding if known else None
+        )
+
+    def membership(self, nominal: Nominal) -> SumMembership:
+        """Return the membership of the parts."""
+        return SumMembership(nominal, self)
+
+    def distance(self, nominal: Nominal, second_moment: Array) -> float:
+        """Return the distance of a matrix; infinite if the matrix does not tell its parts."""
+        membership = self.membership(nominal)
+        return membership.distance(membership.explain(second_moment))
+
+    @property
+    def reach(self) -> float:
+        """The largest reach of the parts."""
+        pairs = zip(self.factors, self.sized_parts, strict=True)
+        return max(float(np.sqrt(factor)) * part.reach for factor, part in pairs)
+
+    def constant_risk(self, d: int, trace: float) -> float:
+        """Return the sum over the parts."""
+        pairs = zip(self.factors, self.sized_parts, strict=True)
+        return sum(factor * part.constant_risk(d, trace) for factor, part in pairs)
+
+    def for_overlaps(self, counts: Array) -> Self:
+        """Return the sum of the parts for a table with missing values."""
+        return replace(self, parts=tuple(part.for_overlaps(counts) for part in self.parts))
+
+    def scaled(self, factor: float) -> Self:
+        """Return the equivalent set for data multiplied by factor."""
+        return replace(self, parts=tuple(part.scaled(factor) for part in self.parts))
+
+    def in_coordinates(self, matrix: ArrayLike) -> CombinedSet:
+        """Return the sum of the parts in these coordinates."""
+        return replace(self, parts=tuple(part.in_coordinates(matrix) for part in self.parts))
+
+
+@dataclass(frozen=True, eq=False)
+class SumMembership(Membership[SumMoment]):
+    """Membership by a point of every part.
+
+    A matrix alone does not tell how it is made of several parts, so that only the pieces prove
+    anything.
+    """
+
+    nominal: Nominal
+    ambiguity: CombinedSet
+
+    explains: ClassVar[bool] = False
+
+    @cached_property
+    def _parts(self) -> tuple[Membership[Any], ...]:
+        return tuple(part.membership(self.nominal) for part in self.ambiguity.parts)
+
+    @property
+    def centre(self) -> SumMoment:
+        """The centres of all parts."""
+        return self._made(tuple(part.centre for part in self._parts))
+
+    def _made(self, parts: tuple[Moment, ...]) -> SumMoment:
+        return SumMoment(self.nominal.second_moment, parts, self.ambiguity.factors)
+
+    def read(self, moment: Moment) -> SumMoment | None:
+        """Read a point of every part, with the factors of the set."""
+        if type(moment) is not SumMoment or moment.factors != self.ambiguity.factors:
+            return None
+        found = []
+        for membership, part in zip(self._parts, moment.parts, strict=True):
+            read = membership.read(part)
+            # A part given as a matrix is explained by its own set.
+            known = membership.explain(part.second_moment) if read is None else read
+            if membership.read(known) is None:
+                return None
+            found.append(known)
+        return self._made(tuple(found))
+
+    def explain(self, second_moment: Array) -> Moment:
+        """Return the point of the only part; for several parts, the matrix itself."""
+        theta = self.nominal.second_moment
+        if np.array_equal(second_moment, theta):
+            return self.centre
+        if len(self._parts) > 1 or self.ambiguity.factors[0] == 0.0:
+            return DenseMoment(second_moment)
+        change = (second_moment - theta) / self.ambiguity.factors[0]
+        return self._made((self._parts[0].explain(theta + change),))
+
+    def measure(self, moment: SumMoment) -> float:
+        """Return the largest distance of a part, relative to the radius of the part."""
+        distances = [0.0]
+        for membership, own, part in zip(
+            self._parts, self.ambiguity.parts, moment.parts, strict=True
+        ):
+            found = membership.distance(part)
+            distances.append(found / own.radius if own.radius > 0.0 else np.inf * (found > 0.0))
+        return float(np.nanmax(distances)) * (1.0 + 4 * float(np.finfo(float).eps))
+
+
+def combined(first: AmbiguitySet, second: AmbiguitySet) -> CombinedSet:
+    """Return ``first + second``."""
+    if not isinstance(second, AmbiguitySet):
+        raise ProblemError(f"only an ambiguity set can be added to a set; it is {second!r}.")
+    parts: list[AmbiguitySet] = []
+    factors: list[float] = []
+    for part in (first, second):
+        if isinstance(part, CombinedSet):
+            parts += part.sized_parts
+            factors += part.factors
+        else:
+            parts.append(part)
+            factors.append(1.0)
+    return CombinedSet(1.0, tuple(parts), tuple(factors))
+
+
+def multiplied(factor: float, part: AmbiguitySet) -> CombinedSet:
+    """Return ``factor * part``."""
+    number = real_number("factor", factor, 0.0, sized=True)
+    if isinstance(part, CombinedSet):
+        return replace(part, factors=tuple(number * known for known in part.factors))
+    return CombinedSet(1.0, (part,), (number,))
+
+
+@dataclass(frozen=True)
+class SetInCoordinates(AmbiguitySet):
+    """A set for the signals y in ``x = Ty``, as a set for the signals x.
+
+    Write it as ``a.in_coordinates(T)``. Points are ``TMTᵀ`` with M in the set around ``T⁻¹x``.
+
+    Parameters
+    ----------
+    radius : float ≥ 0
+    base : AmbiguitySet
+        The set for y; its own radius does not count.
+    coordinates : d rows of d floats
+        T, invertible.
+
+    Raises
+    ------
+    ProblemError
+        If T is not square, or is singular or nearly so.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import MomentBall, Nominal
+    >>> edge = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    >>> ball = MomentBall(0.5).in_coordinates([[1.0, 0.0], [0.0, 3.0]])
+    >>> silent = Nominal.from_samples([[0.0, 0.0]])
+    >>> print(ball.worst_case(silent, edge).risk)  # 0.5 times the norm of TᵀLT
+    5.0
+    """
+
+    base: AmbiguitySet
+    coordinates: tuple[tuple[float, ...], ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        matrix = coordinate_matrix("coordinates", self.coordinates)
+        object.__setattr__(self, "coordinates", tuple(map(tuple, matrix.tolist())))
+
+    @cached_property
+    def frame(self) -> MatrixFrame:
+        """The coordinates."""
+        return MatrixFrame(np.array(self.coordinates))
+
+    @cached_property
+    def inner(self) -> AmbiguitySet:
+        """The set for y, with the radius."""
+        return replace(self.base, radius=self.radius)
+
+    def inner_nominal(self, nominal: Nominal) -> Nominal:
+        """Return the nominal distribution of y."""
+        coordinate_matrix("coordinates", self.coordinates, nominal.d)
+        return nominal.transformed(self.frame.inverse)
+
+    def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
+        """Return the worst case of the set for y, mapped to x."""
+        inside = self.inner_nominal(nominal)
+        worst = self.inner.worst_case(inside, self.frame.form(laplacian))
+        # The nominal risk is computed without the detour, which costs digits.
+        average, rounding = nominal_risk(nominal, laplacian)
+        premium = worst.risk - float(np.vdot(inside.second_moment, self.frame.form(laplacian)))
+        if self.radius == 0.0:
+            return WorstCase(average, nominal.second_moment, np.inf, rounding=rounding)
+        wide, narrow = self.frame.sizes
+        error = 16 * nominal.d**2 * float(np.finfo(float).eps) * wide * narrow
+        size = 2 * float(np.diagonal(laplacian).max()) * float(np.trace(worst.second_moment))
+        lost = None if worst.rounding is None else worst.rounding + rounding
+        return WorstCase(
+            average + premium,
+            self.frame.moment(worst.second_moment),
+            worst.multiplier,
+            build_moment=lambda: MappedMoment(worst.moment, self.frame.matrix),
+            rounding=None if lost is None else lost + error * size * wide**2,
+        )
+
+    def membership(self, nominal: Nominal) -> MappedMembership:
+        """Return the membership of the set for y."""
+        return MappedMembership(nominal, self)
+
+    def distance(self, nominal: Nominal, second_moment: Array) -> float:
+        """Return the distance of ``T⁻¹MT⁻ᵀ`` in the set for y."""
+        inside = self.inner_nominal(nominal)
+        return self.inner.distance(inside, self.frame.inner_moment(second_moment))
+
+    @property
+    def reach(self) -> float:
+        """The reach of the set for y, stretched."""
+        return self.inner.reach * self.frame.widest
+
+    def scaled(self, factor: float) -> Self:
+        """Return the equivalent set for data multiplied by factor."""
+        base = self.inner.scaled(factor)
+        return replace(self, base=base, radius=base.radius)
+
+    def in_coordinates(self, matrix: ArrayLike) -> SetInCoordinates:
+        """Return the set in the product of both coordinates."""
+        outer = coordinate_matrix("coordinates", matrix, len(self.coordinates))
+        return replace(self, coordinates=(outer @ self.frame.matrix).tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class MappedMembership(Membership[MappedMoment]):
+    """Membership in coordinates: that of the set for y."""
+
+    nominal: Nominal
+    ambiguity: SetInCoordinates
+
+    @cached_property
+    def _inner(self) -> Membership[Any]:
+        inside = self.ambiguity.inner_nominal(self.nominal)
+        return self.ambiguity.inner.membership(inside)
+
+    def _made(self, inner: Moment) -> MappedMoment:
+        return MappedMoment(inner, self.ambiguity.frame.matrix)
+
+    @property
+    def centre(self) -> MappedMoment:
+        """The centre of the set for y."""
+        return self._made(self._inner.centre)
+
+    def read(self, moment: Moment) -> MappedMoment | None:
+        """Read a point of the set for y in the same coordinates."""
+        if type(moment) is not MappedMoment:
+            return None
+        if not np.array_equal(moment.matrix, self.ambiguity.frame.matrix):
+            return None
+        found = self._inner.read(moment.inner)
+        return None if found is None else self._made(found)
+
+    def explain(self, second_moment: Array) -> MappedMoment:
+        """Return the point of the set for y with this moment of x."""
+        inside = self.ambiguity.frame.inner_moment(second_moment)
+        return self._made(self._inner.explain(inside))
+
+    def measure(self, moment: MappedMoment) -> float:
+        """Return the distance of the point in the set for y."""
+        return self._inner.distance(moment.inner)
+
+
+OPERATIONS.update({"sum": combined, "multiple": multiplied, "coordinates": SetInCoordinates})
