@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from wdro_cvx.ambiguity.base import AmbiguitySet
-from wdro_cvx.ambiguity.structure import Norm, Structure, Transport
+from wdro_cvx.ambiguity.structure import Atoms, Norm, Structure, Transport
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.registry import name_of
@@ -35,6 +35,10 @@ Claim: TypeAlias = type[AmbiguitySet] | Offer
 NORM_BALL = Offer("balls of a norm, such as MomentBall", lambda found: isinstance(found, Norm))
 FROBENIUS_BALL = Offer(
     "MomentBall with p = 2", lambda found: isinstance(found, Norm) and found.order == 2.0
+)
+WITH_GRADIENT = Offer(
+    "sets whose worst case is unique",
+    lambda found: not (isinstance(found, Atoms) and found.pieces),
 )
 MOVED_ROWS = Offer(
     "transport balls, such as WassersteinBall or MahalanobisBall",

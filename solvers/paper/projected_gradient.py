@@ -16,8 +16,9 @@ from solvers.base import Solver, register
 from solvers.bracket.limits import Clock
 from solvers.paper.spectral import Descent, spectral_descent
 from solvers.paper.step import check_step, start_weights
-from wdro_cvx import AmbiguitySet, Certificate, GraphProblem, Solution, Status
+from wdro_cvx import Certificate, GraphProblem, Solution, Status
 from wdro_cvx.ambiguity import Norm
+from wdro_cvx.claims import WITH_GRADIENT
 from wdro_cvx.graphs.laplacian import adjoint, laplacian_from_weights
 from wdro_cvx.moments.points import as_moment
 from wdro_cvx.priors import frobenius_of
@@ -66,7 +67,7 @@ class ProjectedGradient(Solver):
     True
     """
 
-    claims = (AmbiguitySet,)
+    claims = (WITH_GRADIENT,)
 
     tol: float = 1e-7
     max_iterations: int = 20_000
@@ -79,7 +80,8 @@ class ProjectedGradient(Solver):
 
     @classmethod
     def check_claim(cls, problem: GraphProblem) -> None:
-        """Accept every ambiguity set with the paper's prior."""
+        """Accept every ambiguity set whose risk has a gradient, with the paper's prior."""
+        super().check_claim(problem)
         frobenius_of(problem.prior, "ProjectedGradient")
         check_step(problem)
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import combinations
 import numpy as np
 import pytest
 from scipy import sparse
@@ -58,9 +59,10 @@ def test_its_problems_are_solved_by_two_routes(name, prior):
 
 def example_for(kind):
     """Return a problem that a solver or formulation claims, or None."""
-    for ambiguity in registered_ambiguities().values():
+    sets = [ambiguity.example(0.3, D) for ambiguity in registered_ambiguities().values()]
+    for ambiguity in [*sets, *combinations.QUICK.values()]:
         for prior in (Frobenius(0.2, float(D)), LogDegree(1.0, 0.3), Frobenius(0.2, D, 5.0)):
-            problem = GraphProblem(some_nominal(), ambiguity.example(0.3, D), prior=prior)
+            problem = GraphProblem(some_nominal(), ambiguity, prior=prior)
             try:
                 kind.check_claim(problem)
             except ProblemError:
