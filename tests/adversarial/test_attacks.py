@@ -34,8 +34,8 @@ from wdro_cvx.ambiguity.transport import TransportMembership
 from wdro_cvx.graphs.laplacian import laplacian_from_weights
 
 ALL = len(SHIPPED) * len(DATA) * len(CONSTRAINTS)
-# Every set with some kinds of tables and constraints; 13 divides no count of them.
-EVERY = draw_cases(ALL, seed=1)[::13]
+# With these strides the sample has every set, every kind of table and all constraints.
+EVERY = draw_cases(ALL, seed=1)[::16]
 SAMPLE = EVERY[::7]
 REST = [case for case in EVERY if case not in SAMPLE]
 
