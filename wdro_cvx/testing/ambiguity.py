@@ -102,7 +102,8 @@ def _try(name: str, check: _Check, cases: list[_Case]) -> CheckResult:
     miss = float(np.max(misses))  # NaN if one of them is
     limit = _LIMITS.get(name, _EXACT)
     missed = not miss <= limit  # NaN is a miss
-    return CheckResult(name, not missed, f"missed by {miss:.1e}, {limit:.0e} allowed")
+    remedy = f"; {_REMEDIES[name]}" if missed and name in _REMEDIES else ""
+    return CheckResult(name, not missed, f"missed by {miss:.1e}, {limit:.0e} allowed{remedy}")
 
 
 def _attains(case: _Case) -> float:
@@ -263,6 +264,13 @@ def _finite(case: _Case) -> float | None:
     here, there = (case.ambiguity.distance(seen, moment) for seen in (case.nominal, bare))
     return abs(here - there) / here if np.isfinite(here) else np.inf
 
+
+#: Name → what to look at, where the name alone does not say what to change.
+_REMEDIES = {
+    "attains the risk": "is risk the inner product of second_moment and the Laplacian?",
+    "unit of the data": "is radius_degree right, and does scaled() change every parameter "
+    "that has a unit?",
+}
 
 #: Name → the error of a property.
 _CHECKS: dict[str, _Check] = {
