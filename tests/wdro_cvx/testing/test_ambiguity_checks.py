@@ -99,6 +99,13 @@ def test_every_kind_of_wrong_is_caught_by_name(spoil):
         report.raise_if_failed()
 
 
+def test_a_wrong_unit_names_what_to_change():
+    lines = str(check_ambiguity(Shift(0.5, spoil="unit of the data"))).splitlines()
+    asked = [line.split()[0] for line in lines if "radius_degree" in line]
+    assert asked == ["FAILED"]
+    assert "radius_degree" not in str(check_ambiguity(Shift(0.5)))
+
+
 @dataclass(frozen=True)
 class NearlyShift(AmbiguitySet):
     """``{Θ + t·I : 0 ≤ t ≤ ε}``, with one property missed by a given share."""
