@@ -147,6 +147,7 @@ def render(figure: Figure) -> dict[str, bytes]:
             buffer = io.BytesIO()
             figure.savefig(buffer, format=suffix, dpi=_DPI)
             rendered[suffix] = buffer.getvalue()
+            figure.set_layout_engine("none")  # the first file's layout serves the second
     plt.close(figure)
     return rendered
 
