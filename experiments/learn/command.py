@@ -32,8 +32,8 @@ def add(commands: Commands) -> None:
     """Add the command."""
     description = (
         "Learn a graph from a table (CSV, Parquet, Excel): one observation per row, one vertex per "
-        "column, names in the header; columns with dates are left out. Writes edge list, Laplacian, "
-        "GraphML, picture, page, summary and proof."
+        "column, names in the header; columns with dates are left out. Writes edge list, "
+        "Laplacian, GraphML, picture, page, summary and proof."
     )
     parser = commands.add_parser(
         NAME,

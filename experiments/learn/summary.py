@@ -15,6 +15,7 @@ from rich.text import Text
 from experiments.learn.graph import LearnOptions
 from experiments.measuring.text import escape_markdown, markdown_table
 from solvers.learned.graph import LearnedGraph
+from solvers.selection.support import NOISE_RATE
 from wdro_cvx.validation import Array
 
 _RULES = {
@@ -104,8 +105,8 @@ def summarise(
             ("selected edges", _selected(graph, options)),
             ("communities", f"{len(np.unique(labels[~alone]))}"),
         ],
-        "What the data say": _evidence(graph),
-        "How accurate the solver is": [
+        "How sure the edges are": _evidence(graph),
+        "Solver accuracy": [
             ("certified gap", f"{graph.gap:.1e}{'' if graph.solved else ': not solved to 1e-6'}"),
             ("worst-case value", f"{graph.solution.value:.6g}"),
             ("the optimal graph", _optimum(graph)),
@@ -158,7 +159,11 @@ def _evidence(graph: LearnedGraph) -> list[tuple[str, str]]:
         scores, rates = graph.edges["z_score"], graph.edges["q_value"]
         rows += [
             ("z-scores of the edges", f"median {scores.median():.1f}, least {scores.min():.1f}"),
-            ("false-discovery rate", f"{rates.max():.2g} (largest q-value of a selected edge)"),
+            (
+                "false discoveries",
+                f"{(rates <= NOISE_RATE).sum()} of {len(rates)} edges have a q-value of at most "
+                f"{NOISE_RATE:g}",
+            ),
         ]
     return rows
 
