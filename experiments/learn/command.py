@@ -128,6 +128,7 @@ def _add_output(parser: Group) -> None:
         "--output", type=folder, metavar="DIR", help=f"where to write (default: {RUNS}/learn/TABLE)"
     )
     parser.add_argument("--force", action="store_true", help="replace earlier results")
+    parser.add_argument("--pdf", action="store_true", help="write the picture as PDF too")
     parser.add_argument(
         "--dask", metavar="ADDRESS",
         help="for graphs of many vertices: compute the prices of their pairs on a Dask cluster, "
@@ -207,7 +208,7 @@ def run(options: argparse.Namespace) -> int:
         note(f"reading {table}")
         with pricing_cluster(options.dask):
             graph, summary = run_learn(
-                table, how, output, options.coordinates, layout, options.force
+                table, how, output, options.coordinates, layout, options.force, options.pdf
             )
         print(summary.shown())
         print(f"wrote {output}/: {', '.join(name for name in FILES if (output / name).exists())}")

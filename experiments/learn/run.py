@@ -11,7 +11,6 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-from matplotlib.figure import Figure
 from scipy import sparse
 
 from experiments.drawing.communities import communities
@@ -44,6 +43,7 @@ def run_learn(
     coordinates: Path | None = None,
     layout: Layout | None = None,
     force: bool = False,
+    pdf: bool = False,
 ) -> tuple[LearnedGraph, Summary]:
     """Learn a graph from a table and write it; every stage is announced on standard error.
 
@@ -60,6 +60,8 @@ def run_learn(
         How to read the tables.
     force : bool
         Whether to replace earlier results.
+    pdf : bool
+        Whether to write the picture as PDF too, which takes a second or more.
 
     Returns
     -------
@@ -92,7 +94,8 @@ def run_learn(
         [f"Columns that are no vertices: {', '.join(table.ignored)}."] if table.ignored else []
     )
     summary = summarise(graph, labels, options, path.name, [*ignored, *table.notes, remark])
-    _write(output, graph, labels, picture, page, proof, summary.markdown())
+    rendered = render(picture, ("png", "pdf") if pdf else ("png",))
+    _write(output, graph, labels, rendered, page, proof, summary.markdown())
     return graph, summary
 
 
@@ -115,7 +118,7 @@ def _write(
     folder: Path,
     graph: LearnedGraph,
     labels: Array,
-    picture: Figure,
+    picture: dict[str, bytes],
     page: str,
     proof: bytes | None,
     summary: str,
@@ -132,14 +135,14 @@ def _write(
         "edges.csv": table_bytes(graph.edges),
         "laplacian.npz": arrays.getvalue(),
         "graph.graphml": ("\n".join(nx.generate_graphml(network)) + "\n").encode(),
-        **{f"graph.{suffix}": raw for suffix, raw in render(picture).items()},
+        **{f"graph.{suffix}": raw for suffix, raw in picture.items()},
         "graph.html": page.encode(),
         "summary.md": summary.encode(),
     }
-    if proof is None:
-        (folder / "proof.json").unlink(missing_ok=True)  # an old proof is of another graph
-    else:
+    if proof is not None:
         contents["proof.json"] = proof
+    for name in set(FILES) - set(contents):
+        (folder / name).unlink(missing_ok=True)  # an old proof or picture is of another graph
     write_together(folder, contents)  # everything is computed before anything is written
 
 
