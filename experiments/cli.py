@@ -57,7 +57,7 @@ class _Parser(argparse.ArgumentParser):
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of ``wdro`` with all commands and studies."""
-    parser = _Parser(
+    parser: argparse.ArgumentParser = _Parser(
         prog="wdro",
         usage="wdro COMMAND [options]",
         description="Robust graph learning under Wasserstein uncertainty: learn and verify graphs, "
