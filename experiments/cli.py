@@ -4,48 +4,94 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import difflib
 import errno
 import os
+import re
 import signal
 import sys
 import threading
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from types import FrameType
+from typing import Any, NoReturn
 
 from experiments.commands import BENCH, FIGURES, PROPOSITIONS, STRESS, STUDIES, add_verify
 from experiments.compare.command import COMMAND as COMPARE
 from experiments.learn import command as learn
 from wdro_cvx import WdroError
 
-#: These add the commands, in the order of ``wdro --help``; ``wdro study`` comes last.
-COMMANDS = (
-    learn.add, add_verify, COMPARE.add, PROPOSITIONS.add, FIGURES.add, BENCH.add, STRESS.add,
-)  # fmt: skip
+#: These add the commands, by the heading of ``wdro --help``; ``wdro study`` comes last.
+COMMANDS = {
+    "Your data": (learn.add, add_verify),
+    "The paper": (COMPARE.add, PROPOSITIONS.add, FIGURES.add, BENCH.add, STRESS.add),
+}
 
 #: Exit codes. A result that does not hold is 1; an error of the user or the machine is 2; a defect
 #: of wdro-cvx is 3; a signal is 128 plus its number, as in the shell.
 ERROR, DEFECT = 2, 3
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser that suggests what was meant, and points to the help instead of the usage."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Refuse an unknown option here, where the known ones are, and not in ``wdro`` itself."""
+        options, rest = super().parse_known_args(args, namespace)
+        unknown = [word.partition("=")[0] for word in rest if word.startswith("-")]
+        if unknown:
+            near = difflib.get_close_matches(unknown[0], self._option_string_actions, 1)
+            self.error(f"no option {unknown[0]}" + (f"; did you mean {near[0]}?" if near else ""))
+        return options, rest
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with a sentence; of a mistyped choice it names the nearest one."""
+        choice = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
+        if choice:
+            near = difflib.get_close_matches(choice[1], re.findall(r"[\w-]+", choice[2]), 1)
+            if near:
+                message = f"{message[: choice.end(1)]}'; did you mean {near[0]}?"
+        self.exit(ERROR, f"{self.prog}: {message}\nSee {self.prog} --help\n")
+
+
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of ``wdro`` with all commands and studies."""
-    parser = argparse.ArgumentParser(
+    parser: argparse.ArgumentParser = _Parser(
         prog="wdro",
+        usage="wdro COMMAND [options]",
         description="Robust graph learning under Wasserstein uncertainty: learn and verify graphs, "
         "compare formulations and solvers, and reproduce the paper.",
+        epilog="wdro COMMAND --help explains a command.",
     )
     parser.add_argument("--version", action="version", version=f"wdro-cvx {version('wdro-cvx')}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for add in COMMANDS:
-        add(commands)
+    parser.set_defaults(command=_help_of(parser))
+    commands = parser.add_subparsers(prog="wdro", metavar="COMMAND", help=argparse.SUPPRESS)
+    for heading, members in COMMANDS.items():
+        for add in members:
+            add(commands)
+        section = parser.add_argument_group(heading)
+        # argparse lists all commands under one heading; they can stand under others.
+        section._group_actions, commands._choices_actions = commands._choices_actions, []
     about = "answer one of the finished questions, with a report"
     studies = commands.add_parser("study", help=about, description=f"{about.capitalize()}.")
-    names = studies.add_subparsers(required=True, metavar="NAME")
+    section._group_actions += commands._choices_actions
+    commands._choices_actions = []
+    studies.set_defaults(command=_help_of(studies))
+    names = studies.add_subparsers(metavar="NAME")
     for study in STUDIES:
         study.add(names)
     return parser
+
+
+def _help_of(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
+    """Return a command that prints the help; to ask for nothing is no mistake."""
+
+    def show(options: argparse.Namespace) -> int:
+        parser.print_help()
+        return 0
+
+    return show
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

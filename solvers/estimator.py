@@ -6,6 +6,7 @@ are selected is estimated (:mod:`solvers.selection.support`).
 
 from __future__ import annotations
 
+import logging
 import warnings
 from functools import partial
 from typing import Any, Self
@@ -38,6 +39,8 @@ from solvers.selection.tables import (
     describe_table,
 )
 from wdro_cvx import AmbiguitySet, EdgeBounds, Status
+
+_LOG = logging.getLogger(__name__)  # the stages of a fit
 
 
 class RobustGraph(
@@ -231,6 +234,7 @@ class RobustGraph(
             kind = kind.for_overlaps(signals.overlaps)
         nominal, self.moved_ = signals.nominal()
         build = partial(build_problem, kind, self.prior, self.bounds)
+        _LOG.info("choosing radius and eta")
         chosen = choose(
             signals, kind, self.radius, default_eta(self.prior) if self.eta is None else self.eta,
             build, block=self.block, seed=self.random_state, progress=self.progress,
@@ -242,6 +246,7 @@ class RobustGraph(
             self.cv_results_ = cv_results(chosen.tried)
         if self.radius == "bootstrap":
             warn_if_uncovered(signals, nominal, kind, self.block)
+        _LOG.info("solving")
         self.problem_, answer = solve_stated(
             build(nominal, chosen.radius, chosen.eta), self.tol, self.radius, neighbours,
             self.progress, self.time_limit,
@@ -266,6 +271,7 @@ class RobustGraph(
         """Select edges, and say what is to be said about the table."""
         signals, selection = prepared.signals, None
         if self.edges != "all" and neighbours is None:
+            _LOG.info("selecting edges")
             selection = select_edges(
                 self.problem_, self.solution_, prepared, self.fdr, generator(self.random_state)
             )

@@ -137,16 +137,17 @@ def plain_ticks(axes: Axes, ticks: Sequence[float]) -> None:
     axes.minorticks_off()
 
 
-def render(figure: Figure) -> dict[str, bytes]:
-    """Return a figure as PNG and PDF, by suffix, and close it."""
+def render(figure: Figure, suffixes: Sequence[str] = ("png", "pdf")) -> dict[str, bytes]:
+    """Return a figure in several formats, by suffix, and close it."""
     rendered = {}
     with warnings.catch_warnings():
         # Characters that the font lacks are drawn as boxes; this needs no warning.
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
-        for suffix in ("png", "pdf"):
+        for suffix in suffixes:
             buffer = io.BytesIO()
             figure.savefig(buffer, format=suffix, dpi=_DPI)
             rendered[suffix] = buffer.getvalue()
+            figure.set_layout_engine("none")  # the first file's layout serves the second
     plt.close(figure)
     return rendered
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,31 +17,46 @@ from wdro_cvx import DataError, ProblemError
 if TYPE_CHECKING:
     from experiments.measuring.options import Commands
 
+    Group = argparse._ArgumentGroup
+
 NAME = "learn"
 #: The default of RobustGraph, copied because its import takes a second; a test compares them.
 DEFAULT_RADIUS = "auto"
+_EXAMPLES = """examples:
+  wdro learn temperatures.csv --coordinates places.csv
+  wdro learn prices.csv --signals standardised --fdr 0.1 --stability 50
+"""
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
+    description = (
+        "Learn a graph from a table (CSV, Parquet, Excel): one observation per row, one vertex per "
+        "column, names in the header; columns with dates are left out. Writes edge list, "
+        "Laplacian, GraphML, picture, page, summary and proof."
+    )
     parser = commands.add_parser(
         NAME,
         help="learn a graph from your own table",
-        description="Learn a graph from a table (CSV, Parquet, Excel): one observation per row, "
-        "one vertex per column, names in the header; columns with dates are left out. Writes edge "
-        "list, Laplacian, GraphML, picture, page, summary and proof. Signals are divided by their "
-        "root mean square (less the mean over the vertices): radius and eta have no unit.",
+        usage="wdro learn TABLE [TABLE ...] [options]",
+        description=textwrap.fill(description, 79),
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(command=run)
     parser.add_argument(
         "tables", type=Path, nargs="+", metavar="TABLE",
         help="the signals; several tables are learned separately",
     )  # fmt: skip
-    parser.add_argument(
-        "--coordinates", type=Path, metavar="FILE",
-        help="a table with name, lat, lon (degrees), or name, x, y, for every vertex: draws a map; "
-        "its other columns of numbers colour the page",
-    )  # fmt: skip
+    _add_edges(parser.add_argument_group("which edges"))
+    _add_problem(parser.add_argument_group("which problem (radius and eta have no unit)"))
+    _add_signals(parser.add_argument_group("how signals are prepared"))
+    _add_layout(parser.add_argument_group("how the table is read"))
+    _add_output(parser.add_argument_group("what is written"))
+
+
+def _add_problem(parser: Group) -> None:
+    """Add the options that define the problem."""
     parser.add_argument(
         "--ambiguity", default="wasserstein", metavar="SET",
         help="the set over which the worst case is taken: wasserstein, gaussian (the same graph), "
@@ -72,21 +88,10 @@ def add(commands: Commands) -> None:
         "Gaussian field on the graph, whose precision matrix is its Laplacian (default: "
         "log-degree)",
     )  # fmt: skip
-    parser.add_argument(
-        "--neighbours", "--neighbors", type=number(0.0, above=True), metavar="K",
-        help="choose eta for about this many neighbours of a vertex on average",
-    )  # fmt: skip
-    parser.add_argument(
-        "--block", type=whole(1, 1_000_000), default=1, metavar="ROWS",
-        help="resampling draws runs of this many rows; for time series, use more rows than values "
-        "stay correlated (default: 1)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--stability", type=whole(0, 100_000), default=0, metavar="REFITS",
-        help="refit to resampled signals this many times, and add to every edge the share of "
-        "refits that have it",
-    )  # fmt: skip
-    _add_edges(parser)
+
+
+def _add_signals(parser: Group) -> None:
+    """Add the options that prepare signals."""
     parser.add_argument(
         "--signals", choices=("auto", "raw", "centred", "standardised"), default="auto",
         type=_british, metavar="HOW",
@@ -96,22 +101,45 @@ def add(commands: Commands) -> None:
         "standardised: also divide by its deviation (default: auto)",
     )  # fmt: skip
     parser.add_argument(
+        "--moment", choices=("auto", "clipped", "sample"), default="auto",
+        help="clipped: outlying cells and rows are clipped; sample: they are not; auto: if the "
+        "rows vary in length more than Gaussian ones (default: auto)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--absolute", action="store_true",
+        help="join opposites too: columns are reversed such that as many as possible vary alike",
+    )  # fmt: skip
+    parser.add_argument(
+        "--block", type=whole(1, 1_000_000), default=1, metavar="ROWS",
+        help="resampling draws runs of this many rows; for time series, use more rows than values "
+        "stay correlated (default: 1)",
+    )  # fmt: skip
+
+
+def _add_output(parser: Group) -> None:
+    """Add the options that say what is written, and where it is computed."""
+    parser.add_argument(
+        "--coordinates", type=Path, metavar="FILE",
+        help="a table with name, lat, lon (degrees), or name, x, y, for every vertex: draws a map; "
+        "its other columns of numbers colour the page",
+    )  # fmt: skip
+    parser.add_argument(
         "--threshold", type=number(), default=1e-4, metavar="W",
         help="leave out edges with less weight (default: 1e-4; all weights together are d/2)",
     )  # fmt: skip
-    _add_layout(parser)
     parser.add_argument(
         "--output", type=folder, metavar="DIR", help=f"where to write (default: {RUNS}/learn/TABLE)"
     )
+    parser.add_argument("--force", action="store_true", help="replace earlier results")
+    parser.add_argument("--pdf", action="store_true", help="write the picture as PDF too")
     parser.add_argument(
         "--dask", metavar="ADDRESS",
         help="for graphs of many vertices: compute the prices of their pairs on a Dask cluster, "
         "tcp://host:port of its scheduler, or local",
     )  # fmt: skip
-    parser.add_argument("--force", action="store_true", help="replace earlier results")
 
 
-def _add_edges(parser: argparse.ArgumentParser) -> None:
+def _add_edges(parser: Group) -> None:
     """Add the options that select edges."""
     parser.add_argument(
         "--edges", choices=("auto", "all"), default="auto",
@@ -123,13 +151,13 @@ def _add_edges(parser: argparse.ArgumentParser) -> None:
         help="select edges such that about this share of them is false, such as 0.1",
     )  # fmt: skip
     parser.add_argument(
-        "--moment", choices=("auto", "clipped", "sample"), default="auto",
-        help="clipped: outlying cells and rows are clipped; sample: they are not; auto: if the "
-        "rows vary in length more than Gaussian ones (default: auto)",
+        "--neighbours", "--neighbors", type=number(0.0, above=True), metavar="K",
+        help="choose eta for about this many neighbours of a vertex on average",
     )  # fmt: skip
     parser.add_argument(
-        "--absolute", action="store_true",
-        help="join opposites too: columns are reversed such that as many as possible vary alike",
+        "--stability", type=whole(0, 100_000), default=0, metavar="REFITS",
+        help="refit to resampled signals this many times, and add to every edge the share of "
+        "refits that have it",
     )  # fmt: skip
 
 
@@ -138,7 +166,7 @@ def _british(text: str) -> str:
     return {"centered": "centred", "standardized": "standardised"}.get(text, text)
 
 
-def _add_layout(parser: argparse.ArgumentParser) -> None:
+def _add_layout(parser: Group) -> None:
     """Add the options that say how to read a table."""
     parser.add_argument(
         "--missing", choices=("pairs", "error", "drop", "interpolate"), default="pairs",
@@ -168,6 +196,7 @@ def run(options: argparse.Namespace) -> int:
     from experiments.learn.loading import Layout
     from experiments.learn.run import FILES, run_learn
     from experiments.measuring.cluster import pricing_cluster
+    from experiments.measuring.display import note
 
     how = LearnOptions(
         options.ambiguity, tuple(map(_parameter, options.parameter)), options.radius, options.eta,
@@ -179,12 +208,14 @@ def run(options: argparse.Namespace) -> int:
     )
     unsolved = 0
     for table, output in _outputs(options.tables, options.output).items():
+        note(f"reading {table}")
         with pricing_cluster(options.dask):
             graph, summary = run_learn(
-                table, how, output, options.coordinates, layout, options.force
+                table, how, output, options.coordinates, layout, options.force, options.pdf
             )
-        print(summary)
+        print(summary.shown())
         print(f"wrote {output}/: {', '.join(name for name in FILES if (output / name).exists())}")
+        print(f"open {output / 'graph.html'}")
         if not graph.solved:
             unsolved += 1
             print(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import sys
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,6 +14,7 @@ import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 
 from experiments.learn.loading import SignalTable
+from experiments.measuring.display import note
 from solvers import RobustGraph
 from solvers.learned.graph import LearnedGraph
 from solvers.selection.fitting import check_options
@@ -150,7 +154,7 @@ def learn_graph(table: SignalTable, options: LearnOptions) -> LearnedGraph:
     """
     frame = _prepared(table.frame, options.signals)
     estimator = options.estimator()
-    with warnings.catch_warnings(record=True) as said:
+    with _announced_stages(), warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", ChoiceWarning)
         warnings.simplefilter("always", TableWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)  # the summary reports it
@@ -169,6 +173,21 @@ def learn_graph(table: SignalTable, options: LearnOptions) -> LearnedGraph:
         stability=estimator.stability(frame, options.stability) if options.stability else None,
         notes=tuple(notes),
     )
+
+
+@contextlib.contextmanager
+def _announced_stages() -> Iterator[None]:
+    """Show the stages of a fit, which the estimator logs."""
+    log, handler = logging.getLogger("solvers.estimator"), logging.Handler()
+    handler.emit = lambda record: note(record.getMessage())  # type: ignore[method-assign]
+    level = log.level
+    log.setLevel(logging.INFO)
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(level)
 
 
 def _prepared(frame: pd.DataFrame, how: str) -> pd.DataFrame:

@@ -24,7 +24,7 @@ TOLERANCE = 1e-6
 # Tighter than TOLERANCE, so that the page's judge differs from ours only by rounding.
 _PATH_TOLERANCE = 1e-7
 #: Largest number of vertices, numbers of radii and etas; more take longer and enlarge the file.
-_GRIDS = ((200, 16, 5), (500, 9, 3), (1000, 5, 1))
+_GRIDS = ((60, 16, 5), (200, 9, 3), (500, 5, 3), (1000, 5, 1))
 _SECONDS = 20.0
 _ETA_STEP = 2.0
 _RADIUS_REACH = 8.0  # ratio of the largest radius to the chosen one, and of that to the smallest

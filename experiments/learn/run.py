@@ -6,15 +6,11 @@ The folder has edges, Laplacian, GraphML, picture, page, summary and proof.
 from __future__ import annotations
 
 import io
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import networkx as nx
 import numpy as np
-from matplotlib.figure import Figure
-from numpy.typing import NDArray
 from scipy import sparse
 
 from experiments.drawing.communities import communities
@@ -25,8 +21,9 @@ from experiments.learn.loading import Layout, load_signals
 from experiments.learn.page import learned_page
 from experiments.learn.picture import draw_picture
 from experiments.learn.places import load_places
+from experiments.learn.summary import Summary, summarise
+from experiments.measuring.display import note
 from experiments.measuring.files import check_writable, table_bytes, write_together
-from experiments.measuring.text import escape_markdown, markdown_table
 from solvers.learned.drawing import spread_out
 from solvers.learned.graph import LearnedGraph
 from wdro_cvx import DataError, WdroError
@@ -36,13 +33,7 @@ from wdro_cvx.validation import Array
 
 FILES = ("edges.csv", "laplacian.npz", "graph.graphml", "graph.png", "graph.pdf", "graph.html",
          "summary.md", "proof.json")  # fmt: skip
-_RULES = {
-    "auto": " (from the data, at most 0.05 signal lengths)",
-    "bootstrap": " (chosen by bootstrap)",
-    "prediction": " (chosen by prediction)",
-}
-_MOST_NAMES = 200  # names of a community that a summary lists
-_LONG, _MOST_PRODUCTS = 4e6, 3e7  # products of integers: about two and ten seconds
+_MOST_PRODUCTS = 3e7  # products of integers: about ten seconds
 
 
 def run_learn(
@@ -52,8 +43,9 @@ def run_learn(
     coordinates: Path | None = None,
     layout: Layout | None = None,
     force: bool = False,
-) -> tuple[LearnedGraph, str]:
-    """Learn a graph from a table and write it.
+    pdf: bool = False,
+) -> tuple[LearnedGraph, Summary]:
+    """Learn a graph from a table and write it; every stage is announced on standard error.
 
     Parameters
     ----------
@@ -68,12 +60,13 @@ def run_learn(
         How to read the tables.
     force : bool
         Whether to replace earlier results.
+    pdf : bool
+        Whether to write the picture as PDF too, which takes a second or more.
 
     Returns
     -------
     graph : LearnedGraph
-    summary : str
-        Markdown.
+    summary : Summary
 
     Raises
     ------
@@ -87,20 +80,22 @@ def run_learn(
     if coordinates is not None:
         places = load_places(coordinates, table.names, layout.decimal)
         outlines = nearby_outlines(*places.arrays) if places.degrees else []
+    note(f"{len(table.signals)} observations of {len(table.names)} vertices")
     graph = learn_graph(table, options)
+    note("drawing")
     labels = communities(graph.selected)
     points = spread_out(graph.selected) if places is None else places.points
     title = f"{options.ambiguity}, radius {graph.radius:.3g}, eta {graph.eta:.3g}"
     picture = draw_picture(graph, labels, title, points, places, outlines)
+    note("solving for other radii and etas, for graph.html")
     page = learned_page(graph, labels, options, path.name, points, places, outlines)
     proof, remark = _proof(graph)
-    notes = [f"Learned from {escape_markdown(path.name)}."]
-    if table.ignored:
-        ignored = ", ".join(escape_markdown(name) for name in table.ignored)
-        notes.append(f"Columns that are no vertices: {ignored}.")
-    notes += [escape_markdown(note) for note in table.notes]
-    summary = _summary(graph, labels, options, [*notes, remark])
-    _write(output, graph, labels, picture, page, proof, summary)
+    ignored = (
+        [f"Columns that are no vertices: {', '.join(table.ignored)}."] if table.ignored else []
+    )
+    summary = summarise(graph, labels, options, path.name, [*ignored, *table.notes, remark])
+    rendered = render(picture, ("png", "pdf") if pdf else ("png",))
+    _write(output, graph, labels, rendered, page, proof, summary.markdown())
     return graph, summary
 
 
@@ -123,7 +118,7 @@ def _write(
     folder: Path,
     graph: LearnedGraph,
     labels: Array,
-    picture: Figure,
+    picture: dict[str, bytes],
     page: str,
     proof: bytes | None,
     summary: str,
@@ -140,14 +135,14 @@ def _write(
         "edges.csv": table_bytes(graph.edges),
         "laplacian.npz": arrays.getvalue(),
         "graph.graphml": ("\n".join(nx.generate_graphml(network)) + "\n").encode(),
-        **{f"graph.{suffix}": raw for suffix, raw in render(picture).items()},
+        **{f"graph.{suffix}": raw for suffix, raw in picture.items()},
         "graph.html": page.encode(),
         "summary.md": summary.encode(),
     }
-    if proof is None:
-        (folder / "proof.json").unlink(missing_ok=True)  # an old proof is of another graph
-    else:
+    if proof is not None:
         contents["proof.json"] = proof
+    for name in set(FILES) - set(contents):
+        (folder / name).unlink(missing_ok=True)  # an old proof or picture is of another graph
     write_together(folder, contents)  # everything is computed before anything is written
 
 
@@ -157,13 +152,12 @@ def _proof(graph: LearnedGraph) -> tuple[bytes | None, str]:
     products = (graph.samples + d) * d**2
     if products > _MOST_PRODUCTS:
         return None, "No proof.json: a table of this size takes minutes in exact arithmetic."
-    if products > _LONG:
-        print("learn: making a proof in exact arithmetic takes some seconds", file=sys.stderr)
+    note("making a proof in exact arithmetic")
     try:
         document = proof_document(graph.problem, graph.solution, graph.threshold or EDGE_THRESHOLD)
     except WdroError as reason:
         return None, f"No proof.json: {reason}"
-    return proof_text(document).encode(), "Check proof.json with `wdro verify proof.json`."
+    return proof_text(document).encode(), "Check the proof with: wdro verify proof.json"
 
 
 def _laplacian_arrays(graph: LearnedGraph) -> dict[str, Any]:
@@ -172,69 +166,3 @@ def _laplacian_arrays(graph: LearnedGraph) -> dict[str, Any]:
         return {"laplacian": np.asarray(graph.laplacian)}
     edges = graph.solution.edges
     return {"heads": edges.heads, "tails": edges.tails, "weights": edges.weights}
-
-
-def _chosen(options: LearnOptions) -> tuple[str, str]:
-    """Return how radius and eta were chosen, empty for given numbers."""
-    radius = _RULES.get(str(options.radius), "")
-    if options.neighbours is not None:
-        return radius, f" (chosen for about {options.neighbours:g} neighbours)"
-    return radius, " (chosen by prediction)" if options.eta == "auto" else ""
-
-
-def _optimum(graph: LearnedGraph) -> str:
-    """Return how many edges of the optimal graph the certificate decides, as text."""
-    if graph.threshold == 0.0:
-        return "not decided without a threshold"
-    counts = graph.verdict.edges.counts(graph.threshold)
-    return (
-        f"{counts['present']} edges provably in it, {counts['absent']} provably not, "
-        f"{counts['undecided']} undecided; this is about the solve, not about the truth of an edge"
-    )
-
-
-def _selected(graph: LearnedGraph, options: LearnOptions) -> str:
-    """Return how many edges are selected and how, as text."""
-    count, selection = len(graph.edges), graph.selection
-    if selection is None:
-        return f"{count}, all of weight ≥ {graph.threshold:g}"
-    if options.fdr is not None:
-        return f"{count}, at a false-discovery rate of {options.fdr:g}"
-    if not selection.found:
-        return f"{count}, since the table shows no structure"
-    return f"{count}, estimated by the cut of the ranking (structure {selection.structure:.1f} sd)"
-
-
-def _listed(names: Sequence[str] | NDArray[np.str_]) -> str:
-    """Return names separated by commas; a long list is cut off."""
-    shown = ", ".join(escape_markdown(str(name)) for name in names[:_MOST_NAMES])
-    return shown if len(names) <= _MOST_NAMES else f"{shown}, … ({len(names)} in all)"
-
-
-def _summary(
-    graph: LearnedGraph, labels: Array, options: LearnOptions, notes: Sequence[str]
-) -> str:
-    """Return a Markdown summary of the graph."""
-    names = np.array(graph.names)
-    alone = np.isin(names, graph.isolated)
-    radius, eta = _chosen(options)
-    rows: list[list[object]] = [
-        ["vertices d", graph.problem.d],
-        ["observations N", graph.samples],
-        ["ambiguity", " ".join([options.ambiguity, *(f"{k}={v}" for k, v in options.parameters)])],
-        ["signals", f"{options.signals}, divided by {graph.unit:.4g}"],
-        ["radius", f"{graph.radius:.4g}{radius}"],
-        ["prior", options.prior],
-        ["eta", f"{graph.eta:.4g}{eta}"],
-        ["worst-case value", f"{graph.solution.value:.6g}"],
-        ["certified gap", f"{graph.gap:.1e}" + ("" if graph.solved else " — not solved to 1e-6")],
-        ["selected edges", _selected(graph, options)],
-        ["the optimal graph", _optimum(graph)],
-        ["isolated vertices", _listed(names[alone]) or "none"],
-        ["communities", len(np.unique(labels[~alone]))],
-    ]
-    members = [[int(label), _listed(names[labels == label])] for label in np.unique(labels)]
-    warned = [f"**{escape_markdown(note)}**" for note in graph.notes]
-    parts = ["# Learned graph", *warned, markdown_table(["", ""], rows), *notes]
-    parts += ["## Communities", markdown_table(["", "vertices"], members)]
-    return "\n\n".join(parts) + "\n"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,14 +168,15 @@ def draw_graph(
     draw_edges(axes, adjacency, points, colours, unsure)
     largest = float(adjacency.max())
     if largest > 0.0:
-        _explain(axes, largest, unsure is not None and bool(unsure.any()))
+        dashed = unsure is not None and bool(unsure.any())
+        _explain(axes, largest, dashed, len(points) > CROWDED)
     if names is not None:
         degrees = np.asarray(adjacency.sum(axis=1)).ravel()
         size = 5.0 if len(names) > CROWDED else 6.5
         place_labels(axes, [str(name) for name in names], points, degrees, size)
 
 
-def _explain(axes: Axes, largest: float, dashed: bool) -> None:
+def _explain(axes: Axes, largest: float, dashed: bool, crowded: bool) -> None:
     """Add line widths and dashes to the legend."""
     from matplotlib.lines import Line2D
 
@@ -187,7 +188,10 @@ def _explain(axes: Axes, largest: float, dashed: bool) -> None:
     if dashed:
         handles.append(Line2D([], [], color=_INK, linestyle="--", label="not certain"))
     shown = axes.get_legend_handles_labels()[0] if axes.get_legend() else []
-    axes.legend(handles=[*handles, *shown], frameon=False, fontsize=7, loc="best")
+    where: dict[str, Any] = {"loc": "best"}
+    if crowded:  # there is no free place inside, and matplotlib takes seconds to look for one
+        where = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+    axes.legend(handles=[*handles, *shown], frameon=False, fontsize=7, **where)
 
 
 def draw_path(

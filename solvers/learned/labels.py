@@ -15,7 +15,7 @@ from wdro_cvx.validation import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.transforms import Bbox
+    from matplotlib.transforms import Bbox, BboxBase
 
 _PLAIN = "DejaVu Sans"  # comes with matplotlib
 _LONGEST = 40
@@ -72,16 +72,23 @@ def place_labels(
             fontfamily=families, color="#222222",
             parse_math=False,  # a dollar sign in a name is a dollar sign
         )  # fmt: skip
+        text.set_in_layout(False)  # another layout would move points apart from their names
         others = np.delete(taken, place, axis=0) if place < len(points) else taken
         for side in _SIDES:
             text.xyann = side
             text.set_horizontalalignment(("center", "left", "right")[int(np.sign(side[0]))])
             box = text.get_window_extent()
-            if not _covers(box, others):
+            if _inside(box, figure.bbox) and not _covers(box, others):
                 taken = np.vstack([taken, [box.x0, box.y0, box.x1, box.y1]])
                 break
         else:
             text.remove()
+
+
+def _inside(box: Bbox, whole: BboxBase) -> bool:
+    return bool(
+        whole.x0 <= box.x0 and box.x1 <= whole.x1 and whole.y0 <= box.y0 and box.y1 <= whole.y1
+    )
 
 
 def _covers(box: Bbox, others: Array) -> bool:

@@ -191,7 +191,7 @@ def test_learn_prices_on_the_cluster_that_it_is_told(tmp_path, monkeypatch):
 
     def learned(*args):
         used.append(ambient_executor())
-        return SimpleNamespace(solved=True), "a summary"
+        return SimpleNamespace(solved=True), SimpleNamespace(shown=lambda: "a summary")
 
     monkeypatch.setattr("experiments.learn.run.run_learn", learned)
     assert cli.main(["learn", str(tmp_path / "table.csv"), "--dask", "tcp://here:1"]) == 0

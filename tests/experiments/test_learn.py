@@ -283,17 +283,24 @@ def test_command_writes_everything(table, tmp_path, capsys, monkeypatch, small_p
     coordinates = written(tmp_path / "places.csv", places)
     output = tmp_path / "out"
     arguments = ["learn", str(table), "--coordinates", str(coordinates), "--output", str(output)]
-    assert cli.main(arguments) == 0
-    text = capsys.readouterr().out
-    for label in (
-        "vertices d | 6",
-        "observations N | 20",
-        "from the data, at most 0.05 signal lengths",
-        "selected edges",
-        "certified gap",
-        "date",
-    ):
-        assert label in text
+    assert cli.main([*arguments, "--pdf"]) == 0
+    said = capsys.readouterr()
+    stages = [line.split()[0] for line in said.err.splitlines()]
+    assert stages == [
+        "reading", "20", "choosing", "solving", "selecting", "drawing", "solving", "making"
+    ]  # fmt: skip
+    words = " ".join(said.out.split())
+    for fact in (
+        "vertices d 6, none isolated", "observations N 20", "structure ", "z-scores of the edges",
+        "edges have a q-value of at most 0.1", "from the data, at most 0.05 signal lengths",
+        "certified gap", "Columns that are no vertices: date.",
+    ):  # fmt: skip
+        assert fact in words
+    assert said.out.splitlines()[-1] == f"open {output / 'graph.html'}"
+    assert "|" not in said.out
+    assert "#" not in said.out
+    assert "\x1b" not in said.out + said.err
+    assert "| observations N | 20 |" in (output / "summary.md").read_text()
     assert sorted(path.name for path in output.iterdir()) == sorted(FILES)
     with np.load(output / "laplacian.npz") as saved:
         laplacian, names = saved["laplacian"], saved["names"].tolist()
@@ -317,6 +324,7 @@ def test_command_writes_everything(table, tmp_path, capsys, monkeypatch, small_p
     assert (output / "edges.csv").read_bytes() == before
     assert cli.main([*arguments, "--force", "--ambiguity", "singleton"]) == 0
     assert (output / "edges.csv").read_bytes() != before
+    assert not (output / "graph.pdf").exists()  # it was of another graph
 
 
 def test_output_never_overwrites_the_input(signals, tmp_path, capsys):

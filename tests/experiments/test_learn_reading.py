@@ -17,7 +17,8 @@ from experiments.learn.graph import LearnOptions, learn_graph
 from experiments.learn.loading import Layout, SignalTable, load_signals
 from experiments.learn.places import load_places
 from experiments.learn.reading import _first_line
-from experiments.learn.run import FILES, _listed
+from experiments.learn.run import FILES
+from experiments.learn.summary import listed
 from solvers import RobustGraph
 from solvers.learned.labels import fonts_for, place_labels
 from wdro_cvx import DataError, MomentBall, ProblemError
@@ -202,7 +203,9 @@ def test_several_tables_each_in_its_folder(frame, tmp_path, capsys, unpainted):
     arguments = ["learn", *map(str, paths), "--radius", "0.3", "--output", str(tmp_path / "out")]
     assert cli.main(arguments) == 0
     for name in ("one", "two"):
-        assert {path.name for path in (tmp_path / "out" / name).iterdir()} == set(FILES)
+        assert {path.name for path in (tmp_path / "out" / name).iterdir()} == set(FILES) - {
+            "graph.pdf"
+        }
     same = tmp_path / "below" / "one.csv"
     same.parent.mkdir()
     frame.to_csv(same, index=False)
@@ -323,8 +326,8 @@ def test_a_text_is_looked_at_in_pieces_of_any_size(piece, middle):
 
 def test_a_summary_lists_some_of_very_many_names():
     names = [f"gene_{i}" for i in range(500)]
-    assert _listed(names[:2]) == r"gene\_0, gene\_1"
-    assert _listed(names).endswith(r"gene\_199, … (500 in all)")
+    assert listed(names[:2]) == r"gene\_0, gene\_1"
+    assert listed(names).endswith(r"gene\_199, … (500 in all)")
 
 
 def test_a_wide_table_takes_little_more_memory_than_its_numbers(tmp_path):
@@ -351,7 +354,9 @@ def test_noise_is_called_noise_on_the_terminal_and_on_the_page(tmp_path, capsys,
     pd.DataFrame(noise, columns=[f"v{i}" for i in range(8)]).to_csv(path, index=False)
     assert cli.main(["learn", str(path), "--output", str(output)]) == 0
     text = capsys.readouterr().out
-    assert "**No structure found" in text
+    assert "Warning: No structure found" in text
+    assert "sd: none found" in text
+    assert "**No structure found" in (output / "summary.md").read_text()
     assert "since the table shows no structure" in text
     assert "No structure found" in (output / "graph.html").read_text()
     assert len(pd.read_csv(output / "edges.csv")) <= 1

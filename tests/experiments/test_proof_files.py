@@ -52,14 +52,7 @@ def test_no_stale_proof_stays_beside_another_graph(learned, monkeypatch, capsys)
     assert not (folder / "proof.json").exists()
     out = capsys.readouterr().out
     assert "No proof.json" in out
-    assert "proof.json" not in out.splitlines()[-1]
-
-
-def test_what_takes_long_says_so_before(learned, monkeypatch, capsys):
-    learn, _ = learned
-    monkeypatch.setattr(run, "_LONG", 1)
-    learn()
-    assert "making a proof in exact arithmetic" in capsys.readouterr().err
+    assert "proof.json" not in out.splitlines()[-2]
 
 
 def test_the_threshold_is_the_one_of_the_graph(learned):

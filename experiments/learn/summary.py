@@ -1,0 +1,179 @@
+"""Summarise a learned graph: one list of facts, shown on the terminal and in ``summary.md``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from experiments.learn.graph import LearnOptions
+from experiments.measuring.text import escape_markdown, markdown_table
+from solvers.learned.graph import LearnedGraph
+from solvers.selection.support import NOISE_RATE
+from wdro_cvx.validation import Array
+
+_RULES = {
+    "auto": " (from the data, at most 0.05 signal lengths)",
+    "bootstrap": " (chosen by bootstrap)",
+    "prediction": " (chosen by prediction)",
+}
+_MOST_NAMES, _FEW_NAMES = 200, 10  # names that the file and the terminal list
+_WIDE = 1000  # columns of a log, in which lines are not broken
+
+Facts = dict[str, list[tuple[str, str]]]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What was learned from a table.
+
+    Attributes
+    ----------
+    source : str
+        The name of the table.
+    facts : mapping of str to pairs of str
+        Headings with labels and values.
+    isolated : sequence of str
+        The vertices without a selected edge.
+    communities : sequence of sequences of str
+        The vertices of every community.
+    warnings, notes : sequences of str
+    """
+
+    source: str
+    facts: Facts
+    isolated: Sequence[str]
+    communities: Sequence[Sequence[str]]
+    warnings: Sequence[str]
+    notes: Sequence[str]
+
+    def markdown(self) -> str:
+        """Return the content of ``summary.md``."""
+        rows = [row for part in self.facts.values() for row in part]
+        rows.append(("isolated vertices", listed(self.isolated) or "none"))
+        members = [[number, listed(names)] for number, names in enumerate(self.communities)]
+        parts = ["# Learned graph", *(f"**{escape_markdown(text)}**" for text in self.warnings)]
+        parts += [markdown_table(["", ""], rows), f"Learned from {escape_markdown(self.source)}."]
+        parts += map(escape_markdown, self.notes)
+        parts += ["## Communities", markdown_table(["", "vertices"], members)]
+        return "\n\n".join(parts) + "\n"
+
+    def shown(self) -> str:
+        """Return a table, the warnings and the notes, for standard output as it is now."""
+        console = Console(highlight=False)
+        if not console.is_terminal:
+            console = Console(highlight=False, width=_WIDE)
+        table = Table(box=box.SIMPLE, show_header=False, pad_edge=False)
+        for heading, rows in self.facts.items():
+            table.add_row(Text(heading, style="bold"))
+            for label, value in rows:
+                table.add_row(Text(f"  {label}"), Text(value))
+            table.add_section()
+        with console.capture() as captured:  # printed by our caller, who knows of closed pipes
+            console.print(Text(f"Learned from {self.source}"))
+            console.print(table)
+            if self.isolated:
+                names = ", ".join(self.isolated[:_FEW_NAMES])
+                more = ", …" if len(self.isolated) > _FEW_NAMES else ""
+                console.print(Text(f"Isolated: {names}{more}"))
+            for text in self.warnings:
+                console.print(Text.assemble(("Warning: ", "bold yellow"), text))
+            for text in self.notes:
+                console.print(Text(text))
+        return "\n".join(line.rstrip() for line in captured.get().splitlines())
+
+
+def summarise(
+    graph: LearnedGraph, labels: Array, options: LearnOptions, source: str, notes: Sequence[str]
+) -> Summary:
+    """Return the summary of a graph whose vertices have communities."""
+    names = np.array(graph.names)
+    alone = np.isin(names, graph.isolated)
+    groups = [[str(name) for name in names[labels == label]] for label in np.unique(labels)]
+    radius, eta = _chosen(options)
+    kind = " ".join([options.ambiguity, *(f"{k}={v}" for k, v in options.parameters)])
+    facts = {
+        "What was found": [
+            ("vertices d", f"{graph.problem.d}, {int(alone.sum()) or 'none'} isolated"),
+            ("observations N", f"{graph.samples}"),
+            ("selected edges", _selected(graph, options)),
+            ("communities", f"{len(np.unique(labels[~alone]))}"),
+        ],
+        "How sure the edges are": _evidence(graph),
+        "Solver accuracy": [
+            ("certified gap", f"{graph.gap:.1e}{'' if graph.solved else ': not solved to 1e-6'}"),
+            ("worst-case value", f"{graph.solution.value:.6g}"),
+            ("the optimal graph", _optimum(graph)),
+        ],
+        "What was asked": [
+            ("radius", f"{graph.radius:.4g}{radius}"),
+            ("ambiguity", kind),
+            ("prior", options.prior),
+            ("eta", f"{graph.eta:.4g}{eta}"),
+            ("signals", f"{options.signals}, divided by {graph.unit:.4g}"),
+        ],
+    }
+    facts = {heading: rows for heading, rows in facts.items() if rows}
+    return Summary(source, facts, graph.isolated, groups, graph.notes, notes)
+
+
+def listed(names: Sequence[str] | NDArray[np.str_]) -> str:
+    """Return names for Markdown, separated by commas; a long list is cut off."""
+    text = ", ".join(escape_markdown(str(name)) for name in names[:_MOST_NAMES])
+    return text if len(names) <= _MOST_NAMES else f"{text}, … ({len(names)} in all)"
+
+
+def _chosen(options: LearnOptions) -> tuple[str, str]:
+    """Return how radius and eta were chosen, empty for given numbers."""
+    radius = _RULES.get(str(options.radius), "")
+    if options.neighbours is not None:
+        return radius, f" (chosen for about {options.neighbours:g} neighbours)"
+    return radius, " (chosen by prediction)" if options.eta == "auto" else ""
+
+
+def _selected(graph: LearnedGraph, options: LearnOptions) -> str:
+    """Return how many edges are selected and how."""
+    count, selection = len(graph.edges), graph.selection
+    if selection is None:
+        return f"{count}, all of weight ≥ {graph.threshold:g}"
+    if options.fdr is not None:
+        return f"{count}, at a false-discovery rate of {options.fdr:g}"
+    if not selection.found:
+        return f"{count}, since the table shows no structure"
+    return f"{count}, estimated by the cut of the ranking"
+
+
+def _evidence(graph: LearnedGraph) -> list[tuple[str, str]]:
+    """Return what the data say about structure and about the selected edges."""
+    if graph.selection is None:
+        return []
+    found = "" if graph.selection.found else ": none found"
+    rows = [("structure", f"{graph.selection.structure:.1f} sd{found}")]
+    if len(graph.edges):
+        scores, rates = graph.edges["z_score"], graph.edges["q_value"]
+        rows += [
+            ("z-scores of the edges", f"median {scores.median():.1f}, least {scores.min():.1f}"),
+            (
+                "false discoveries",
+                f"{(rates <= NOISE_RATE).sum()} of {len(rates)} edges have a q-value of at most "
+                f"{NOISE_RATE:g}",
+            ),
+        ]
+    return rows
+
+
+def _optimum(graph: LearnedGraph) -> str:
+    """Return how many edges of the optimal graph the certificate decides."""
+    if graph.threshold == 0.0:
+        return "not decided without a threshold"
+    counts = graph.verdict.edges.counts(graph.threshold)
+    return (
+        f"{counts['present']} edges provably in it, {counts['absent']} provably not, "
+        f"{counts['undecided']} undecided; this is about the solve, not about the truth of an edge"
+    )

@@ -1,0 +1,94 @@
+"""The command line itself: help without arguments, suggestions, and output for terminals."""
+
+import io
+import os
+import subprocess
+import sys
+
+import pytest
+
+from experiments import cli
+from experiments.learn.summary import Summary
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def refused(arguments, capsys):
+    with pytest.raises(SystemExit) as leaving:
+        cli.main(arguments)
+    assert leaving.value.code == cli.ERROR
+    return capsys.readouterr().err
+
+
+def test_without_a_command_the_help_is_printed(capsys):
+    assert cli.main([]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("usage: wdro COMMAND")
+    data, paper = text.index("Your data:"), text.index("The paper:")
+    assert data < text.index("\n  learn ") < text.index("\n  verify ") < paper
+    names = [line.split()[0] for line in text[paper:].splitlines()[1:7]]
+    assert names == ["compare", "propositions", "figures", "bench", "stress", "study"]
+    assert cli.main(["study"]) == 0
+    assert "temperature" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["lern"], "wdro: argument COMMAND: invalid choice: 'lern'; did you mean learn?"),
+        (["study", "shft"], "did you mean shift?"),
+        (["learn", "t.csv", "--radus", "3"], "wdro learn: no option --radus; did you mean --radiu"),
+        (["learn", "t.csv", "--radus=3"], "wdro learn: no option --radus; did you mean --radius?"),
+        (["learn", "t.csv", "--prior", "frobenus"], "'frobenus'; did you mean frobenius?"),
+        (["bench", "--zzz"], "wdro bench: no option --zzz\n"),
+        (["zzz"], "choose from"),
+    ],
+)
+def test_typos_get_suggestions(arguments, sentence, capsys):
+    assert sentence in refused(arguments, capsys)
+
+
+def test_the_options_of_learn_are_grouped_and_have_examples(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["learn", "--help"])
+    text = capsys.readouterr().out
+    assert text.index("which edges:") < text.index("--fdr SHARE") < text.index("which problem")
+    examples = text[text.index("examples:") :].splitlines()[1:]
+    assert len(examples) == 2
+    for line in examples:  # they are accepted
+        program, *arguments = line.split()
+        assert program == "wdro"
+        assert cli.make_parser().parse_args(arguments).tables
+
+
+def test_colours_are_for_terminals_that_want_them(monkeypatch):
+    for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    long = "word " * 60
+    summary = Summary("t.csv", {"Found": [("[b]edges", long)]}, ["a"], [["a"]], ["No."], [])
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    plain = summary.shown()
+    assert "\x1b" not in plain
+    assert long.strip() in plain  # lines of a log are not broken
+    assert "[b]edges" in plain
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    assert "\x1b[1;33mWarning" in summary.shown()
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "33m" not in summary.shown()
+
+
+def test_learn_says_something_before_it_loads_libraries():
+    """Imports are forbidden, so what is said was said before them."""
+    code = (
+        "import sys; sys.argv[1:] = ['learn', 't.csv']\n"
+        "sys.modules['experiments.cli'] = sys.modules['numpy'] = None\n"
+        "from experiments.__main__ import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, env=os.environ
+    )
+    assert done.stderr.splitlines()[0] == "  loading libraries"
