@@ -194,9 +194,9 @@ STUDIES = (
     Command(
         "explain",
         "search the settings that the paper leaves open, and test its statements",
-        "Fit eta, scale, candidates, threshold and choice of the radius to Tables 2 and 3 of the "
-        "paper. Then test every statement about its figures on fresh graphs: at the fitted "
-        "setting, with all models tuned on other graphs, and without the truth. Exits with 1 if an "
+        "Compare settings of eta, scale, candidates and choice of the radius with Tables 2 and 3 of "
+        "the paper. Then test every statement about its figures on fresh graphs: at all settings "
+        "that fit, with all models tuned on other graphs, and without the truth. Exits with 1 if an "
         "answer was not certified.",
         _explain,
         lambda options: _load("studies.explain.study"),
