@@ -194,10 +194,10 @@ STUDIES = (
     Command(
         "explain",
         "search the settings that the paper leaves open, and test its statements",
-        "Compare settings of eta, scale, candidates and choice of the radius with Tables 2 and 3 of "
-        "the paper. Then test every statement about its figures on fresh graphs: at all settings "
-        "that fit, with all models tuned on other graphs, and without the truth. Exits with 1 if an "
-        "answer was not certified.",
+        "Compare settings of eta, scale, candidates and choice of the radius with Tables 2 and 3 "
+        "of the paper. Then test every statement about its figures on fresh graphs: at all "
+        "settings that fit, with all models tuned on other graphs, and without the truth. Exits "
+        "with 1 if an answer was not certified.",
         _explain,
         lambda options: _load("studies.explain.study"),
     ),
