@@ -140,7 +140,8 @@ def draw(table: pd.DataFrame) -> Figure:
             panel.set_title(_NAMES[metric] if row == 0 else "")
             panel.set_xlabel("samples N" if row == 2 else "")
         axes[row, 0].set_ylabel(f"gain over SAA\nchosen {how}")
-    axes[0, 0].legend()
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    axes[0, -1].legend(handles, labels, loc="upper left")  # where nothing is gained
     return figure
 
 
