@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import logging
 import sys
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,7 +11,6 @@ import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 
 from experiments.learn.loading import SignalTable
-from experiments.measuring.display import note
 from solvers import RobustGraph
 from solvers.learned.graph import LearnedGraph
 from solvers.selection.fitting import check_options
@@ -154,7 +150,7 @@ def learn_graph(table: SignalTable, options: LearnOptions) -> LearnedGraph:
     """
     frame = _prepared(table.frame, options.signals)
     estimator = options.estimator()
-    with _announced_stages(), warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", ChoiceWarning)
         warnings.simplefilter("always", TableWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)  # the summary reports it
@@ -173,21 +169,6 @@ def learn_graph(table: SignalTable, options: LearnOptions) -> LearnedGraph:
         stability=estimator.stability(frame, options.stability) if options.stability else None,
         notes=tuple(notes),
     )
-
-
-@contextlib.contextmanager
-def _announced_stages() -> Iterator[None]:
-    """Show the stages of a fit, which the estimator logs."""
-    log, handler = logging.getLogger("solvers.estimator"), logging.Handler()
-    handler.emit = lambda record: note(record.getMessage())  # type: ignore[method-assign]
-    level = log.level
-    log.setLevel(logging.INFO)
-    log.addHandler(handler)
-    try:
-        yield
-    finally:
-        log.removeHandler(handler)
-        log.setLevel(level)
 
 
 def _prepared(frame: pd.DataFrame, how: str) -> pd.DataFrame:

@@ -5,7 +5,10 @@ The folder has edges, Laplacian, GraphML, picture, page, summary and proof.
 
 from __future__ import annotations
 
+import contextlib
 import io
+import logging
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +84,8 @@ def run_learn(
         places = load_places(coordinates, table.names, layout.decimal)
         outlines = nearby_outlines(*places.arrays) if places.degrees else []
     note(f"{len(table.signals)} observations of {len(table.names)} vertices")
-    graph = learn_graph(table, options)
+    with _announced_stages():
+        graph = learn_graph(table, options)
     note("drawing")
     labels = communities(graph.selected)
     points = spread_out(graph.selected) if places is None else places.points
@@ -166,3 +170,18 @@ def _laplacian_arrays(graph: LearnedGraph) -> dict[str, Any]:
         return {"laplacian": np.asarray(graph.laplacian)}
     edges = graph.solution.edges
     return {"heads": edges.heads, "tails": edges.tails, "weights": edges.weights}
+
+
+@contextlib.contextmanager
+def _announced_stages() -> Iterator[None]:
+    """Show the stages of a fit, which the estimator logs."""
+    log, handler = logging.getLogger("solvers.estimator"), logging.Handler()
+    handler.emit = lambda record: note(record.getMessage())  # type: ignore[method-assign]
+    level = log.level
+    log.setLevel(logging.INFO)
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(level)

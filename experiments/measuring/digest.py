@@ -143,7 +143,10 @@ def _parsed(name: str) -> _Parsed:
 
 @lru_cache(maxsize=4096)
 def _parse(path: Path, changed: int) -> _Parsed:
-    tree = ast.parse(path.read_bytes())
+    try:
+        tree = ast.parse(path.read_bytes())
+    except SystemError:  # Python 3.11 mixes up the depths of threads that parse at once; try again
+        tree = ast.parse(path.read_bytes())
     for node in ast.walk(tree):
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             node.body = [ast.Pass()]
