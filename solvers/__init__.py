@@ -9,6 +9,7 @@ from solvers.base import Solver, register, registered
 from solvers.bracket.run import Request
 from solvers.generic import CertifiedSolver
 from solvers.large import SparseSolver, price_on
+from solvers.many import solve_many
 from solvers.norm import MomentNewton
 from solvers.paper import (
     BlockDescent,
@@ -66,6 +67,7 @@ __all__ = [
     "solve",
     "solve_for_neighbours",
     "solve_laplacian_qp",
+    "solve_many",
     "solve_path",
 ]
 

@@ -9,6 +9,7 @@ from solvers.bracket.limits import Clock
 from solvers.bracket.run import Callback, Executor, Request
 from solvers.bracket.threads import right_threads
 from wdro_cvx import GraphProblem, ProblemError, Solution, SolverError
+from wdro_cvx.claims import claimed
 
 
 def solve(
@@ -96,6 +97,8 @@ def _rank(solver: type[Solver]) -> int:
 
 
 def _applies(solver: type[Solver], problem: GraphProblem) -> bool:
+    if not claimed(solver.claims, problem):  # cheaper than an exception
+        return False
     try:
         solver.check_claim(problem)
     except ProblemError:

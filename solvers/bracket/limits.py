@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from wdro_cvx import GraphProblem, Solution, Status, judge
+from wdro_cvx import GraphProblem, Solution, Status, Verdict, judge
+from wdro_cvx.judging.many import judge_many
 from wdro_cvx.validation import real_number
 
 #: Solvers aim at this share of the tolerance, since the judge subtracts a slack for rounding.
@@ -50,7 +52,21 @@ def judged(problem: GraphProblem, answer: Solution, tol: float) -> Solution:
     The judge shares no arithmetic with the solvers, so a mistake in a solver cannot pass for a
     proof.
     """
-    verdict = judge(problem, answer)
+    return _confirmed(answer, judge(problem, answer), tol)
+
+
+def all_judged(
+    problems: Sequence[GraphProblem], answers: Sequence[Solution], tol: float
+) -> list[Solution]:
+    """Return what :func:`judged` returns for each of several answers."""
+    verdicts = judge_many(problems, answers)
+    return [
+        _confirmed(answer, verdict, tol)
+        for answer, verdict in zip(answers, verdicts, strict=True)
+    ]
+
+
+def _confirmed(answer: Solution, verdict: Verdict, tol: float) -> Solution:
     status = answer.status
     if verdict.gap < 0.0:  # value and bound contradict each other, so one of them is wrong
         status = Status.FAILED

@@ -8,7 +8,7 @@ Values, gradients and certificates all follow from it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self, TypeVar
@@ -139,6 +139,16 @@ class AmbiguitySet(ABC):
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         """Return the worst-case risk of a Laplacian and a second moment that attains it."""
 
+    @staticmethod
+    def worst_cases(
+        sets: Sequence[AmbiguitySet], nominals: Sequence[Nominal], laplacians: Array
+    ) -> list[WorstCase]:
+        """Return the worst cases of several sets of this class.
+
+        Override it if a stack of Laplacians (B, d, d) takes less time than one after the other.
+        """
+        return each_worst_case(sets, nominals, laplacians)
+
     @abstractmethod
     def distance(self, nominal: Nominal, second_moment: Array) -> float:
         """Return the distance from the nominal second moment; at most ``radius`` in the set.
@@ -180,6 +190,14 @@ class AmbiguitySet(ABC):
     def scaled(self, factor: float) -> Self:
         """Return the equivalent set for data multiplied by factor."""
         return replace(self, radius=self.radius * factor**self.radius_degree)
+
+
+def each_worst_case(
+    sets: Sequence[AmbiguitySet], nominals: Sequence[Nominal], laplacians: Array
+) -> list[WorstCase]:
+    """Return the worst cases of several sets, one after the other."""
+    triples = zip(sets, nominals, laplacians, strict=True)
+    return [ambiguity.worst_case(nominal, laplacian) for ambiguity, nominal, laplacian in triples]
 
 
 A = TypeVar("A", bound=type[AmbiguitySet])
