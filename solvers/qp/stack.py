@@ -16,7 +16,7 @@ from solvers.qp.dense import QuadraticPoint, quadratic_point, relative_gains
 from solvers.qp.qp import LaplacianQP, QPSolution
 from solvers.qp.solve import climb, solve_laplacian_qp
 from solvers.qp.start import stacked_tau
-from wdro_cvx.priors import DegreePrior, TraceRule
+from wdro_cvx.priors import DegreePrior, TraceRule, stack_priors
 from wdro_cvx.validation import Array
 
 _MAX_STEPS = 20  # more steps are left to the safeguarded method
@@ -94,19 +94,8 @@ def _groups(qps: Sequence[LaplacianQP], starts: Sequence[Start]) -> list[list[in
 
 def _stacked(qps: list[LaplacianQP]) -> LaplacianQP:
     """Return the stack of some QPs."""
-    first = qps[0].prior
-    beta, kappa, alpha = (
-        np.array([getattr(qp.prior, name) for qp in qps]) for name in ("beta", "kappa", "alpha")
-    )
-    targets = np.array([qp.prior.trace.target for qp in qps])
-    rule = TraceRule(targets if first.trace.fixed else 0.0, first.trace.stiffness)  # type: ignore[arg-type]
-    prior = DegreePrior(
-        beta,  # type: ignore[arg-type]
-        kappa if first.kappa > 0.0 else 0.0,  # type: ignore[arg-type]
-        alpha if first.alpha > 0.0 else 0.0,  # type: ignore[arg-type]
-        rule,
-    )
-    return LaplacianQP(np.stack([qp.moment for qp in qps]), prior)
+    moments = np.stack([qp.moment for qp in qps])
+    return LaplacianQP(moments, stack_priors([qp.prior for qp in qps]))
 
 
 def _start(qp: LaplacianQP, starts: Sequence[Start]) -> QuadraticPoint:

@@ -100,8 +100,8 @@ class KLBall(ReweightingBall):
         return float(min(top, _dual(losses, top, multiplier, self.radius)))
 
     def divergence(self, ratios: Array) -> float:
-        """Return ``mean(ρ log ρ - ρ + 1)``, which has no negative terms to cancel."""
-        return float(_divergence(ratios))
+        """Return ``mean(ρ log ρ - ρ + 1)``."""
+        return float(relative_entropy(ratios))
 
     @staticmethod
     def worst_cases(
@@ -152,8 +152,11 @@ class KLBall(ReweightingBall):
         return ratios, ratios
 
 
-def _divergence(ratios: Array) -> Any:
-    """Return the divergence of ratios, or of a stack of these."""
+def relative_entropy(ratios: Array) -> Any:
+    """Return ``mean(ρ log ρ - ρ + 1)`` of ratios, or of a stack of these.
+
+    It has no negative terms to cancel.
+    """
     change = ratios - 1.0
     near = np.abs(change) < 0.5
     logs = np.log1p(np.where(near, change, 0.0))
@@ -178,7 +181,7 @@ def _tilts(losses: Array, radii: Array) -> tuple[Array, Array]:
     deficits = (losses.max(axis=-1, keepdims=True) - losses) / spread[:, np.newaxis]
     worst = deficits == 0.0
     hard = worst * (count / worst.sum(axis=-1, keepdims=True))
-    limit = radius >= _divergence(hard)
+    limit = radius >= relative_entropy(hard)
     if np.all(limit):
         return hard, 0.0 * spread
 
@@ -187,7 +190,7 @@ def _tilts(losses: Array, radii: Array) -> tuple[Array, Array]:
     for _ in range(_MAX_STEPS):
         sharpness = np.exp(place)
         ratios = _tilted(deficits, sharpness)
-        spent = _divergence(ratios)
+        spent = relative_entropy(ratios)
         less = spent < radius
         low, high = np.where(less, place, low), np.where(less, high, place)
         settled = settled | ~(low < high)

@@ -115,14 +115,7 @@ class MomentBall(ShiftBall):
 
     def size(self, shift: Array) -> float:
         """Return ``‖vec Δ‖_p``, rounded upwards."""
-        entries = np.abs(shift).ravel()
-        largest = float(entries.max())
-        if largest == 0.0:
-            return 0.0
-        # Powers of small numbers would underflow for large p.
-        norm = largest * float(np.linalg.norm(entries / largest, self.p))
-        # Rounding of the pairwise sum, of the powers and of the difference ``M - Θ``.
-        return norm * (1.0 + 32 * np.finfo(float).eps)
+        return float(entrywise_norm(shift, self.p))
 
     def constant_risk(self, d: int, trace: float) -> float:
         """Return ``2·trace·radius`` for p = ∞, where all Laplacians have the same norm, else 0."""
@@ -131,6 +124,17 @@ class MomentBall(ShiftBall):
     def structure(self, nominal: Nominal) -> Norm:
         """Return the norm."""
         return Norm(self.p, self.alpha)
+
+
+def entrywise_norm(shift: Array, p: float) -> Any:
+    """Return ``‖vec Δ‖_p`` of a matrix, or of each matrix of a stack, rounded upwards."""
+    entries = flat(np.abs(shift))
+    largest = entries.max(axis=-1, keepdims=True)
+    # Powers of small numbers would underflow for large p.
+    relative = entries / np.where(largest > 0.0, largest, 1.0)
+    norm = largest[..., 0] * np.linalg.norm(relative, p, axis=-1)
+    # Rounding of the pairwise sum, of the powers and of the difference ``M - Θ``.
+    return norm * (1.0 + 32 * np.finfo(float).eps)
 
 
 def dual_norm(laplacian: Array, q: float) -> tuple[Any, Array]:

@@ -30,6 +30,8 @@ from wdro_cvx.summation import BLOCK_ROWS, gram
 from wdro_cvx.validation import Array
 
 _EPS = float(np.finfo(float).eps)
+#: The factor on a divergence for rounding: every term is nonnegative and rounded a few times.
+MEASURED = 1.0 + 64 * _EPS
 
 
 @dataclass(frozen=True)
@@ -175,8 +177,7 @@ class WeightsMembership(Membership[ReweighedMoment]):
 
     def measure(self, moment: ReweighedMoment) -> float:
         """Return the divergence of the weights."""
-        # Every term of a divergence is nonnegative and rounded a few times.
-        return self.ball.divergence(moment.weights * len(self.samples)) * (1.0 + 64 * _EPS)
+        return self.ball.divergence(moment.weights * len(self.samples)) * MEASURED
 
 
 def sample_losses(samples: Array, laplacian: Array) -> tuple[Array, float]:

@@ -162,11 +162,16 @@ class TransportMembership(Membership[TransportedMoment]):
 
     def measure(self, moment: TransportedMoment) -> float:
         """Return ``√(‖(G - F)/s‖² + ‖S/s‖²)``, rounded upwards."""
-        square = float(np.sum(((moment.moved - self.rows) / self.scales) ** 2))
+        moves = (moment.moved - self.rows) / self.scales
         if moment.spread is not None:
-            square += float(np.sum((moment.spread / self.scales) ** 2))
-        # Pairwise sums of squares have an error of less than 40 roundings at any length.
-        return float(np.sqrt(square)) * (1.0 + 32 * _EPS)
+            moves = np.vstack([moves, moment.spread / self.scales])
+        return float(rms_move(moves))
+
+
+def rms_move(moves: Array) -> Any:
+    """Return the Frobenius norm of a matrix, or of each matrix of a stack, rounded upwards."""
+    # Pairwise sums of squares have an error of less than 40 roundings at any length.
+    return np.sqrt(np.square(flat(moves)).sum(axis=-1)) * (1.0 + 32 * _EPS)
 
 
 @dataclass(frozen=True)

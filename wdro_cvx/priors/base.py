@@ -11,6 +11,7 @@ take stacks of problems (wdro_cvx/stacks.py).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -198,3 +199,17 @@ class DegreePrior:
             (2.0 + eigenvalue) / (2 * self.beta + self.kappa * eigenvalue)
             for eigenvalue in (0.0, d - 2.0, 2.0 * (d - 1))
         )
+
+
+def stack_priors(priors: Sequence[DegreePrior]) -> DegreePrior:
+    """Return priors without bounds as a stack, which has arrays instead of numbers.
+
+    The traces are all fixed or all free, and a coefficient is zero in all of them or in none.
+    """
+    first, rule = priors[0], priors[0].trace
+    numbers: list[Any] = [
+        np.array([getattr(prior, name) for prior in priors]) if getattr(first, name) else 0.0
+        for name in ("beta", "kappa", "alpha")
+    ]
+    target: Any = np.array([prior.trace.target for prior in priors])
+    return DegreePrior(*numbers, TraceRule(target, rule.stiffness))
