@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -146,7 +145,7 @@ def _solve_stack(
     clock: Clock,
 ) -> list[tuple[int, Solution]]:
     """Return the places and answers of the problems that the certified solver answers."""
-    cpu_s, tol = clock.cpu_s, settings.tol
+    watch, tol = Clock(), settings.tol
     incumbents = [
         Incumbent(problem.normalised, MARGIN * tol, Run(settings, clock, problem.unit))
         for problem in problems
@@ -169,9 +168,5 @@ def _solve_stack(
             except OutOfTime:
                 pass
         answers[place] = incumbent.solution(status)
-    judged = all_judged([problems[place] for place in answers], list(answers.values()), tol)
-    share = (clock.cpu_s - cpu_s) / len(problems)
-    return [
-        (place, replace(answer, solve_s=share))
-        for place, answer in zip(answers, judged, strict=True)
-    ]
+    own = [problems[place] for place in answers]
+    return list(zip(answers, all_judged(own, list(answers.values()), tol, watch), strict=True))

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 from scipy.spatial.distance import pdist
 
 from wdro_cvx.validation import Array
 
 #: Rows per block.
 BLOCK_ROWS = 512
+_COLUMNS = 64  # per block of a factorisation
 _PAIRS = 2048  # pairs per block
 _NUMBERS = 1 << 17  # per block of a table; they stay in the cache
 
@@ -135,7 +138,16 @@ def triangular(rows: Array) -> Array:
         whole = len(rows) // step * step
         parts = np.asarray(np.linalg.qr(rows[:whole].reshape(-1, step, d), mode="r"))
         rows = np.vstack([parts.reshape(-1, d), rows[whole:]])
-    return np.asarray(np.linalg.qr(rows, mode="r") if len(rows) > d else rows)
+    if len(rows) <= d:
+        return rows
+    # LAPACK itself, because NumPy's checks take longer than a small factorisation.
+    factored, *_ = lapack.dgeqrf(rows, lwork=_COLUMNS * d)
+    return np.ascontiguousarray(factored[:d]) * _upper(d)
+
+
+@lru_cache(maxsize=8)
+def _upper(d: int) -> Array:
+    return np.triu(np.ones((d, d)))
 
 
 def _blocks(count: int) -> Iterable[slice]:

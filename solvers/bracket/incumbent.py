@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from solvers.bracket.requests import Dual, Method, Optimum, Worst, alone
+from solvers.bracket.requests import Dual, Method, Optimum, Value, alone
 from solvers.bracket.run import Run
 from solvers.qp import LaplacianQP, QPSolution
 from solvers.qp.minimax import Master
@@ -43,7 +43,8 @@ class Incumbent:
     @property
     def gap(self) -> float:
         """The certified relative gap."""
-        return relative_gap(self.value, self.bound, self.problem.constant, self.problem.floor)
+        problem = self.problem
+        return relative_gap(self.value, self.bound, problem.constant, problem.floor)
 
     @property
     def solved(self) -> bool:
@@ -62,8 +63,7 @@ class Incumbent:
     def evaluation(self, laplacian: Array) -> Method[tuple[WorstCase, float]]:
         """Do what :meth:`evaluate` does, as a method that asks for the worst case."""
         self.check_clock()
-        worst = yield Worst(self.problem, laplacian)
-        value = worst.risk + self.problem.regularisation(laplacian)
+        worst, value = yield Value(self.problem, laplacian)
         if value < self.value:
             self.laplacian, self.value, self.multiplier = laplacian, value, worst.multiplier
         return worst, value

@@ -46,27 +46,33 @@ class Clock:
             raise OutOfTime
 
 
-def judged(problem: GraphProblem, answer: Solution, tol: float) -> Solution:
+def judged(
+    problem: GraphProblem, answer: Solution, tol: float, clock: Clock | None = None
+) -> Solution:
     """Return an answer with the judge's figures and a status that the judge confirms.
+
+    With a clock it also gets the CPU seconds so far.
 
     The judge shares no arithmetic with the solvers, so a mistake in a solver cannot pass for a
     proof.
     """
-    return _confirmed(answer, judge(problem, answer), tol)
+    verdict = judge(problem, answer)
+    return _confirmed(answer, verdict, tol, answer.solve_s if clock is None else clock.cpu_s)
 
 
 def all_judged(
-    problems: Sequence[GraphProblem], answers: Sequence[Solution], tol: float
+    problems: Sequence[GraphProblem], answers: Sequence[Solution], tol: float, clock: Clock
 ) -> list[Solution]:
-    """Return what :func:`judged` returns for each of several answers."""
+    """Return what :func:`judged` returns for each of several answers of one run."""
     verdicts = judge_many(problems, answers)
+    share = clock.cpu_s / max(len(answers), 1)
     return [
-        _confirmed(answer, verdict, tol)
+        _confirmed(answer, verdict, tol, share)
         for answer, verdict in zip(answers, verdicts, strict=True)
     ]
 
 
-def _confirmed(answer: Solution, verdict: Verdict, tol: float) -> Solution:
+def _confirmed(answer: Solution, verdict: Verdict, tol: float, cpu_s: float) -> Solution:
     status = answer.status
     if verdict.gap < 0.0:  # value and bound contradict each other, so one of them is wrong
         status = Status.FAILED
@@ -83,4 +89,5 @@ def _confirmed(answer: Solution, verdict: Verdict, tol: float) -> Solution:
         constant=verdict.constant,
         floor=verdict.floor,
         distance=verdict.distance,
+        solve_s=cpu_s,
     )

@@ -16,6 +16,9 @@ import numpy as np
 from solvers.qp import LaplacianQP, QPSolution, climb, solve_laplacian_qp
 from solvers.qp.stack import evaluate_laplacian_qps, solve_laplacian_qps
 from wdro_cvx import GraphProblem, WorstCase
+from wdro_cvx.graphs.laplacian import weights_from_laplacian
+from wdro_cvx.priors import stack_priors
+from wdro_cvx.stacks import diagonals
 from wdro_cvx.validation import Array
 
 
@@ -35,27 +38,35 @@ class Question(Protocol):
 
 
 @dataclass(slots=True)
-class Worst:
-    """Ask for the worst case of a Laplacian."""
+class Value:
+    """Ask for the worst case and the objective of a Laplacian."""
 
     problem: GraphProblem
     laplacian: Array
 
     @property
     def kind(self) -> Hashable:
-        """The class of the set and the number of vertices."""
-        return Worst, type(self.problem.ambiguity), len(self.laplacian)
+        """The class of the set, the kind of prior and the number of vertices."""
+        problem, prior = self.problem, self.problem.prior
+        signs = prior.alpha == 0.0, prior.kappa == 0.0, prior.trace.stiffness
+        return Value, type(problem.ambiguity), signs, problem.d
 
-    def answer(self) -> WorstCase:
-        """Return the worst case."""
-        return self.problem.ambiguity.worst_case(self.problem.nominal, self.laplacian)
+    def answer(self) -> tuple[WorstCase, float]:
+        """Return the worst case and the objective."""
+        problem = self.problem
+        worst = problem.ambiguity.worst_case(problem.nominal, self.laplacian)
+        return worst, worst.risk + problem.regularisation(self.laplacian)
 
     @staticmethod
-    def answers(requests: list[Worst]) -> list[WorstCase]:
-        """Return the worst cases."""
-        sets = [request.problem.ambiguity for request in requests]
-        nominals = [request.problem.nominal for request in requests]
-        return sets[0].worst_cases(sets, nominals, np.stack([one.laplacian for one in requests]))
+    def answers(requests: list[Value]) -> list[tuple[WorstCase, float]]:
+        """Return the worst cases and objectives."""
+        problems = [request.problem for request in requests]
+        laplacians = np.stack([request.laplacian for request in requests])
+        sets, nominals = [one.ambiguity for one in problems], [one.nominal for one in problems]
+        worst = sets[0].worst_cases(sets, nominals, laplacians)
+        prior = stack_priors([problem.prior for problem in problems])
+        own = prior.value(weights_from_laplacian(laplacians), diagonals(laplacians)).tolist()
+        return [(case, case.risk + cost) for case, cost in zip(worst, own, strict=True)]
 
 
 @dataclass(slots=True)

@@ -39,7 +39,7 @@ def proximal_descent(
     which is typical of a kink. This suits sets for which another method follows. ``multipliers``
     are those of a similar QP, for the first one.
     """
-    laplacian = start
+    laplacian, tol = start, incumbent.tol
     worst, value = yield from incumbent.evaluation(laplacian)
     control = SpectralControl(incumbent.problem.prior.beta)
     control.restart(value)
@@ -47,15 +47,15 @@ def proximal_descent(
     for _ in range(max_iterations):
         if control.proximal and multipliers is not None:
             yield from incumbent.bounding_at(worst, multipliers)
-        near = not incumbent.solved and incumbent.gap <= _NEAR * incumbent.tol
-        if near or not control.proximal:
-            answer = yield from incumbent.bounding(worst, multipliers, _ACCURACY * incumbent.tol)
+        if not control.proximal or tol < incumbent.gap <= _NEAR * tol:
+            answer = yield from incumbent.bounding(worst, multipliers, _ACCURACY * tol)
             multipliers = answer.nu, answer.tau
         incumbent.record()
-        if incumbent.solved:
+        gap = incumbent.gap
+        if gap <= tol:
             return
-        if incumbent.gap <= _FALL * mark:
-            mark, trials = incumbent.gap, 0
+        if gap <= _FALL * mark:
+            mark, trials = gap, 0
         for _ in range(_MAX_DOUBLINGS):
             if trials == patience:
                 return
@@ -63,7 +63,7 @@ def proximal_descent(
             if control.proximal:
                 step = incumbent.quadratic(worst.second_moment, control.rho, laplacian)
                 nearby = _shifted(multipliers, control.rho, laplacian)
-                answer = yield Optimum(step, nearby, _ACCURACY * incumbent.tol)
+                answer = yield Optimum(step, nearby, _ACCURACY * tol)
             moved = answer.laplacian
             change = moved - laplacian
             length = float(np.vdot(change, change))

@@ -7,7 +7,7 @@ check the status ``SOLVED`` with :func:`wdro_cvx.judge`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -112,8 +112,7 @@ class CertifiedSolver(Settings, Solver):
             except KeyboardInterrupt:
                 if incumbent.laplacian is None:
                     raise
-        answer = judged(problem, incumbent.solution(status), self.tol)
-        return replace(answer, solve_s=run.clock.cpu_s)
+        return judged(problem, incumbent.solution(status), self.tol, run.clock)
 
     def smooth_phase(self, incumbent: Incumbent, start: Solution | None = None) -> Method[None]:
         """Improve the incumbent as far as a smooth method can; it takes any number of requests."""
@@ -156,8 +155,13 @@ def _patience(problem: GraphProblem) -> int | None:
 
 def _centre(problem: GraphProblem) -> WorstCase:
     """Return the nominal moment in the form of a worst case."""
-    nominal, membership = problem.nominal, problem.ambiguity.membership(problem.nominal)
-    return WorstCase(np.nan, nominal.second_moment, np.inf, build_moment=lambda: membership.centre)
+    nominal, ambiguity = problem.nominal, problem.ambiguity
+    return WorstCase(
+        np.nan,
+        nominal.second_moment,
+        np.inf,
+        build_moment=lambda: ambiguity.membership(nominal).centre,
+    )
 
 
 def _feasible_start(problem: GraphProblem, start: Solution) -> Array:

@@ -22,6 +22,7 @@ from wdro_cvx.ambiguity.kl import KLBall
 from wdro_cvx.ambiguity.moment import MomentBall
 from wdro_cvx.ambiguity.singleton import Singleton
 from wdro_cvx.graphs.laplacian import (
+    Residuals,
     edge_index,
     graph_size,
     nearest_feasible,
@@ -176,8 +177,9 @@ class _Stack:
         value = self.value()
         bound = self.bound(value)
         self.sure &= np.isfinite(value) & np.isfinite(bound)
-        parts = ("symmetry", "row_sums", "sign", "trace", "repair")
-        figures = np.stack([getattr(self.residuals, part) for part in parts], axis=1).tolist()
+        found = self.residuals
+        parts = found.symmetry, found.row_sums, found.sign, found.trace, 0.0 * value, found.repair
+        figures = np.stack(parts, axis=1).tolist()
         excess = np.maximum(value - bound, 0.0)
         reach = np.array([problem.prior.reach(problem.d) for problem in self.normal])
         distance = (np.sqrt(reach * excess) + self.repair).tolist()
@@ -189,7 +191,7 @@ class _Stack:
             verdicts.append((place, Verdict(
                 scaled[0][place],
                 scaled[1][place],
-                replace(self.residuals, **dict(zip(parts, figures[place], strict=True))),
+                Residuals(*figures[place]),
                 0.0,
                 problem.constant,
                 problem.floor,
