@@ -12,13 +12,12 @@ from solvers.bracket.requests import together
 from solvers.bracket.run import Run
 from solvers.bracket.threads import right_threads
 from solvers.generic import CertifiedSolver
-from solvers.large import SparseSolver
 from solvers.norm import MomentNewton
 from solvers.solve import candidates, solve
 from wdro_cvx import GraphProblem, ProblemError, Solution, Status
 from wdro_cvx.ambiguity import Norm
 
-_LARGE = 200  # from this many vertices on, stacks gain nothing; SparseSolver takes only larger ones
+_LARGE = 200  # from this many vertices on, stacks gain nothing
 _NUMBERS = 2**17  # entries of the matrices in a stack; a few stacks fit into the cache
 _MOST = 256  # problems in a stack
 
@@ -130,7 +129,7 @@ def _stackable(problem: GraphProblem) -> bool:
     """
     if problem.d >= _LARGE:
         return False
-    best = next(solver for solver in candidates(problem) if solver is not SparseSolver)
+    best = candidates(problem)[0]
     norm = problem.structure
     if isinstance(norm, Norm):
         plain = problem.bounds is None and 1.0 < norm.order < np.inf

@@ -97,7 +97,7 @@ def _rank(solver: type[Solver]) -> int:
 
 
 def _applies(solver: type[Solver], problem: GraphProblem) -> bool:
-    if not claimed(solver.claims, problem):  # cheaper than an exception
+    if problem.d < solver.least or not claimed(solver.claims, problem):
         return False
     try:
         solver.check_claim(problem)

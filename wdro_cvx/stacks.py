@@ -53,6 +53,6 @@ def diagonals(matrix: Array) -> Array:
     return np.diagonal(matrix, axis1=-2, axis2=-1)
 
 
-def set_diagonals(matrix: Array, values: Any) -> None:
+def set_diagonals(matrix: Any, values: Any) -> None:
     """Replace the diagonal of a contiguous matrix, or of each matrix of a stack."""
     flat(matrix)[..., :: matrix.shape[-1] + 1] = values

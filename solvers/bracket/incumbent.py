@@ -93,9 +93,7 @@ class Incumbent:
         self._keep(answer.bound, source, answer.nu, answer.tau)
         return answer
 
-    def bounding_at(
-        self, worst: WorstCase, multipliers: tuple[Array, float]
-    ) -> Method[None]:
+    def bounding_at(self, worst: WorstCase, multipliers: tuple[Array, float]) -> Method[None]:
         """Keep the bound of a worst case at given multipliers if it is best; no QP is solved."""
         value, nu, tau = yield Dual(self.quadratic(worst.second_moment), multipliers)
         self._keep(value, worst, nu, tau)

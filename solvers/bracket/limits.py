@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from wdro_cvx import GraphProblem, Solution, Status, Verdict, judge
-from wdro_cvx.judging.many import judge_many
+from wdro_cvx.judge_many import judge_many
 from wdro_cvx.validation import real_number
 
 #: Solvers aim at this share of the tolerance, since the judge subtracts a slack for rounding.

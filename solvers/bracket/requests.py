@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -33,7 +33,7 @@ class Question(Protocol):
         """Answer this request."""
 
     @staticmethod
-    def answers(requests: list[Self]) -> list[Any]:
+    def answers(requests: list[Any]) -> list[Any]:
         """Answer requests of one kind, in their order."""
 
 

@@ -14,8 +14,8 @@ import numpy as np
 from solvers.atoms import solve_atoms
 from solvers.base import Solver, register
 from solvers.bracket.incumbent import QP_TOL, Incumbent
-from solvers.bracket.requests import Method, alone
 from solvers.bracket.limits import MARGIN, OutOfTime, judged
+from solvers.bracket.requests import Method, alone
 from solvers.bracket.run import Request, Settings, running
 from solvers.generic.bundle import bundle_ascent
 from solvers.generic.proximal import proximal_descent

@@ -74,9 +74,7 @@ class Curvature:
         push = self.unit * grad_tau + np.vecdot(counts, free)
         if self.bump is None:
             curved = pivot > 0.0
-            d_tau = choose(
-                curved, push / choose(curved, pivot, 1.0), np.sign(push) * self.reach
-            )
+            d_tau = choose(curved, push / choose(curved, pivot, 1.0), np.sign(push) * self.reach)
             return free + column(d_tau) * pulled, d_tau
         # The rank-one term adds one unknown, y = bᵀ(dν, dτ).
         weight, b_nu, b_tau = self.bump

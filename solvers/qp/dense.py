@@ -54,7 +54,7 @@ _HELD = 1e-4  # least spring per active edge of a vertex; the error of a step is
 
 @dataclass(slots=True, eq=False)
 class QuadraticPoint:
-    """A QP's dual at (ν, τ), or a stack of such points. ``prices`` is ``4β·w`` as a symmetric matrix.
+    """A QP's dual at (ν, τ), or a stack. ``prices`` is ``4β·w`` as a symmetric matrix.
 
     ``tau`` and ``gains`` are relative to ``base``, the cost of the cheapest edge. ``total`` is the
     sum of the ``degrees``, and ``square`` that of the squared prices.

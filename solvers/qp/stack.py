@@ -82,11 +82,8 @@ def _groups(qps: Sequence[LaplacianQP], starts: Sequence[Start]) -> list[list[in
         prior, rule = qp.prior, qp.prior.trace
         if prior.bounds is not None or qp.d >= _LARGE or not (rule.fixed or rule.free):
             continue
-        if start is None:
-            known = prior.alpha == 0.0 and rule.fixed
-        else:
-            known = prior.has_degrees(start[0])
-        if known:
+        guessed = prior.alpha == 0.0 and rule.fixed
+        if guessed if start is None else prior.has_degrees(start[0]):
             key = qp.d, rule.fixed, prior.alpha == 0.0, prior.kappa == 0.0, start is None
             groups.setdefault(key, []).append(place)
     return [places for places in groups.values() if len(places) > 1]

@@ -15,6 +15,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import cast
 
 import numpy as np
 
@@ -51,7 +52,8 @@ class _GelbrichBall(TransportBall):
         sets: Sequence[AmbiguitySet], nominals: Sequence[Nominal], laplacians: Array
     ) -> list[WorstCase]:
         """Return the worst cases through a stack of eigendecompositions."""
-        radii = np.array([ball.radius for ball in sets])
+        balls = cast("Sequence[_GelbrichBall]", sets)
+        radii = np.array([ball.radius for ball in balls])
         shapes = {nominal.factor.shape for nominal in nominals}
         edges = diagonals(laplacians).max(axis=-1) > 0.0
         if len(shapes) > 1 or not radii.all() or not edges.all():
@@ -73,7 +75,7 @@ class _GelbrichBall(TransportBall):
                 error,
             )
             for place, (ball, risk, multiplier, error) in enumerate(
-                zip(sets, *numbers, strict=True)
+                zip(balls, *numbers, strict=True)
             )
         ]
 

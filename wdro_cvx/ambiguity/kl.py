@@ -131,8 +131,8 @@ class KLBall(ReweightingBall):
                 risk,
                 moments[place],
                 multiplier,
-                partial(Discrete, samples[place], weights[place]),
-                partial(ReweighedMoment, samples[place], weights[place]),
+                partial(Discrete, tables[place], weights[place]),
+                partial(ReweighedMoment, np.asarray(samples[place]), weights[place]),
                 error,
             )
             for place, (risk, multiplier, error) in enumerate(zip(*numbers, strict=True))

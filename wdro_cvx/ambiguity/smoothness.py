@@ -30,7 +30,7 @@ def nominal_risks(nominals: Sequence[Nominal], laplacians: Array) -> tuple[Array
     errors = np.array([accumulation(nominal) for nominal in nominals])
     theta = np.stack([nominal.second_moment for nominal in nominals])
     risk, rounding, _, _ = _product(theta, laplacians, errors)
-    for place in np.flatnonzero(rounding > CANCELLATION * risk):
+    for place in np.flatnonzero(rounding > CANCELLATION * risk).tolist():
         risk[place], rounding[place] = nominal_risk(nominals[place], laplacians[place])
     return risk, rounding
 

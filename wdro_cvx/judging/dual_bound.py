@@ -171,7 +171,7 @@ def best_tau(prior: DegreePrior, levels: Array) -> Any:
     return half_trace / (2 * curvature) if curvature > 0.0 else base
 
 
-def _stacked_tau(levels: Array, target: Array) -> Array:
+def _stacked_tau(levels: Array, target: Any) -> Array:
     """Return τ for a stack of problems with a fixed trace."""
     base = levels.min(axis=-1)
     rest = levels - column(base)

@@ -57,7 +57,7 @@ def rows_costs(nominals: Sequence[Nominal], rows: Array) -> tuple[Array, Array]:
 
 def weights_costs(nominals: Sequence[Nominal], weights: Array) -> tuple[Array, Array]:
     """Return :func:`safe_costs` for a stack of weights (B, N) of the samples."""
-    samples = np.stack([nominal.samples for nominal in nominals])  # type: ignore[arg-type]
+    samples = np.stack([np.asarray(nominal.samples) for nominal in nominals])
     rows = samples * np.sqrt(weights)[..., np.newaxis]
     moments = np.swapaxes(rows, -1, -2) @ rows
     return _summed(iter([_of_gram(moments, _weight_error(samples.shape[1]))]))

@@ -35,7 +35,9 @@ class Form(Enum):
             if type(moment) is not ReweighedMoment or nominal.samples is None:
                 return None
             same = moment.samples is nominal.samples
-            return moment.weights if same or np.array_equal(moment.samples, nominal.samples) else None
+            return (
+                moment.weights if same or np.array_equal(moment.samples, nominal.samples) else None
+            )
         if type(moment) is not TransportedMoment or moment.spread is not None:
             return None
         if self is Form.ROWS:

@@ -207,9 +207,8 @@ def stack_priors(priors: Sequence[DegreePrior]) -> DegreePrior:
     The traces are all fixed or all free, and a coefficient is zero in all of them or in none.
     """
     first, rule = priors[0], priors[0].trace
-    numbers: list[Any] = [
-        np.array([getattr(prior, name) for prior in priors]) if getattr(first, name) else 0.0
-        for name in ("beta", "kappa", "alpha")
-    ]
+    beta: Any = np.array([prior.beta for prior in priors])
+    kappa: Any = np.array([prior.kappa for prior in priors]) if first.kappa > 0.0 else 0.0
+    alpha: Any = np.array([prior.alpha for prior in priors]) if first.alpha > 0.0 else 0.0
     target: Any = np.array([prior.trace.target for prior in priors])
-    return DegreePrior(*numbers, TraceRule(target, rule.stiffness))
+    return DegreePrior(beta, kappa, alpha, TraceRule(target, rule.stiffness))

@@ -78,7 +78,7 @@ def _kind(problem: GraphProblem, answer: Solution) -> Hashable:
         return None
     if type(laplacian) is not np.ndarray or laplacian.shape != (d, d):
         return None
-    if certificate.degree_multipliers.shape != (d,) or not certificate.moment.d == d:
+    if certificate.degree_multipliers.shape != (d,) or certificate.moment.d != d:
         return None
     if not np.isfinite(laplacian).all() or (rule.fixed and not laplacian.min() < 0.0):
         return None
