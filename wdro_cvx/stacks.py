@@ -6,6 +6,7 @@ reduces over its last axes, and combines numbers with vectors through :func:`col
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -45,14 +46,25 @@ def is_zero(value: Number) -> bool:
 
 def flat(matrix: Array) -> Array:
     """Return the entries of a matrix, or of each matrix of a stack, in one axis."""
-    return matrix.reshape(*matrix.shape[:-2], -1)
+    return matrix.ravel() if matrix.ndim == 2 else matrix.reshape(len(matrix), -1)
 
 
 def diagonals(matrix: Array) -> Array:
     """Return the diagonal of a matrix, or of each matrix of a stack, as a view."""
-    return np.diagonal(matrix, axis1=-2, axis2=-1)
+    return matrix.diagonal(axis1=-2, axis2=-1)
 
 
 def set_diagonals(matrix: Any, values: Any) -> None:
     """Replace the diagonal of a contiguous matrix, or of each matrix of a stack."""
-    flat(matrix)[..., :: matrix.shape[-1] + 1] = values
+    if matrix.ndim == 2:
+        matrix.flat[:: len(matrix) + 1] = values
+    else:
+        flat(matrix)[:, :: matrix.shape[-1] + 1] = values
+
+
+@lru_cache(maxsize=16)
+def ones(d: int) -> Array:
+    """Return d ones; a product with them sums rows faster than ``sum``."""
+    found = np.ones(d)
+    found.flags.writeable = False
+    return found

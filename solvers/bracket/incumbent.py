@@ -39,12 +39,16 @@ class Incumbent:
     bound: float = -np.inf
     iterations: int = 0
     _evidence: _Evidence = None
+    _measured: tuple[float, float, float] = (np.inf, -np.inf, np.inf)  # value, bound, gap
 
     @property
     def gap(self) -> float:
         """The certified relative gap."""
-        problem = self.problem
-        return relative_gap(self.value, self.bound, problem.constant, problem.floor)
+        bracket = self.value, self.bound
+        if bracket != self._measured[:2]:
+            problem = self.problem
+            self._measured = *bracket, relative_gap(*bracket, problem.constant, problem.floor)
+        return self._measured[2]
 
     @property
     def solved(self) -> bool:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from solvers.qp.ascent import Curvature
 from solvers.qp.qp import LaplacianQP, edge_gains
 from solvers.qp.start import best_tau, first_multipliers
-from wdro_cvx.stacks import choose, column, flat, is_zero, number, plane, set_diagonals
+from wdro_cvx.stacks import choose, column, flat, is_zero, number, ones, plane, set_diagonals
 from wdro_cvx.validation import Array
 
 
@@ -107,7 +107,7 @@ class QuadraticPoint:
         edges: NDArray[np.floating]
         if d < _LARGE:
             edges = active.astype(float)
-            counts = edges @ np.ones(d)
+            counts = edges @ ones(d)
         else:
             edges = active.astype(np.float32)  # enough for zeros and ones
             counts = (edges @ np.ones(d, edges.dtype)).astype(float)
@@ -179,7 +179,7 @@ def _evaluate(qp: LaplacianQP, gains: Array, base: Any, nu: Array, tau: Any) -> 
     prices = half[..., :, np.newaxis] + half[..., np.newaxis, :]
     prices += gains
     np.maximum(prices, 0.0, out=prices)
-    degrees = prices @ np.ones(nu.shape[-1])
+    degrees = prices @ ones(nu.shape[-1])
     entries = flat(prices)
     square = number(np.vecdot(entries, entries))
     prior, rule = qp.prior, qp.prior.trace

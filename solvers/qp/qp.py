@@ -78,7 +78,7 @@ class QPSolution:
 def edge_gains(moment: Array) -> Array:
     """Return ``-𝒯*M`` as a symmetric matrix over edges, with ``-∞`` on the diagonal."""
     diagonal = diagonals(moment)
-    gains = moment + np.swapaxes(moment, -1, -2)
+    gains = moment + moment.mT
     # This order keeps it symmetric under rounding.
     gains -= diagonal[..., :, np.newaxis] + diagonal[..., np.newaxis, :]
     set_diagonals(gains, -np.inf)

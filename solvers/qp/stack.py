@@ -79,13 +79,14 @@ def _groups(qps: Sequence[LaplacianQP], starts: Sequence[Start]) -> list[list[in
     """Return the places of QPs that can be stacked: of equal size, without bounds, with a start."""
     groups: dict[tuple[Any, ...], list[int]] = {}
     for place, (qp, start) in enumerate(zip(qps, starts, strict=True)):
-        prior, rule = qp.prior, qp.prior.trace
-        if prior.bounds is not None or qp.d >= _LARGE or not (rule.fixed or rule.free):
+        prior, d = qp.prior, len(qp.moment)
+        fixed, logs = prior.trace.fixed, prior.alpha > 0.0
+        if prior.bounds is not None or d >= _LARGE or not (fixed or prior.trace.free):
             continue
-        guessed = prior.alpha == 0.0 and rule.fixed
-        if guessed if start is None else prior.has_degrees(start[0]):
-            key = qp.d, rule.fixed, prior.alpha == 0.0, prior.kappa == 0.0, start is None
-            groups.setdefault(key, []).append(place)
+        if (logs or not fixed) if start is None else (logs and not prior.has_degrees(start[0])):
+            continue
+        key = d, fixed, logs, prior.kappa == 0.0, start is None
+        groups.setdefault(key, []).append(place)
     return [places for places in groups.values() if len(places) > 1]
 
 

@@ -85,7 +85,7 @@ class WorstTransport:
 
     def second_moment(self) -> Array:
         """Return the second moment of the moved rows and the spread."""
-        moment = np.swapaxes(self.moved, -1, -2) @ self.moved
+        moment = self.moved.mT @ self.moved
         if self.spread is None:
             return moment
         return np.asarray(moment + self.spread[..., np.newaxis] * self.spread[..., np.newaxis, :])
@@ -120,7 +120,7 @@ def worst_transport(rows: Array, laplacian: Array, radius: Any) -> WorstTranspor
     safe = np.where(live, distances, 1.0)
     stretch = np.where(live, column(root.multiplier) / safe, 1.0)
     premium = number(root.multiplier * radius**2 + (pushes / safe).sum(axis=-1))
-    moved = (spectral * stretch[..., np.newaxis, :]) @ np.swapaxes(vectors, -1, -2)
+    moved = (spectral * stretch[..., np.newaxis, :]) @ vectors.mT
     hard = np.any(root.leftover > 0.0)
     spread = column(np.sqrt(root.leftover)) * vectors[..., -1] if hard else None
     pull = np.where(live, values / safe, 0.0)
