@@ -15,7 +15,7 @@ import numpy as np
 from solvers.qp.dense import QuadraticPoint, quadratic_point, relative_gains
 from solvers.qp.qp import LaplacianQP, QPSolution
 from solvers.qp.solve import climb, solve_laplacian_qp
-from solvers.qp.start import stacked_tau
+from solvers.qp.start import easier_priors, stacked_tau
 from wdro_cvx.priors import DegreePrior, TraceRule, stack_priors
 from wdro_cvx.validation import Array
 
@@ -32,7 +32,10 @@ def solve_laplacian_qps(
 ) -> list[QPSolution]:
     """Return the solutions of :func:`solve_laplacian_qp` for several QPs, in their order."""
     found: dict[int, QPSolution] = {}
-    begins = list(starts)
+    begins = [
+        _guess(qp) if start is None and qp.prior.alpha > 0.0 else start
+        for qp, start in zip(qps, starts, strict=True)
+    ]
     for places in _groups(qps, begins):
         point = _start(_stacked([qps[place] for place in places]), [begins[i] for i in places])
         left = np.asarray(places)
@@ -73,6 +76,14 @@ def evaluate_laplacian_qps(
             last = climb(qp, start, 0.0, 0).last
             found[place] = last.value, last.nu, last.level
     return [found[place] for place in range(len(qps))]
+
+
+def _guess(qp: LaplacianQP) -> Start:
+    """Return the multipliers from which a QP with logarithms starts; None if it needs a path."""
+    if qp.prior.bounds is not None:
+        return None
+    point = quadratic_point(qp)
+    return None if easier_priors(qp.prior, point.gains) else (point.nu, point.level)
 
 
 def _groups(qps: Sequence[LaplacianQP], starts: Sequence[Start]) -> list[list[int]]:

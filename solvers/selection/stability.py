@@ -5,17 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
+from solvers.many import solve_many
 from solvers.selection.bootstrap import Seed, checked_block, draw_counts, generator
 from solvers.selection.signals import Signals
-from solvers.solve import solve
-from wdro_cvx import GraphProblem, Solution, Status
+from wdro_cvx import GraphProblem, Solution
 from wdro_cvx.judging.edges import EDGE_THRESHOLD
 from wdro_cvx.validation import Array, whole_number
 
 # A rough solution suffices: the last digits of the value do not change the set of edges.
 _TOLERANCE = 1e-4
+_NUMBERS = 2**22  # numbers in the tables of resamples that are solved together
 
 
 def edge_shares(
@@ -43,13 +45,18 @@ def edge_shares(
     resamples = whole_number("resamples", resamples, 1)
     block = checked_block(block, len(signals))
     found: Array | sparse.csr_array | None = None
-    for counts in draw_counts(len(signals), block, generator(seed), resamples):
-        drawn = signals.take(np.repeat(np.arange(len(signals)), counts))
-        nominal, _ = drawn.nominal()
-        answer = solve(replace(problem, nominal=nominal), _TOLERANCE, start=start)
-        if answer.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
-        appears = (answer.adjacency >= EDGE_THRESHOLD).astype(float)
-        found = appears if found is None else found + appears
+    drawn = draw_counts(len(signals), block, generator(seed), resamples)
+    size = max(_NUMBERS // (len(signals) * signals.d), 1)
+    for first in range(0, resamples, size):
+        problems = [_redrawn(signals, problem, counts) for counts in drawn[first : first + size]]
+        for answer in solve_many(problems, _TOLERANCE, starts=[start] * len(problems)):
+            appears = (answer.adjacency >= EDGE_THRESHOLD).astype(float)
+            found = appears if found is None else found + appears
     assert found is not None
     return found / resamples
+
+
+def _redrawn(signals: Signals, problem: GraphProblem, counts: NDArray[np.int64]) -> GraphProblem:
+    """Return the problem of signals that are counted so often."""
+    nominal, _ = signals.take(np.repeat(np.arange(len(signals)), counts)).nominal()
+    return replace(problem, nominal=nominal)
