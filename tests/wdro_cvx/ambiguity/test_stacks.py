@@ -40,10 +40,12 @@ def assert_same(together, alone, laplacian):
 def test_worst_cases_of_a_stack(kind):
     """Radii from small to so large that the hard case or the limit of a tilt is reached."""
     rng = np.random.default_rng(0)
-    for d, n in ((5, 20), (7, 3)):  # fewer signals than vertices have a hard case
+    for d, n in ((5, 20), (7, 3)):
         radii = [1e-3, 0.1, 1.0, 4.0, 30.0]
         sets = [SETS[kind](radius) for radius in radii]
         nominals = [random_nominal(rng, d, n) for _ in radii]
+        if n > d:  # a hard case: no signal has a part along the top eigenvector
+            nominals[2] = Nominal.from_samples(np.zeros((n, d)))
         laplacians = np.stack([random_laplacian(rng, d) for _ in radii])
         found = sets[0].worst_cases(sets, nominals, laplacians)
         for ball, nominal, laplacian, worst in zip(sets, nominals, laplacians, found, strict=True):
