@@ -70,7 +70,7 @@ def solve_many(
     >>> from solvers import solve_many
     >>> answers = solve_many(GraphProblem(nominal, ball, eta=0.3) for ball in sets)
     >>> print([round(answer.value, 3) for answer in answers])
-    [2.45, 2.533, 2.656, 2.519]
+    [2.45, 2.533, 2.656, 2.461]
     """
     given = list(problems)
     begins = [None] * len(given) if starts is None else list(starts)

@@ -72,10 +72,10 @@ def safe_levels(
     """Return ``c_ij + ν_i + ν_j``, rounded downwards."""
     sizes = np.abs(nu)
     levels = np.abs(costs)
-    levels += sizes[..., heads]
-    levels += sizes[..., tails]
+    levels += sizes.take(heads, axis=-1)
+    levels += sizes.take(tails, axis=-1)
     levels *= -4 * _EPS
-    levels += costs + nu[..., heads] + nu[..., tails]
+    levels += costs + nu.take(heads, axis=-1) + nu.take(tails, axis=-1)
     return np.asarray(levels)
 
 

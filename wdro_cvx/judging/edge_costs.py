@@ -140,7 +140,7 @@ def _of_gram(matrix: Array, error: Any) -> _Part:
     """Return the costs of ``RᵀR``, with the error of the entries relative to the columns."""
     heads, tails = edge_index(matrix.shape[-1])
     diagonal = diagonals(matrix)
-    ends = diagonal[..., heads] + diagonal[..., tails]
+    ends = diagonal.take(heads, axis=-1) + diagonal.take(tails, axis=-1)
     costs = np.maximum(ends - 2 * upper_entries(matrix), 0.0)
     return costs, (column(error) + 4 * _EPS) * ends
 
@@ -148,7 +148,7 @@ def _of_gram(matrix: Array, error: Any) -> _Part:
 def _shaken(costs: Array, moved: Array) -> Array:
     """Return the largest decrease of the costs if columns move by at most ``moved``."""
     heads, tails = edge_index(moved.shape[-1])
-    shaken = moved[..., heads] + moved[..., tails]
+    shaken = moved.take(heads, axis=-1) + moved.take(tails, axis=-1)
     return np.asarray(shaken * (2 * np.sqrt(costs) + shaken))
 
 
@@ -170,8 +170,10 @@ def _of_matrix(matrix: Array, rounding: float) -> _Part:
     heads, tails = edge_index(matrix.shape[-1])
     diagonal, entries = diagonals(matrix), upper_entries(matrix)
     sizes = np.abs(diagonal)
-    slack = rounding * (sizes[..., heads] + sizes[..., tails] + 2 * np.abs(entries))
-    return diagonal[..., heads] + diagonal[..., tails] - 2 * entries, slack
+    slack = rounding * (
+        sizes.take(heads, axis=-1) + sizes.take(tails, axis=-1) + 2 * np.abs(entries)
+    )
+    return diagonal.take(heads, axis=-1) + diagonal.take(tails, axis=-1) - 2 * entries, slack
 
 
 def nuclear_size(moment: Moment) -> float:
