@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wdro_cvx.ambiguity.base import AmbiguitySet
+from wdro_cvx.ambiguity.base import AmbiguitySet, stacked_worst_cases
 from wdro_cvx.ambiguity.gelbrich import GaussianBall, WassersteinBall
 from wdro_cvx.ambiguity.kl import KLBall
 from wdro_cvx.ambiguity.moment import MomentBall
@@ -114,7 +114,7 @@ class _Stack:
         )
         sets = [problem.ambiguity for problem in self.normal]
         nominals = [problem.nominal for problem in self.normal]
-        self.worst = sets[0].worst_cases(sets, nominals, self.laplacian)
+        self.worst = stacked_worst_cases(sets, nominals, self.laplacian)
         self.floor = np.array([problem.floor for problem in problems]) / self.units**2
         self.constant = np.array([problem.constant for problem in problems]) / self.units**2
 

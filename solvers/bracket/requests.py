@@ -16,6 +16,7 @@ import numpy as np
 from solvers.qp import LaplacianQP, QPSolution, climb, solve_laplacian_qp
 from solvers.qp.stack import evaluate_laplacian_qps, solve_laplacian_qps
 from wdro_cvx import GraphProblem, WorstCase
+from wdro_cvx.ambiguity.base import stacked_worst_cases
 from wdro_cvx.graphs.laplacian import weights_from_laplacian
 from wdro_cvx.priors import stack_priors
 from wdro_cvx.stacks import diagonals
@@ -63,7 +64,7 @@ class Value:
         problems = [request.problem for request in requests]
         laplacians = np.stack([request.laplacian for request in requests])
         sets, nominals = [one.ambiguity for one in problems], [one.nominal for one in problems]
-        worst = sets[0].worst_cases(sets, nominals, laplacians)
+        worst = stacked_worst_cases(sets, nominals, laplacians)
         prior = stack_priors([problem.prior for problem in problems])
         own = prior.value(weights_from_laplacian(laplacians), diagonals(laplacians)).tolist()
         return [

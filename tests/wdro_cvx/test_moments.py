@@ -5,12 +5,12 @@ from instances import random_laplacian, random_nominal
 from wdro_cvx import Certificate, ProblemError, Singleton, registered_ambiguities
 from wdro_cvx.graphs.laplacian import adjoint
 from wdro_cvx.judging.edge_costs import nuclear_size, safe_costs
+from wdro_cvx.moments.composite import checked_copy
 from wdro_cvx.moments.points import (
     DenseMoment,
     ReweighedMoment,
     TransportedMoment,
     as_moment,
-    checked_copy,
 )
 
 RNG = np.random.default_rng(0)

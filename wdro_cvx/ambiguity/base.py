@@ -131,11 +131,6 @@ class AmbiguitySet(ABC):
     #: Whether :meth:`distance` is always finite and depends on the data through ``Θ`` only.
     finite_distance: ClassVar[bool] = False
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if "worst_cases" not in vars(cls):  # the formula of a parent may not be that of this set
-            cls.worst_cases = staticmethod(each_worst_case)  # type: ignore[method-assign]
-
     def __post_init__(self) -> None:
         radius = real_number(
             "radius", self.radius, 0.0, sized=True, remedy="Radius 0 is the sample average."
@@ -152,8 +147,8 @@ class AmbiguitySet(ABC):
     ) -> list[WorstCase]:
         """Return the worst cases of several sets of this class.
 
-        Write it if a stack of Laplacians (B, d, d) takes less time than one after the other. It is
-        not inherited.
+        Override it if a stack of Laplacians (B, d, d) takes less time than one after the other.
+        :func:`stacked_worst_cases` does not use an inherited one.
         """
         return each_worst_case(sets, nominals, laplacians)
 
@@ -244,6 +239,18 @@ class AmbiguitySet(ABC):
 #: Makes sets of other sets, by name. The modules of these sets provide it (algebra.py,
 #: intersection.py, metric.py), because they import this one.
 OPERATIONS: dict[str, Callable[..., AmbiguitySet]] = {}
+
+
+def stacked_worst_cases(
+    sets: Sequence[AmbiguitySet], nominals: Sequence[Nominal], laplacians: Array
+) -> list[WorstCase]:
+    """Return the worst cases of several sets of one class, by its own formula for stacks if any.
+
+    A class that inherits such a formula may have another ``worst_case``.
+    """
+    kind = type(sets[0])
+    formula = kind.worst_cases if "worst_cases" in vars(kind) else each_worst_case
+    return formula(sets, nominals, laplacians)
 
 
 def each_worst_case(
