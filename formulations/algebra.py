@@ -6,6 +6,7 @@ the smallest sum of them over all ways to split the losses, or the matrix, betwe
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 
 import cvxpy as cp
@@ -40,9 +41,9 @@ class _Derived(Formulation):
 
     _programs: list[Formulation]
 
+    @abstractmethod
     def parts(self) -> Sequence[AmbiguitySet]:
         """Return the parts, in the units of the problem and with their present radii."""
-        raise NotImplementedError
 
     def _set_parameters(self) -> None:
         super()._set_parameters()
