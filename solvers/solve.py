@@ -9,6 +9,7 @@ from solvers.bracket.limits import Clock
 from solvers.bracket.run import Callback, Executor, Request
 from solvers.bracket.threads import right_threads
 from wdro_cvx import GraphProblem, ProblemError, Solution, SolverError
+from wdro_cvx.claims import claimed
 
 
 def solve(
@@ -108,6 +109,8 @@ def _rank(solver: type[Solver]) -> int:
 
 
 def _applies(solver: type[Solver], problem: GraphProblem) -> bool:
+    if problem.d < solver.least or not claimed(solver.claims, problem):
+        return False
     try:
         solver.check_claim(problem)
     except ProblemError:

@@ -51,8 +51,8 @@ LARGE_FROM = 300
 
 _DENSITY = 0.1  # the largest share of nonzeros of a sparse graph
 _SETTLED = 1e-6  # a gap at which the dense back end is not needed
-# A gap at which other multipliers are not tried.
-_ENOUGH = 1e-11
+#: A relative gap at which other multipliers are not tried.
+ENOUGH = 1e-11
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,7 +247,7 @@ def _verdict(court: Court[M], problem: GraphProblem, certificate: Certificate | 
     square = problem.unit**2
     multipliers = _multipliers(court, problem, certificate, notes)
     worth = max(abs(value - problem.constant / square), problem.floor / square)
-    best = _best_bound(court, offered, multipliers, (value, _ENOUGH * worth), notes)
+    best = _best_bound(court, offered, multipliers, (value, ENOUGH * worth), notes)
     if best.value == -np.inf:
         notes.append("too many pairs have positive prices at the multipliers; there is no bound")
     excess = max(value - best.value, 0.0)

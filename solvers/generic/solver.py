@@ -7,7 +7,7 @@ check the status ``SOLVED`` with :func:`wdro_cvx.judge`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from solvers.atoms import solve_atoms
 from solvers.base import Solver, register
 from solvers.bracket.incumbent import QP_TOL, Incumbent
 from solvers.bracket.limits import MARGIN, OutOfTime, judged
+from solvers.bracket.requests import Method, alone
 from solvers.bracket.run import Request, Settings, running
 from solvers.generic.bundle import bundle_ascent
 from solvers.generic.proximal import proximal_descent
@@ -105,15 +106,15 @@ class CertifiedSolver(Settings, Solver):
             incumbent = Incumbent(problem.normalised, MARGIN * self.tol, run)
             status = Status.INTERRUPTED
             try:
-                self._run(incumbent, start)
+                alone(self.smooth_phase(incumbent, start))
+                self.last_phases(incumbent)
                 status = Status.SOLVED if incumbent.solved else Status.ITERATION_LIMIT
             except OutOfTime:
                 status = Status.TIME_LIMIT
             except KeyboardInterrupt:
                 if incumbent.laplacian is None:
                     raise
-        answer = judged(problem, incumbent.solution(status), self.tol)
-        return replace(answer, solve_s=run.clock.cpu_s)
+        return judged(problem, incumbent.solution(status), self.tol, run.clock)
 
     @classmethod
     def check_claim(cls, problem: GraphProblem) -> None:
@@ -132,33 +133,39 @@ class CertifiedSolver(Settings, Solver):
                 "eta."
             )
 
-    def _run(self, incumbent: Incumbent, start: Solution | None) -> None:
+    def smooth_phase(self, incumbent: Incumbent, start: Solution | None = None) -> Method[None]:
+        """Improve the incumbent as far as a smooth method can; it takes any number of requests."""
         problem = incumbent.problem
         multipliers: tuple[Array, float] | None
         if problem.terms:
             laplacian = problem.prior.start(problem.d)
             if start is not None:
                 laplacian = _feasible_start(problem, start)
-            proximal_descent(incumbent, laplacian, self.max_iterations)
+            yield from proximal_descent(incumbent, laplacian, self.max_iterations)
             return
         if start is None:
             tol = QP_TOL if problem.ambiguity.radius == 0.0 else _FIRST_ACCURACY
-            answer = incumbent.bound_by(_centre(problem), None, tol)
+            answer = yield from incumbent.bounding(_centre(problem), None, tol)
             laplacian, multipliers = answer.laplacian, (answer.nu, answer.tau)
             if not np.isfinite(problem.regularisation(laplacian)):
                 # With logarithms, a QP that ends early may leave a vertex isolated. Starting from a
                 # graph without isolated vertices is easier.
                 laplacian = problem.prior.start(problem.d)
             elif problem.ambiguity.radius == 0.0:  # the problem is the sample-average problem
-                incumbent.evaluate(laplacian)
+                yield from incumbent.evaluation(laplacian)
                 incumbent.record()
                 return
         else:
             laplacian = _feasible_start(problem, start)
             multipliers = _multipliers_of(start, incumbent.run.unit)
+        smooth, patience = min(self.max_iterations, _SMOOTH_ITERATIONS), _patience(problem)
+        yield from proximal_descent(incumbent, laplacian, smooth, patience, multipliers)
+
+    def last_phases(self, incumbent: Incumbent) -> None:
+        """Improve an incumbent that the smooth phase has not solved."""
+        if incumbent.problem.terms:
+            return  # these methods know the risk and the prior only
         limit = self.max_iterations
-        smooth, patience = min(limit, _SMOOTH_ITERATIONS), _patience(problem)
-        proximal_descent(incumbent, laplacian, smooth, patience, multipliers)
         solve_transport(incumbent, min(limit - incumbent.iterations, _TRANSPORT_ITERATIONS))
         for method in (solve_atoms, solve_norm_ball, bundle_ascent):
             method(incumbent, limit - incumbent.iterations)
@@ -175,8 +182,13 @@ def _patience(problem: GraphProblem) -> int | None:
 
 def _centre(problem: GraphProblem) -> WorstCase:
     """Return the nominal moment in the form of a worst case."""
-    nominal, membership = problem.nominal, problem.ambiguity.membership(problem.nominal)
-    return WorstCase(np.nan, nominal.second_moment, np.inf, build_moment=lambda: membership.centre)
+    nominal, ambiguity = problem.nominal, problem.ambiguity
+    return WorstCase(
+        np.nan,
+        nominal.second_moment,
+        np.inf,
+        build_moment=lambda: ambiguity.membership(nominal).centre,
+    )
 
 
 def _feasible_start(problem: GraphProblem, start: Solution) -> Array:
