@@ -13,8 +13,8 @@ from solvers.bracket.run import Run
 from solvers.bracket.threads import right_threads
 from solvers.generic import CertifiedSolver
 from solvers.norm import MomentNewton
-from solvers.solve import candidates, solve
-from wdro_cvx import GraphProblem, ProblemError, Solution, Status
+from solvers.solve import candidates, refusal, solve
+from wdro_cvx import GraphProblem, ProblemError, Solution, SolverError, Status
 from wdro_cvx.ambiguity import Norm
 
 _LARGE = 200  # from this many vertices on, stacks gain nothing
@@ -58,7 +58,7 @@ def solve_many(
         If an entry is no problem, has numbers of too different sizes, or ``starts`` has another
         length. This is checked before any problem is solved.
     SolverError
-        If no registered solver accepts a problem.
+        If no registered solver accepts a problem. This is checked first, too.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def solve_many(
 
 
 def _check(place: int, problem: object) -> None:
-    """Raise ProblemError for an entry that cannot be solved."""
+    """Raise the error of an entry that cannot be solved."""
     if not isinstance(problem, GraphProblem):
         raise ProblemError(
             f"problems[{place}] must be a GraphProblem; it is {type(problem).__name__}."
@@ -108,6 +108,8 @@ def _check(place: int, problem: object) -> None:
         _ = problem.normalised
     except ProblemError as error:
         raise ProblemError(f"problems[{place}]: {error}") from None
+    if not candidates(problem):
+        raise SolverError(f"problems[{place}]: {refusal(problem)}")
 
 
 def _stacks(problems: list[GraphProblem]) -> Iterator[list[int]]:
@@ -143,29 +145,31 @@ def _solve_stack(
     settings: CertifiedSolver,
     clock: Clock,
 ) -> list[tuple[int, Solution]]:
-    """Return the places and answers of the problems that the certified solver answers."""
+    """Return the places and answers of the problems that are solved, or cut short by the clock."""
     watch, tol = Clock(), settings.tol
     incumbents = [
         Incumbent(problem.normalised, MARGIN * tol, Run(settings, clock, problem.unit))
         for problem in problems
     ]
-    methods = map(settings.smooth_phase, incumbents, starts)
-    late = dict.fromkeys(range(len(problems)), False)
+    # A moment ball that the smooth phase does not solve is left to MomentNewton.
+    methods = [
+        settings.smooth_phase(incumbent, start)
+        if isinstance(incumbent.problem.structure, Norm)
+        else settings.phases(incumbent, start)
+        for incumbent, start in zip(incumbents, starts, strict=True)
+    ]
+    ended: dict[int, Status] = {}
     for place, outcome in together(methods):
-        if isinstance(outcome, Exception) and not isinstance(outcome, OutOfTime):
+        if outcome is None:
+            solved = incumbents[place].solved
+            ended[place] = Status.SOLVED if solved else Status.ITERATION_LIMIT
+        elif isinstance(outcome, OutOfTime):
+            ended[place] = Status.TIME_LIMIT
+        else:
             raise outcome
-        late[place] = outcome is not None
-    answers: dict[int, Solution] = {}
-    for place, incumbent in enumerate(incumbents):
-        if isinstance(problems[place].structure, Norm) and not (incumbent.solved or late[place]):
-            continue  # MomentNewton solves it
-        status = Status.TIME_LIMIT
-        if not late[place]:
-            try:
-                settings.last_phases(incumbent)
-                status = Status.SOLVED if incumbent.solved else Status.ITERATION_LIMIT
-            except OutOfTime:
-                pass
-        answers[place] = incumbent.solution(status)
-    own = [problems[place] for place in answers]
-    return list(zip(answers, all_judged(own, list(answers.values()), tol, watch), strict=True))
+    finished = [place for place, status in ended.items() if status is not Status.ITERATION_LIMIT]
+    own = [problems[place] for place in finished]
+    answers = [incumbents[place].solution(ended[place]) for place in finished]
+    found = zip(finished, all_judged(own, answers, tol, watch), strict=True)
+    kept = Status.SOLVED, Status.TIME_LIMIT
+    return [(place, answer) for place, answer in found if answer.status in kept]

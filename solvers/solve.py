@@ -83,10 +83,10 @@ def solve(
             found = solver.try_solve(problem, replace(request, time_limit=left))
             if found is not None:
                 return found
-    raise SolverError(_refusal(problem))
+    raise SolverError(refusal(problem))
 
 
-def _refusal(problem: GraphProblem) -> str:
+def refusal(problem: GraphProblem) -> str:
     """Return why the solver that comes last, which takes most problems, refuses this one."""
     ranked = [solver for solver in registered().values() if solver.rank is not None]
     for solver in sorted(ranked, key=_rank, reverse=True):

@@ -106,8 +106,7 @@ class CertifiedSolver(Settings, Solver):
             incumbent = Incumbent(problem.normalised, MARGIN * self.tol, run)
             status = Status.INTERRUPTED
             try:
-                alone(self.smooth_phase(incumbent, start))
-                self.last_phases(incumbent)
+                alone(self.phases(incumbent, start))
                 status = Status.SOLVED if incumbent.solved else Status.ITERATION_LIMIT
             except OutOfTime:
                 status = Status.TIME_LIMIT
@@ -132,6 +131,11 @@ class CertifiedSolver(Settings, Solver):
                 "for LogDet with the sample average or a transport ball, a formulation, or a small "
                 "eta."
             )
+
+    def phases(self, incumbent: Incumbent, start: Solution | None = None) -> Method[None]:
+        """Improve the incumbent until it is solved or no method can improve it."""
+        yield from self.smooth_phase(incumbent, start)
+        yield from self.last_phases(incumbent)
 
     def smooth_phase(self, incumbent: Incumbent, start: Solution | None = None) -> Method[None]:
         """Improve the incumbent as far as a smooth method can; it takes any number of requests."""
@@ -161,13 +165,14 @@ class CertifiedSolver(Settings, Solver):
         smooth, patience = min(self.max_iterations, _SMOOTH_ITERATIONS), _patience(problem)
         yield from proximal_descent(incumbent, laplacian, smooth, patience, multipliers)
 
-    def last_phases(self, incumbent: Incumbent) -> None:
+    def last_phases(self, incumbent: Incumbent) -> Method[None]:
         """Improve an incumbent that the smooth phase has not solved."""
         if incumbent.problem.terms:
             return  # these methods know the risk and the prior only
         limit = self.max_iterations
         solve_transport(incumbent, min(limit - incumbent.iterations, _TRANSPORT_ITERATIONS))
-        for method in (solve_atoms, solve_norm_ball, bundle_ascent):
+        yield from solve_atoms(incumbent, limit - incumbent.iterations)
+        for method in (solve_norm_ball, bundle_ascent):
             method(incumbent, limit - incumbent.iterations)
 
 

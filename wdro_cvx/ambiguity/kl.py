@@ -201,7 +201,8 @@ def _tilts(losses: Array, radii: Array) -> tuple[Array, Array]:
         slope = slope * sharpness**2 / count
         sound = (spent > 0.0) & (slope > 0.0)
         ratio = np.where(sound, spent, 1.0)
-        step = ratio / np.where(sound, slope, 1.0) * np.log(radius / ratio)
+        with np.errstate(over="ignore"):  # a step that is too long is not taken
+            step = ratio / np.where(sound, slope, 1.0) * np.log(radius / ratio)
         inside = sound & (low <= place + step) & (place + step <= high)
         following = np.where(inside, place + step, (low + high) / 2)
         place = np.where(settled, place, following)
