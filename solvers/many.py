@@ -34,7 +34,8 @@ def solve_many(
 
     The answers are those of :func:`solvers.solve` up to the tolerance. Problems of a few dozen
     vertices take a fraction of the time, because their matrices are computed as stacks. Problems of
-    any sizes, sets and priors can be mixed. Those that cannot be stacked are solved one by one.
+    any sizes, sets and priors can be mixed. Those that cannot be stacked, or that a stack does not
+    solve, are solved one by one.
 
     Parameters
     ----------
