@@ -786,6 +786,30 @@ class Stationarity:
         return PairNumbers(pair_costs(matrix), 1 << bits + unit), square / (4 * term.alpha)
 
 
+class Residuals:
+    """``α‖RL‖²`` for a symmetric R, at least ``2α⟨RK, RL⟩ - α‖RK‖²`` for all symmetric K."""
+
+    @staticmethod
+    def value(term: Term, graph: Graph) -> Fraction:
+        """Return the term at a graph."""
+        root, bits = table_of(term.matrix, graph.d)
+        images = [graph.image(row) for row in root]
+        total = sum(dot(image, image) for image in images)
+        return term.alpha * graph.scale**2 * Fraction(total, 1 << 2 * (bits + graph.bits))
+
+    @staticmethod
+    def minorant(term: Term, slope: Rows, bits: int) -> tuple[PairNumbers, Fraction]:
+        """Return the costs of ``α(R²K + KR²)`` and its price; the proof offers K."""
+        d = len(slope)
+        root, unit = table_of(term.matrix, d)
+        half = [[dot(row, column) for column in slope] for row in root]  # RK; K is symmetric
+        product = [[dot(row, column) for column in zip(*half, strict=True)] for row in root]
+        above, below = term.alpha.numerator, term.alpha.denominator
+        matrix = [[above * (product[i][j] + product[j][i]) for j in range(d)] for i in range(d)]
+        square = Fraction(sum(dot(row, row) for row in half), 1 << 2 * (bits + unit))
+        return PairNumbers(pair_costs(matrix), below << bits + 2 * unit), term.alpha * square
+
+
 def laplacian_of(graph: Graph) -> list[list[Fraction]]:
     """Return the Laplacian of a graph."""
     unit = graph.scale / (1 << graph.bits)
@@ -801,6 +825,7 @@ TERMS: dict[str, Any] = {
     "KnownEdges": KnownEdges,
     "KnownGraph": KnownGraph,
     "LogDet": LogDet,
+    "Residuals": Residuals,
     "Stationarity": Stationarity,
 }
 
@@ -1321,7 +1346,8 @@ def read_terms(given: Given | None, d: int) -> list[Term]:
     """Return the terms; a file without this member has none."""
     terms = []
     for entry in [] if given is None else given.entries():
-        matrices = dict.fromkeys(("KnownEdges", "KnownGraph", "Stationarity"), "alpha matrix")
+        kinds = ("KnownEdges", "KnownGraph", "Residuals", "Stationarity")
+        matrices = dict.fromkeys(kinds, "alpha matrix")
         kind, members = entry.variant(LogDet="alpha", **matrices)
         matrix = members["matrix"].rows(d, d) if "matrix" in members else []
         if any(matrix[i][j] != matrix[j][i] for i, j in combinations(range(len(matrix)), 2)):
