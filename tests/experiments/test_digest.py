@@ -255,8 +255,8 @@ def test_a_line_of_the_judge_makes_the_judged_studies_stale(tree, stale):
 
 
 def test_a_line_of_a_trial_makes_its_own_study_stale_and_no_other(tree, stale):
-    tree("experiments/studies/shift/trial.py", longer)
-    assert stale() == {"shift": "experiments.studies.shift.trial"}
+    tree("experiments/studies/validate/trials.py", longer)
+    assert stale() == {"validate": "experiments.studies.validate.trials"}
 
 
 def test_communities_are_part_of_what_is_scored_by_them(tree, stale):
