@@ -216,8 +216,8 @@ class Grid:
 
     ``methods`` replaces all methods, and no setting is varied then. ``sets`` and ``terms`` name
     ambiguity sets and terms that replace the paper's problems; every term is tried beside every
-    set, or beside two of ours if there is none. ``long_s`` is another time limit for interior point in
-    Figure 7.
+    set, or beside two of ours if there is none. ``long_s`` is another time limit for interior point
+    in Figure 7.
     """
 
     preset: Preset

@@ -1,7 +1,8 @@
 """Load user-defined variants from a Python file or an installed package.
 
 A file registers classes, and may also assign sets and terms to names, such as
-``both = KLBall(0.2) + WassersteinBall(0.5)``; comparisons take these by name. A package declares an entry point in the group ``wdro_cvx.variants`` that names a module. Importing
+``both = KLBall(0.2) + WassersteinBall(0.5)``; comparisons take these by name.
+A package declares an entry point in the group ``wdro_cvx.variants`` that names a module. Importing
 the module registers its variants.
 """
 

@@ -9,7 +9,6 @@ from typing import TypeVar
 import numpy as np
 
 from experiments.measuring.extensions import named_sets, named_terms
-
 from wdro_cvx import (
     AmbiguitySet,
     GaussianBall,
