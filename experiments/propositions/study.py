@@ -26,7 +26,7 @@ _TITLE = "The paper's statements, tried"
 _ORDER = (
     "Proposition 1", "Lemma", "Theorem", "Corollary", "Proposition", "Figure", "Equation",
     "Algorithm", "Section", "Reliability", "Scenarios", "Penalty", "Worst", "Adversary",
-    "Sandwich", "p =", "First-order",
+    "Sandwich", "p =", "First-order", "Estimator",
 )  # fmt: skip
 _EXPLAINED = (
     "*Worst* is the largest relative deviation of what the paper says, and *corrected* that of "

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from experiments import cli
-from experiments.propositions import algorithms, convexity, errata, gaussian, general
+from experiments.propositions import algorithms, convexity, errata, estimators, gaussian, general
 from experiments.propositions import study as ledger
 from experiments.propositions.drawn import Drawn, sized
 from experiments.propositions.figures import _worst_case, draw_figures
@@ -175,6 +175,8 @@ BREAKS = {
     "worst-samples": (swapped(Drawn, "worst", wider), F),
     "worst-gaussian": (swapped(Drawn, "worst", wider), F),
     "adversary-never-wins": (scaled(gaussian, "adversary"), F),
+    "wasserstein-shrinkage": (scaled(estimators, "shrunk_precision", 1.1), F),
+    "robust-graphical-lasso": (scaled(estimators, "lasso_optimum"), F),
     "sandwich-bound": (swapped(gaussian, "sandwich", lambda drawn: (1e9, 1e9)), F),
 }  # fmt: skip
 
