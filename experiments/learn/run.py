@@ -16,7 +16,6 @@ import networkx as nx
 import numpy as np
 from scipy import sparse
 
-from experiments.drawing.communities import communities
 from experiments.drawing.outlines import nearby_outlines
 from experiments.drawing.style import render
 from experiments.learn.graph import LearnOptions, learn_graph
@@ -27,6 +26,7 @@ from experiments.learn.places import load_places
 from experiments.learn.summary import Summary, summarise
 from experiments.measuring.display import note
 from experiments.measuring.files import check_writable, table_bytes, write_together
+from solvers.learned.communities import communities
 from solvers.learned.drawing import spread_out
 from solvers.learned.graph import LearnedGraph
 from wdro_cvx import DataError, WdroError
@@ -92,12 +92,11 @@ def run_learn(
     title = f"{options.ambiguity}, radius {graph.radius:.3g}, eta {graph.eta:.3g}"
     picture = draw_picture(graph, labels, title, points, places, outlines)
     note("solving for other radii and etas, for graph.html")
-    page = learned_page(graph, labels, options, path.name, points, places, outlines)
+    ignored = f"Columns that are no vertices: {', '.join(table.ignored)}."
+    notes = [*([ignored] if table.ignored else []), *table.notes]
+    page = learned_page(graph, labels, options, path.name, points, places, outlines, notes)
     proof, remark = _proof(graph)
-    ignored = (
-        [f"Columns that are no vertices: {', '.join(table.ignored)}."] if table.ignored else []
-    )
-    summary = summarise(graph, labels, options, path.name, [*ignored, *table.notes, remark])
+    summary = summarise(graph, labels, options, path.name, [*notes, remark])
     rendered = render(picture, ("png", "pdf") if pdf else ("png",))
     _write(output, graph, labels, rendered, page, proof, summary.markdown())
     return graph, summary

@@ -15,7 +15,6 @@ from experiments.measuring.digest import Source
 from experiments.measuring.files import remove_folder
 from experiments.measuring.text import markdown_table
 from experiments.propositions.figures import draw_figures
-from experiments.propositions.page import ledger_page
 from experiments.propositions.proposition import PROPOSITIONS, Attempt, Finding, Proposition, tally
 from experiments.propositions.trial import PropositionTask, try_task
 from experiments.study import Report, Run, Study
@@ -75,14 +74,13 @@ def answer(run: Run, options: argparse.Namespace) -> Report:
         Finding(chosen[key], attempts[key], options.dimensions)
         for key in sorted(chosen, key=_place)
     ]
-    page = ledger_page(findings, _TITLE, _summary(findings), run.command)
     remove_folder(run.output / "counterexamples")  # those of an earlier run may hold by now
     return Report(
         _TITLE,
         describe(findings),
         tables={"ledger": ledger_table(findings)},
         figures={} if options.names else draw_figures(options.seed),
-        files={"ledger.html": page, **counterexamples(findings)},
+        files=counterexamples(findings),
         summary="\n".join(f"  {f.proposition.name:24} {f.ruling.value}" for f in findings),
         failure=" ".join(
             f"{f.proposition.name} {f.ruling.value}, but docs/propositions.md says that it "

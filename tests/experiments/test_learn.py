@@ -7,7 +7,6 @@ import pytest
 import signal_tables
 
 from experiments import cli
-from experiments.drawing.communities import communities
 from experiments.drawing.outlines import nearby_outlines
 from experiments.learn.command import DEFAULT_RADIUS
 from experiments.learn.graph import LearnOptions, _prepared, learn_graph
@@ -15,6 +14,7 @@ from experiments.learn.loading import Layout, SignalTable, load_signals
 from experiments.learn.places import load_places
 from experiments.learn.run import FILES
 from solvers import RobustGraph
+from solvers.learned.communities import communities
 from wdro_cvx import DataError, GaussianBall, GraphProblem, Nominal, ProblemError, judge
 
 NAMES = ["Oslo", "Bergen", "Turku", "Malmö", "Åre", "Kiruna"]

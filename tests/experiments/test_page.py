@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from scipy import sparse
 from signal_tables import signals
 
-from experiments.learn import path
-from experiments.learn.page import GraphPage, graph_data
-from experiments.page import libraries
-from experiments.page.document import STATIC, bundle, document, in_order, packed
 from solvers import solve
+from solvers.learned import grid as path
 from solvers.learned.drawing import spread_out
+from solvers.learned.page import libraries
+from solvers.learned.page.content import GraphPage
+from solvers.learned.page.data import graph_data
+from solvers.learned.page.document import STATIC, bundle, document, in_order, packed
 from wdro_cvx import (
     EdgeBounds,
     GaussianBall,
@@ -89,7 +90,7 @@ def test_bundles_hold_every_module_once_after_what_it_imports(entry):
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=30))
 def test_no_name_can_begin_markup_and_every_name_comes_back(name):
     hostile = f"{name}</script><!--<script>{name}\u2028&"
-    text = document("graph", hostile, {"names": [hostile]}, judge=True)
+    text = document(hostile, {"names": [hostile]})
     data = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
     assert not set("<>&\u2028") & set(data[1])
     assert json.loads(data[1])["names"] == [hostile]
@@ -98,7 +99,7 @@ def test_no_name_can_begin_markup_and_every_name_comes_back(name):
 
 
 def test_the_policy_names_every_script_and_allows_nothing_else():
-    text = document("graph", "t", {}, judge=True)
+    text = document("t", {})
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
     assert policy.startswith("default-src 'none';")
     assert "unsafe" not in policy
@@ -201,7 +202,7 @@ def test_what_the_page_cannot_judge_it_says(stated, why, monkeypatch):
 
 def test_evidence_that_is_too_large_is_left_out_and_missed(monkeypatch):
     monkeypatch.setattr(path, "_GRIDS", ((500, 3, 1),))
-    monkeypatch.setattr("experiments.learn.page._EVIDENCE", 0)
+    monkeypatch.setattr("solvers.learned.page.data._EVIDENCE", 0)
     data = graph_data(page_of(problem(ambiguity=MomentBall(1.0, p=1.0))))
     lacking = [point for point in data["points"] if point["lacks"]]
     assert lacking

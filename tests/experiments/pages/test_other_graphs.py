@@ -8,8 +8,8 @@ import pytest
 from browser import Watched
 from graph_pages import AGREE, data, paged, verified, written
 
-from experiments.learn import path
 from solvers import solve
+from solvers.learned import grid as path
 from wdro_cvx import GaussianBall, GraphProblem, KLBall, Nominal, WassersteinBall, judge
 from wdro_cvx.graphs.edge_list import EdgeList
 
@@ -96,7 +96,7 @@ def test_no_two_communities_share_a_colour(browser, tmp_path):
     own = [{fills[i] for i in np.flatnonzero(labels == label)} - {paper} for label in range(7)]
     assert [len(colours) for colours in own] == [1] * 7
     assert len(set.union(*own)) == 7
-    assert {fills[i] for i in np.flatnonzero(labels >= 7)} - {paper} == {"#999999"}
+    assert {fills[i] for i in np.flatnonzero(labels >= 7)} - {paper} == {"#C4C4C4"}
     assert "5 smaller" in watched.page.inner_text("#legend")
     watched.check()
     watched.context.close()
