@@ -62,9 +62,9 @@ def test_libraries_are_what_was_pinned_and_a_changed_byte_is_seen(tmp_path, monk
     copy = tmp_path / "copy"
     shutil.copytree(libraries._HERE, copy)
     (copy / "d3.min.js").write_text((copy / "d3.min.js").read_text() + " ")
-    (copy / "plot.LICENSE.txt").unlink()
+    (copy / "d3.LICENSE.txt").unlink()
     monkeypatch.setattr(libraries, "_HERE", copy)
-    assert sorted(libraries.altered()) == ["d3.min.js", "plot.LICENSE.txt"]
+    assert sorted(libraries.altered()) == ["d3.LICENSE.txt", "d3.min.js"]
 
 
 def test_every_library_has_its_licence_and_its_archive_a_hash():
@@ -237,6 +237,18 @@ def test_layouts_are_finite_spread_and_the_same_again(d):
     rng = np.random.default_rng(0)
     far = np.linalg.norm(places - places[rng.permutation(d)], axis=1).mean()
     assert near < far  # neighbours are closer than strangers
+
+
+@pytest.mark.parametrize("d", [30, 600])
+def test_vertices_without_an_edge_are_in_rows_below_the_others(d):
+    weights = sparse.lil_array((d, d))
+    alone = np.arange(0, d, 3)
+    joined = np.setdiff1d(np.arange(d), alone)
+    weights[joined[:-1], joined[1:]] = weights[joined[1:], joined[:-1]] = 1.0
+    places = spread_out(sparse.csr_array(weights))
+    assert places[alone, 1].max() < places[joined, 1].min()
+    assert len(np.unique(places[alone, 1])) == -(-len(alone) // 25)
+    assert len(np.unique(places.round(9), axis=0)) == d
 
 
 @pytest.mark.parametrize("d", [30, 600])
