@@ -304,8 +304,8 @@ def test_bars_above_the_slider_count_the_edges_and_choose_a_radius(opened, learn
     drawn, every = page.locator("#picture .edge").count(), np.count_nonzero(graph.adjacency) // 2
     assert chosen == f"{every} edges, {drawn} of them selected at radius 0.3"
     assert drawn < every
-    box = page.locator("#along").bounding_box()
-    page.mouse.click(box["x"] + box["width"] - 10, box["y"] + 25)
+    width = page.locator("#along").bounding_box()["width"]
+    page.locator("#along").click(position={"x": width - 10, "y": 25})
     assert page.input_value("#radius") == "15"
     assert page.locator("#picture .edge").count() == counts[15]
     assert "in the chosen graph" in page.inner_text("#legend")  # colours are not this graph's
