@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import cross_val_score
 
@@ -172,22 +171,21 @@ def learn_graph(table: SignalTable, options: LearnOptions) -> LearnedGraph:
         threshold=options.threshold,
         stability=estimator.stability(frame, options.stability) if options.stability else None,
         notes=tuple(notes),
-        held_out=_held_out(estimator, frame),
     )
 
 
-def _held_out(estimator: RobustGraph, frame: pd.DataFrame) -> float | None:
+def held_out_score(table: SignalTable, options: LearnOptions, graph: LearnedGraph) -> float | None:
     """Return the mean score of graphs with the same radius and eta on rows that they have not seen.
 
     None if there are too few rows or too many vertices, or if a fold does not suffice for a graph.
     """
-    rows, d = frame.shape
-    if rows < _LEAST_ROWS or d > _MOST_SCORED:
+    frame = _prepared(table.frame, options.signals)
+    if len(frame) < _LEAST_ROWS or graph.problem.d > _MOST_SCORED:
         return None
-    same = {"radius": estimator.radius_, "eta": estimator.eta_, "neighbours": None}
-    again = clone(estimator).set_params(
-        **same, edges="all", fdr=None, tol=1e-4, time_limit=_FOLD_SECONDS
-    )
+    again = options.estimator().set_params(
+        radius=graph.radius, eta=graph.eta, neighbours=None, edges="all", fdr=None, tol=1e-4,
+        time_limit=_FOLD_SECONDS,
+    )  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit of all rows has warned
         try:

@@ -9,6 +9,7 @@ import contextlib
 import io
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from scipy import sparse
 
 from experiments.drawing.outlines import nearby_outlines
 from experiments.drawing.style import render
-from experiments.learn.graph import LearnOptions, learn_graph
+from experiments.learn.graph import LearnOptions, held_out_score, learn_graph
 from experiments.learn.loading import Layout, load_signals
 from experiments.learn.page import learned_page
 from experiments.learn.picture import draw_picture
@@ -86,6 +87,8 @@ def run_learn(
     note(f"{len(table.signals)} observations of {len(table.names)} vertices")
     with _announced_stages():
         graph = learn_graph(table, options)
+    note("scoring held-out rows")
+    graph = replace(graph, held_out=held_out_score(table, options, graph))
     note("drawing")
     labels = communities(graph.selected)
     points = spread_out(graph.selected) if places is None else places.points
