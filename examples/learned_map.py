@@ -11,12 +11,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from experiments.drawing.communities import communities
 from experiments.drawing.graphs import draw_edges, frame_map
 from experiments.drawing.outlines import nearby_outlines
 from experiments.drawing.style import PAGE
 from experiments.studies.temperature.stations import load_states
 from solvers import RobustGraph
+from solvers.learned.communities import communities
 from solvers.learned.labels import place_labels
 
 states = load_states()

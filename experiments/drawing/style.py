@@ -20,12 +20,17 @@ from matplotlib.text import Annotation
 from scipy.optimize import isotonic_regression
 
 from experiments.measuring.files import write_atomically
+from solvers.learned.palette import BLACK as BLACK
+from solvers.learned.palette import BLUE as BLUE
+from solvers.learned.palette import COLOURS as COLOURS
+from solvers.learned.palette import GREEN as GREEN
+from solvers.learned.palette import GREY as GREY
+from solvers.learned.palette import ORANGE as ORANGE
+from solvers.learned.palette import PURPLE as PURPLE
+from solvers.learned.palette import SKY as SKY
+from solvers.learned.palette import VERMILION as VERMILION
 
-# Okabe and Ito's palette, safe for colour-blind readers; markers distinguish curves in grey.
-BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
-ORANGE, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#999999"
 _SLATE = "#555555"  # between black and grey, told from them by its lightness
-COLOURS = [BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK, GREY]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
 
 #: Family → colour and members with their markers.

@@ -8,7 +8,6 @@ import pandas as pd
 from matplotlib.text import Text
 
 from experiments.compare.grid import METHODS
-from experiments.drawing.communities import communities
 from experiments.drawing.graphs import community_colour, match_labels
 from experiments.drawing.scaling import draw_curves, draw_panels
 from experiments.drawing.style import _FAMILIES, GREY, PAGE, method_style
@@ -16,6 +15,7 @@ from experiments.learn.places import Places
 from experiments.measuring.outcome import Outcome
 from experiments.measuring.text import markdown_table, seconds
 from experiments.studies.temperature.drawing import draw_directions
+from solvers.learned.communities import communities
 
 
 def test_every_method_has_a_style_of_its_own():

@@ -39,6 +39,8 @@ export function createDetails(data) {
     return { before, after };
   }
 
+  const unit = (j) => `${j === null ? "signal" : "difference"}${data.unit === 1 ? "" : ` / ${figures(data.unit, 3)}`}`;
+
   function worst(view, i, j) {
     const what = j === null ? "signal" : "difference of the two signals";
     const radius = data.radii[view.point.radius], set = data.problem.moves;
@@ -61,9 +63,9 @@ export function createDetails(data) {
     const [b, a] = [size(before), size(after)];
     return [
       element("p", {}, `The worst case changes the ${what} from ${figures(b, 3)} to ${figures(a, 3)} in root mean square.`),
-      chart([{ values: before, kind: "before" }, { values: after, kind: "after" }], `${what} by observation, as observed and in the worst case`),
-      element("p", { class: "small" }, element("span", { class: "key" }), " as observed ", element("span", { class: "key after" }), " in the worst case, by observation"),
-      chart([{ values: moves, kind: "after" }], `by how much the worst case moves the ${what}`),
+      chart([{ values: before, kind: "before" }, { values: after, kind: "after" }], `${what} by observation, as observed and in the worst case`, unit(j)),
+      element("p", { class: "small" }, element("span", { class: "key" }), " as observed ", element("span", { class: "key after" }), " in the worst case"),
+      chart([{ values: moves, kind: "after" }], `by how much the worst case moves the ${what}`, "move"),
       element("p", { class: "small" }, "The move alone, worst case less observation."),
     ];
   }
@@ -93,14 +95,16 @@ export function createDetails(data) {
 }
 
 // Lines over the observations; the classes say which is which.
-function chart(lines, label) {
-  const width = 300, height = 110, margin = { left: 40, right: 4, top: 6, bottom: 16 };
+function chart(lines, label, title) {
+  const width = 300, height = 124, margin = { left: 46, right: 4, top: 6, bottom: 28 };
   const all = lines.flatMap(({ values }) => values);
   const x = d3.scaleLinear([0, Math.max(lines[0].values.length - 1, 1)], [margin.left, width - margin.right]);
   const y = d3.scaleLinear(d3.extent(all), [height - margin.bottom, margin.top]).nice(4);
   const svg = d3.create("svg").attr("class", "line").attr("viewBox", `0 0 ${width} ${height}`).attr("role", "img").attr("aria-label", label);
   svg.append("g").attr("transform", `translate(${margin.left},0)`).call(d3.axisLeft(y).ticks(4).tickSizeOuter(0));
   svg.append("g").attr("transform", `translate(0,${height - margin.bottom})`).call(d3.axisBottom(x).ticks(5).tickSizeOuter(0));
+  svg.append("text").attr("x", (margin.left + width) / 2).attr("y", height - 3).attr("text-anchor", "middle").text("observation");
+  svg.append("text").attr("transform", `translate(9,${(height - margin.bottom) / 2}) rotate(-90)`).attr("text-anchor", "middle").text(title);
   const line = d3.line((_, n) => x(n), (v) => y(v));
   for (const { values, kind } of lines) svg.append("path").attr("class", kind).attr("d", line(values));
   return svg.node();

@@ -1,6 +1,6 @@
-"""Provide d3 and Observable Plot as published, pinned by hash, with their licences.
+"""Provide d3 as published, pinned by hash, with its licences.
 
-``python -m experiments.page.libraries`` fetches them again with npm and checks their hashes.
+``python -m solvers.learned.page.libraries`` fetches it again with npm and checks the hashes.
 """
 
 from __future__ import annotations

@@ -5,8 +5,23 @@ const MOST_LABELS = 60;
 
 const MARGIN = 30; // pixels
 
+const BEYOND = 0.12; // of the longer side: how far coasts beyond the vertices are shown
+
+// The vertices and, on a map, the coasts around them.
+function frame(data) {
+  const box = [d3.extent(data.x), d3.extent(data.y)];
+  if (!data.map || data.outlines.length === 0) return box;
+  const reach = BEYOND * Math.max(...box.map(([from, to]) => to - from));
+  return box.map(([from, to], axis) => {
+    const [first, last] = d3.extent(data.outlines.flatMap((ring) => [d3.min(ring, every(axis)), d3.max(ring, every(axis))]));
+    return [Math.min(from, Math.max(first, from - reach)), Math.max(to, Math.min(last, to + reach))];
+  });
+}
+
+const every = (axis) => (value, k) => (k % 2 === axis ? value : undefined);
+
 function extents(data) {
-  const [left, right] = d3.extent(data.x), [low, high] = d3.extent(data.y);
+  const [[left, right], [low, high]] = frame(data);
   // A degree of longitude is shorter than one of latitude, away from the equator.
   const middle = (Math.max(-85, Math.min(85, (low + high) / 2)) * Math.PI) / 180;
   const squeeze = data.map ? Math.cos(middle) : 1;
@@ -36,12 +51,29 @@ export function fitted(data, width, height) {
   return { width, height, points, outlines, tree: d3.quadtree().x((i) => points[i][0]).y((i) => points[i][1]).addAll(d3.range(d)) };
 }
 
-// view: { point, shown (indices of edges), degree, neighbours (count), fill, picked, focus }
+const STRONGEST = 3; // edges of a vertex that are drawn where all of them would hide each other
+
+// Of very many edges the strongest of every vertex, and all that touch what was picked.
+export function strongest({ point, touching }, shown, d) {
+  if (shown.length <= STRONGEST * d + 200) return shown;
+  const count = new Uint32Array(d), kept = [];
+  for (const e of Array.from(shown).sort((a, b) => point.weights[b] - point.weights[a])) {
+    const i = point.heads[e], j = point.tails[e];
+    if (count[i] < STRONGEST || count[j] < STRONGEST || touching?.has(i) || touching?.has(j)) kept.push(e);
+    count[i]++;
+    count[j]++;
+  }
+  return kept;
+}
+
+export const drawnText = (drawn, all) => `${drawn} of ${all} edges drawn: the ${STRONGEST} strongest of each vertex`;
+
+// view: { point, shown and drawn (indices of edges), degree, neighbours (count), fill, picked, focus }
 export function scene(data, fit, view) {
-  const { point, shown } = view;
+  const { point, shown, drawn } = view;
   const largest = d3.max(shown, (e) => point.weights[e]) || 1;
   const size = Math.max(1.5, Math.min(6.5, 80 / Math.sqrt(data.names.length)) * Math.min(1, 0.35 + fit.width / 1000));
-  const edges = Array.from(shown, (e) => {
+  const edges = Array.from(drawn, (e) => {
     const strength = point.weights[e] / largest;
     return {
       e, from: fit.points[point.heads[e]], to: fit.points[point.tails[e]],

@@ -7,18 +7,17 @@ computed here. A time limit may cut off part of the grid.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import process_time
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from solvers import solve
+from solvers.learned.page.content import Path, PathPoint
+from solvers.solve import solve
 from wdro_cvx import Certificate, GraphProblem, Singleton, Solution, Status, Verdict, judge
-from wdro_cvx.moments.points import Moment
 from wdro_cvx.solution import SPARSE_FROM
-from wdro_cvx.validation import Array
 
 TOLERANCE = 1e-6
 # Tighter than TOLERANCE, so that the page's judge differs from ours only by rounding.
@@ -29,35 +28,6 @@ _SECONDS = 20.0
 _ETA_STEP = 2.0
 _RADIUS_REACH = 8.0  # ratio of the largest radius to the chosen one, and of that to the smallest
 _USUAL_RADIUS = 0.3  # the middle of the path if the chosen radius is zero
-
-
-@dataclass(frozen=True, eq=False)
-class PathPoint:
-    """A problem, its answer, the judge's verdict, and the evidence for the page.
-
-    ``radius`` and ``eta`` are indices into the grid. ``multiplier`` is only a hint for finding the
-    worst case; the page proves what it finds. ``moment`` is given only if the graph's own worst
-    case does not prove it optimal (hard case, p = 1).
-    """
-
-    radius: int
-    eta: int
-    problem: GraphProblem
-    laplacian: Array | sparse.csr_array
-    verdict: Verdict
-    multiplier: float
-    nu: Array | None = None
-    moment: Moment | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Path:
-    """The grid, its computed points, and the index of the chosen one."""
-
-    radii: tuple[float, ...]
-    etas: tuple[float, ...]
-    points: tuple[PathPoint, ...]
-    chosen: int
 
 
 def compute_path(
@@ -109,6 +79,12 @@ def compute_path(
             points.append(_judged(*place, step, found))
             last = found
     return Path(radii, etas, tuple(points), 0)
+
+
+def chosen_alone(problem: GraphProblem, answer: Solution, verdict: Verdict) -> Path:
+    """Return a path with nothing but a known answer."""
+    point = _judged(0, 0, problem, answer, verdict)
+    return Path((float(problem.ambiguity.radius),), (shown_eta(problem),), (point,), 0)
 
 
 def _grid(problem: GraphProblem) -> tuple[tuple[float, ...], tuple[float, ...]]:

@@ -22,22 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.page import libraries
+from solvers.learned.page import libraries
 
 STATIC = Path(__file__).parent / "static"
-_LIBRARIES = {"d3": "d3.min.js", "plot": "plot.umd.min.js"}
-# The style that Plot adds to every figure of class "plot"; its hash must be allowed as well.
-_PLOT_STYLE = """:where(.plot) {
-  --plot-background: white;
-  display: block;
-  height: auto;
-  height: intrinsic;
-  max-width: 100%;
-}
-:where(.plot text),
-:where(.plot tspan) {
-  white-space: pre;
-}"""
 _IMPORT = re.compile(r'^import \{ ([^}]+) \} from "\./(\w+)\.js";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export ((?:async )?function|const) (\w+)", re.MULTILINE)
 _TYPES = {"f8": "float64", "f4": "float32", "u4": "uint32", "u2": "uint16", "u1": "uint8"}
@@ -49,43 +36,34 @@ def packed(values: NDArray[Any], kind: str) -> dict[str, str]:
     return {"type": _TYPES[kind], "base64": base64.b64encode(raw).decode()}
 
 
-def document(
-    kind: str, title: str, data: dict[str, Any], used: Sequence[str] = ("d3",), judge: bool = False
-) -> str:
+def document(title: str, data: dict[str, Any]) -> str:
     """Return a page.
 
     Parameters
     ----------
-    kind : str
-        The page's body is ``static/<kind>.html`` and its code ``static/<kind>.js``.
     title : str
     data : dict
         Data that JSON can represent, with numbers from :func:`packed`.
-    used : sequence of str
-        Libraries: ``d3``, ``plot``.
-    judge : bool
-        Whether the page has a judge. Its code is a separate script that a worker runs again.
     """
-    scripts = [("", libraries.source(_LIBRARIES[name])) for name in used]
-    known = in_order("judge") if judge else []
-    if judge:
-        scripts.append(("judge-code", bundle("judge")))
-    scripts.append(("", bundle(kind, without=known)))
+    scripts = [
+        ("", libraries.source("d3.min.js")),
+        ("judge-code", bundle("judge")),  # a separate script, which a worker runs again
+        ("", bundle("graph", without=in_order("judge"))),
+    ]
     style = static_text("style.css")
-    styles = [style, _PLOT_STYLE] if "plot" in used else [style]
     parts = [
         "<!doctype html>",
         '<html lang="en">',
         "<head>",
         '<meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{_policy(scripts, styles)}">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(scripts, style)}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="referrer" content="no-referrer">',
         f"<title>{html.escape(title)}</title>",
         f"<style>{style}</style>",
         "</head>",
         "<body>",
-        static_text(f"{kind}.html").replace("<!-- licences -->", _licences(used)),
+        static_text("graph.html").replace("<!-- licences -->", _licences()),
         f'<script type="application/json" id="data">{_json(data)}</script>',
         *(f"<script{_identity(name)}>{_inert(text)}</script>" for name, text in scripts),
         "</body>",
@@ -94,11 +72,10 @@ def document(
     return "\n".join(parts) + "\n"
 
 
-def _policy(scripts: Sequence[tuple[str, str]], styles: Sequence[str]) -> str:
+def _policy(scripts: Sequence[tuple[str, str]], style: str) -> str:
     code = " ".join(_hash(text) for _, text in scripts)
-    looks = " ".join(_hash(text) for text in styles)
     return (
-        f"default-src 'none'; script-src {code}; style-src {looks}; img-src data: blob:; "
+        f"default-src 'none'; script-src {code}; style-src {_hash(style)}; img-src data: blob:; "
         "worker-src blob:; base-uri 'none'; form-action 'none'"
     )
 
@@ -126,15 +103,13 @@ def _json(data: dict[str, Any]) -> str:
     return text
 
 
-def _licences(used: Sequence[str]) -> str:
-    """Return the licences of the page's libraries as HTML."""
-    prefixes = ("d3",) if "plot" not in used else ("",)
-    names = sorted(n for n in libraries.digests() if n.endswith(".LICENSE.txt"))
-    kept = [name for name in names if name.startswith(prefixes)]
+def _licences() -> str:
+    """Return the licences of d3 and of what it contains as HTML."""
+    names = sorted(name for name in libraries.digests() if name.endswith(".LICENSE.txt"))
     return "".join(
         f"<h3>{html.escape(name.removesuffix('.LICENSE.txt'))}</h3>"
         f"<pre>{html.escape(libraries.source(name))}</pre>"
-        for name in kept
+        for name in names
     )
 
 

@@ -5,7 +5,11 @@ export function readHash(keys) {
   return Object.fromEntries(keys.filter((key) => given.has(key)).map((key) => [key, given.get(key)]));
 }
 
+// A frame in a notebook has no address of its own.
+export const embedded = location.protocol === "about:";
+
 export function writeHash(values) {
+  if (embedded) return;
   const kept = new URLSearchParams();
   for (const [key, value] of Object.entries(values)) {
     if (value !== null && value !== undefined && value !== "") kept.set(key, value);

@@ -6,7 +6,8 @@ import { createDetails } from "./details.js";
 import { offerDownloads } from "./downloads.js";
 import { startJudge } from "./judging.js";
 import { createPicture } from "./picture.js";
-import { index, readHash, writeHash } from "./state.js";
+import { drawnText, strongest } from "./scene.js";
+import { embedded, index, readHash, writeHash } from "./state.js";
 import { createTable } from "./table.js";
 import { byId, definitions, element, figures } from "./text.js";
 import { degrees } from "./worst.js";
@@ -29,12 +30,22 @@ let view = null;
 const picture = createPicture(byId("picture"), byId("tip"), data, { pick, describe, moved: remember });
 const table = createTable(data, { pick });
 const drawDetails = createDetails(data);
-const drawAlong = createAlong(data, places, (k) => { state.radius = k; draw(); });
+const drawAlong = createAlong(data, stops, (k) => { state.radius = k; draw(); });
+
+// The radii of the graphs that were computed for an eta, and the etas of those for any radius: sliders
+// stop nowhere else, so what is said is always about the graph that is shown.
+function stops(eta) {
+  return data.radii.flatMap((_, radius) => { const key = places.get(`${radius},${eta}`); return key === undefined ? [] : [{ radius, key }]; });
+}
+const etas = d3.range(data.etas.length).filter((eta) => stops(eta).length > 0);
+function settle() {
+  const computed = stops(state.eta).map(({ radius }) => radius);
+  state.radius = d3.least(computed, (radius) => Math.abs(radius - state.radius));
+}
 
 // Everything that the parts of the page need to know about what is looked at.
 function look() {
   const key = places.get(`${state.radius},${state.eta}`);
-  if (key === undefined) return null;
   const point = data.points[key], picked = state.picked;
   const shown = [];
   const neighbours = new Uint32Array(d);
@@ -55,9 +66,10 @@ function look() {
   }
   const painted = colouring(data, degree, state.colour, theme().dark, key === data.chosen);
   const between = (e, i, j) => Math.min(i, j) === Math.min(point.heads[e], point.tails[e]) && Math.max(i, j) === Math.max(point.heads[e], point.tails[e]);
+  const touching = picked ? new Set(picked.filter((v) => v !== null)) : null;
   return {
-    key, point, shown, neighbours, degree, picked, painted, fill: painted.fill,
-    touching: picked ? new Set(picked.filter((v) => v !== null)) : null,
+    key, point, shown, neighbours, degree, picked, painted, fill: painted.fill, touching,
+    drawn: strongest({ point, touching }, shown, d),
     focus: picked ? picked[0] : null,
     isPickedVertex: (i) => picked !== null && picked.includes(i),
     isPickedEdge: (e) => picked !== null && picked[1] !== null && between(e, ...picked),
@@ -68,28 +80,23 @@ function look() {
 }
 
 function draw() {
-  const next = look();
+  settle();
+  view = look();
   byId("radius-text").textContent = `${figures(data.radii[state.radius])}${state.radius === chosen.radius ? " (chosen)" : ""}`;
   byId("eta-text").textContent = `${figures(data.etas[state.eta])}${state.eta === chosen.eta ? " (chosen)" : ""}`;
-  for (const name of ["radius", "eta"]) {
-    byId(name).value = state[name];
-    byId(name).setAttribute("aria-valuetext", byId(`${name}-text`).textContent); // not the place in a list
-  }
+  slide("radius", stops(state.eta).map(({ radius }) => radius));
+  slide("eta", etas);
   byId("colour").value = state.colour;
   byId("chosen").disabled = state.radius === chosen.radius && state.eta === chosen.eta;
   drawAlong(state);
-  if (next === null) {
-    byId("subtitle").textContent = "This graph was left out: computing it would have taken too long. The last one is still shown.";
-    return;
-  }
-  view = next;
+  byId("about").hidden = view.key === data.chosen;
   showCertificate(view); // first: it says what is wrong with data that cannot be drawn
   const { shown, point } = view;
   const undecided = shown.filter((e) => point.undecided[e] === 1).length;
   const alone = view.neighbours.filter((count) => count === 0).length;
   byId("subtitle").textContent = `${d} vertices, ${shown.length} ${point.selected ? "selected " : ""}edges` + (undecided ? `, ${undecided} of them undecided` : "") + (alone ? `, ${alone} isolated` : "");
   picture.draw(view);
-  drawLegend(byId("legend"), view.painted, { alone, undecided, heaviest: d3.max(shown, (e) => point.weights[e]) });
+  drawLegend(byId("legend"), view.painted, { alone, undecided, heaviest: d3.max(shown, (e) => point.weights[e]), drawn: view.drawn.length < shown.length ? drawnText(view.drawn.length, shown.length) : null });
   table.draw(view);
   drawDetails(view);
   const clear = byId("clear");
@@ -169,6 +176,7 @@ function restore() {
   const given = readHash(["r", "e", "c", "v", "u", "q", "k", "s", "z"]);
   state.radius = index(given.r, data.radii.length, chosen.radius);
   state.eta = index(given.e, data.etas.length, chosen.eta);
+  if (!etas.includes(state.eta)) state.eta = chosen.eta;
   state.colour = colours.includes(given.c) ? given.c : "community";
   const v = index(given.v, d, null), u = index(given.u, d, null);
   state.picked = v === null ? null : [v, u];
@@ -178,18 +186,20 @@ function restore() {
   picture.goTo(given.z || "");
 }
 
-function slider(name, values, change) {
+// A slider's value is a place in the list of what was computed.
+function slide(name, values) {
   const input = byId(name);
   input.max = values.length - 1;
   input.disabled = values.length === 1;
-  byId(`${name}-marks`).append(element("option", { value: chosen[name] }));
-  input.addEventListener("input", () => { change(Number(input.value)); draw(); });
+  input.value = values.indexOf(state[name]);
+  input.setAttribute("aria-valuetext", byId(`${name}-text`).textContent); // not the place in a list
+  byId(`${name}-marks`).replaceChildren(element("option", { value: values.indexOf(chosen[name]) }));
 }
 
 byId("title").textContent = data.title;
 for (const name of colours) byId("colour").append(element("option", { value: name }, name));
-slider("radius", data.radii, (k) => { state.radius = k; });
-slider("eta", data.etas, (k) => { state.eta = k; });
+byId("radius").addEventListener("input", () => { state.radius = stops(state.eta)[Number(byId("radius").value)].radius; draw(); });
+byId("eta").addEventListener("input", () => { state.eta = etas[Number(byId("eta").value)]; draw(); });
 byId("colour").addEventListener("change", () => { state.colour = byId("colour").value; draw(); });
 byId("chosen").addEventListener("click", () => { state.radius = chosen.radius; state.eta = chosen.eta; draw(); });
 byId("controls").addEventListener("submit", (event) => event.preventDefault());
@@ -207,8 +217,17 @@ byId("link").addEventListener("click", async () => {
     byId("linked").textContent = "It is in the address bar."; // browsers may refuse the clipboard
   }
 });
+byId("link").parentElement.hidden = embedded;
+byId("warnings").hidden = data.warnings.length === 0;
+byId("warnings").replaceChildren(...data.warnings.map((text) => element("li", {}, text)));
+byId("evidence").hidden = data.evidence.length === 0;
+byId("about").textContent = "This is about the chosen graph. The graph shown is another one, with all edges of its optimum; they were not tested.";
+definitions(byId("said"), data.evidence);
+byId("skipped").hidden = data.skipped === 0;
+byId("skipped").textContent = `${data.skipped} of ${data.skipped + data.points.length} graphs were left out: they would have taken too long to compute.`;
 definitions(byId("facts"), Object.entries(data.facts));
-byId("notes").replaceChildren(...data.notes.map((note) => element("p", { class: "small" }, note)));
+const units = data.unit === 1 ? [] : [`Radius and eta are relative to the signals, which were divided by ${figures(data.unit)}.`];
+byId("notes").replaceChildren(...[...data.notes, ...units].map((note) => element("p", { class: "small" }, note)));
 definitions(byId("made"), Object.entries(data.made));
 addEventListener("resize", () => drawAlong(state));
 addEventListener("hashchange", () => { restore(); draw(); });

@@ -8,6 +8,11 @@ export function createTable(data, { pick }) {
   let view = null, limit = PAGE;
   const sort = { by: "weight", up: false };
   const lower = data.names.map((name) => name.toLowerCase());
+  // What the data say comes before what the solver proves.
+  const columns = data.points[data.chosen].columns || [];
+  byId("heads").lastElementChild.before(...columns.map(({ name }) => element("th", { scope: "col", class: "number" }, element("button", { type: "button", "data-sort": name }, name))));
+  const numbers = (name) => (e) => { const found = (view.point.columns || []).find((column) => column.name === name); return found ? found.values[e] : NaN; };
+  const orders = ["source", "target", "weight", ...columns.map(({ name }) => name)];
 
   function chosenEdges() {
     const { point, shown, touching } = view;
@@ -18,7 +23,7 @@ export function createTable(data, { pick }) {
       if (kind !== "all" && (kind === "undecided") !== (point.undecided[e] === 1)) return false;
       return touching === null || touching.has(i) || touching.has(j);
     });
-    const key = { source: (e) => lower[point.heads[e]], target: (e) => lower[point.tails[e]], weight: (e) => point.weights[e] }[sort.by];
+    const key = { source: (e) => lower[point.heads[e]], target: (e) => lower[point.tails[e]], weight: (e) => point.weights[e] }[sort.by] || numbers(sort.by);
     const order = sort.up ? d3.ascending : d3.descending;
     return kept.sort((a, b) => view.isPickedEdge(b) - view.isPickedEdge(a) || order(key(a), key(b)) || a - b);
   }
@@ -27,15 +32,19 @@ export function createTable(data, { pick }) {
     const { point } = view;
     const i = point.heads[e], j = point.tails[e], picked = view.isPickedEdge(e);
     const vertex = (k) => element("td", {}, element("button", { type: "button", onclick: (event) => { event.stopPropagation(); pick({ vertex: k }); } }, data.names[k]));
-    const weight = element("td", { class: "number" }, element("button", { type: "button", "aria-pressed": picked, "aria-label": `edge ${data.names[i]} – ${data.names[j]}, weight ${figures(point.weights[e])}` }, figures(point.weights[e])));
+    const weight = element("td", { class: "number weight" }, element("button", { type: "button", "aria-pressed": picked, "aria-label": `edge ${data.names[i]} – ${data.names[j]}, weight ${figures(point.weights[e])}` }, figures(point.weights[e])));
     const fate = element("td", {}, data.threshold > 0 ? (point.undecided[e] === 1 ? "undecided" : "provably") : "–");
-    return element("tr", { "data-edge": e, class: picked ? "picked" : "", onclick: () => pick({ edge: e }) }, vertex(i), vertex(j), weight, fate);
+    const said = columns.map(({ name }) => element("td", { class: "number" }, figures(numbers(name)(e), 2)));
+    return element("tr", { "data-edge": e, class: picked ? "picked" : "", onclick: () => pick({ edge: e }) }, vertex(i), vertex(j), weight, ...said, fate);
   }
 
   function fill() {
     const kept = chosenEdges();
     body.replaceChildren(...kept.slice(0, limit).map(row));
     more.hidden = kept.length <= limit;
+    byId("none").hidden = kept.length > 0;
+    byId("none").firstChild.textContent = view.shown.length ? "No edge matches. " : "This graph has no edge. ";
+    byId("unfilter").hidden = view.shown.length === 0;
     count.textContent = `${kept.length} of ${view.shown.length}` + (kept.length > limit ? `, ${limit} shown` : "");
     for (const button of document.querySelectorAll("[data-sort]")) {
       const active = button.dataset.sort === sort.by;
@@ -46,10 +55,11 @@ export function createTable(data, { pick }) {
   const again = () => { limit = PAGE; fill(); view.remember(); };
   byId("search").addEventListener("input", again);
   byId("kind").addEventListener("change", again);
+  byId("unfilter").addEventListener("click", () => { byId("search").value = ""; byId("kind").value = "all"; pick(null); });
   more.addEventListener("click", () => { limit += PAGE; fill(); });
   for (const button of document.querySelectorAll("[data-sort]")) {
     button.addEventListener("click", () => {
-      sort.up = sort.by === button.dataset.sort ? !sort.up : button.dataset.sort !== "weight";
+      sort.up = sort.by === button.dataset.sort ? !sort.up : ["source", "target", "q-value"].includes(button.dataset.sort);
       sort.by = button.dataset.sort;
       again();
     });
@@ -58,8 +68,8 @@ export function createTable(data, { pick }) {
     draw(next) { view = next; limit = PAGE; fill(); },
     order: () => `${sort.by}${sort.up ? "-up" : ""}`,
     setOrder(text) {
-      const [by, up] = text.split("-");
-      if (["source", "target", "weight"].includes(by)) Object.assign(sort, { by, up: up === "up" });
+      const by = text.replace(/-up$/, "");
+      if (orders.includes(by)) Object.assign(sort, { by, up: text !== by });
     },
   };
 }

@@ -1,4 +1,4 @@
-"""Fetch the pinned libraries again: ``python -m experiments.page.libraries`` (needs npm)."""
+"""Fetch the pinned libraries again: ``python -m solvers.learned.page.libraries`` (needs npm)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from experiments.page.libraries import Package, altered, packages, sha512
+from solvers.learned.page.libraries import Package, altered, packages, sha512
 
 _HERE = Path(__file__).parent
 
