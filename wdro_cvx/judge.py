@@ -20,6 +20,7 @@ from wdro_cvx.ambiguity.singleton import Singleton
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.graphs.laplacian import Residuals
 from wdro_cvx.judging.court import (
+    SETTLED,
     USABLE,
     Bound,
     Candidate,
@@ -49,10 +50,7 @@ ORACLE_TOLERANCE = 1e-8
 #: The number of vertices from which edge lists are faster to solve and to judge.
 LARGE_FROM = 300
 
-_DENSITY = 0.1  # the largest share of nonzeros of a sparse graph
-_SETTLED = 1e-6  # a gap at which the dense back end is not needed
-# A gap at which other multipliers are not tried.
-_ENOUGH = 1e-11
+_DENSITY = 0.02  # the largest share of nonzeros of a sparse graph
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +202,7 @@ def judge(
     certificate = _checked(problem, certificate)
     if _as_edges(problem, matrix, certificate):
         found = _verdict(SparseCourtOfMatrix(problem, matrix), problem, certificate)
-        if 0.0 <= found.gap <= _SETTLED:
+        if 0.0 <= found.gap <= SETTLED:
             return found
     slopes = None if certificate is None else certificate.slopes
     return _verdict(DenseCourt(problem, matrix, slopes), problem, certificate)
@@ -247,7 +245,7 @@ def _verdict(court: Court[M], problem: GraphProblem, certificate: Certificate | 
     square = problem.unit**2
     multipliers = _multipliers(court, problem, certificate, notes)
     worth = max(abs(value - problem.constant / square), problem.floor / square)
-    best = _best_bound(court, offered, multipliers, (value, _ENOUGH * worth), notes)
+    best = _best_bound(court, offered, multipliers, (value, court.enough * worth), notes)
     if best.value == -np.inf:
         notes.append("too many pairs have positive prices at the multipliers; there is no bound")
     excess = max(value - best.value, 0.0)

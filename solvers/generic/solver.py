@@ -20,6 +20,7 @@ from solvers.generic.bundle import bundle_ascent
 from solvers.generic.proximal import proximal_descent
 from solvers.norm.interior import solve_norm_ball
 from solvers.transport import solve_transport
+from solvers.transport.nearby import NearbyWorst
 from wdro_cvx import AmbiguitySet, GraphProblem, ProblemError, Solution, Status, Term, WorstCase
 from wdro_cvx.ambiguity import Transport
 from wdro_cvx.validation import Array, square_matrix, whole_number
@@ -103,6 +104,8 @@ class CertifiedSolver(Settings, Solver):
         self.check_claim(problem)
         with running(self, problem.unit) as run:
             incumbent = Incumbent(problem.normalised, MARGIN * self.tol, run)
+            if NearbyWorst.applies(incumbent.problem):
+                incumbent.oracle = NearbyWorst(incumbent.problem, incumbent.tol)
             status = Status.INTERRUPTED
             try:
                 self._run(incumbent, start)

@@ -7,8 +7,8 @@ from wdro_cvx.graphs.listed_bounds import ListedBounds
 
 NEIGHBOURS = 16  # nearest neighbours of every vertex that become its first candidates
 # The sparse path costs about candidates · r, the dense one d³. Measured: they break even at a
-# ratio of 1/40, and at 1/160 for the sample average, which needs no worst case.
-_WORTHWHILE, _WORTHWHILE_AVERAGE = 40, 160
+# ratio of 1/100, and at 1/160 for the sample average, which needs no worst case.
+_WORTHWHILE, _WORTHWHILE_AVERAGE = 100, 160
 
 
 class NotWorthwhileError(Exception):
