@@ -201,7 +201,7 @@ Frobenius(eta=0.3, trace=3))
         parts += map(repr, self.terms)
         return f"GraphProblem({', '.join(parts)})"
 
-    @property
+    @cached_property
     def d(self) -> int:
         """The number of vertices."""
         return self.nominal.d
@@ -224,7 +224,7 @@ Frobenius(eta=0.3, trace=3))
     def normalised(self) -> GraphProblem:
         """The same problem for data in its :attr:`unit`, after :meth:`check_ratios`."""
         self.check_ratios()
-        return self.scaled(1.0 / self.unit)
+        return self if self.unit == 1.0 else self.scaled(1.0 / self.unit)
 
     def check_ratios(self) -> None:
         """Raise ProblemError if numbers are so far apart that their products over- or underflow."""
@@ -244,13 +244,13 @@ Frobenius(eta=0.3, trace=3))
         """The fixed or penalised trace; d, mean degree 1, if it is free."""
         return self.prior.trace.target or float(self.d)
 
-    @property
+    @cached_property
     def constant(self) -> float:
         """The part of the value that is the same for every graph of this problem."""
         trace = self.prior.trace
         return self.ambiguity.constant_risk(self.d, trace.target) if trace.fixed else 0.0
 
-    @property
+    @cached_property
     def floor(self) -> float:
         """The least denominator of gaps: ``αd``, or 0 without logarithms."""
         return self.prior.alpha * self.d + sum(term.floor(self.d) for term in self.terms)

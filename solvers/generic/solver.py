@@ -7,7 +7,7 @@ check the status ``SOLVED`` with :func:`wdro_cvx.judge`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from solvers.atoms import solve_atoms
 from solvers.base import Solver, register
 from solvers.bracket.incumbent import QP_TOL, Incumbent
 from solvers.bracket.limits import MARGIN, OutOfTime, judged
+from solvers.bracket.requests import Method, alone
 from solvers.bracket.run import Request, Settings, running
 from solvers.generic.bundle import bundle_ascent
 from solvers.generic.handover import solve_program
@@ -24,7 +25,7 @@ from solvers.transport import solve_transport
 from solvers.transport.nearby import NearbyWorst
 from wdro_cvx import AmbiguitySet, GraphProblem, ProblemError, Solution, Status, Term, WorstCase
 from wdro_cvx.ambiguity import Transport
-from wdro_cvx.programs import programs_for
+from wdro_cvx.programs import Program, programs_for
 from wdro_cvx.validation import Array, square_matrix, whole_number
 
 # If the risk is smooth at the optimum, a few steps suffice (measured: 2 to 40). A run that needs
@@ -117,15 +118,14 @@ class CertifiedSolver(Settings, Solver):
                 incumbent.oracle = NearbyWorst(incumbent.problem, incumbent.tol)
             status = Status.INTERRUPTED
             try:
-                self._run(incumbent, start)
+                alone(self.phases(incumbent, start))
                 status = Status.SOLVED if incumbent.solved else Status.ITERATION_LIMIT
             except OutOfTime:
                 status = Status.TIME_LIMIT
             except KeyboardInterrupt:
                 if incumbent.laplacian is None:
                     raise
-        answer = judged(problem, incumbent.solution(status), self.tol)
-        return replace(answer, solve_s=run.clock.cpu_s)
+        return judged(problem, incumbent.solution(status), self.tol, run.clock)
 
     @classmethod
     def check_claim(cls, problem: GraphProblem) -> None:
@@ -144,43 +144,62 @@ class CertifiedSolver(Settings, Solver):
                 "eta."
             )
 
-    def _run(self, incumbent: Incumbent, start: Solution | None) -> None:
+    def phases(self, incumbent: Incumbent, start: Solution | None = None) -> Method[None]:
+        """Improve the incumbent until it is solved or no method can improve it."""
+        program = self._program(incumbent.problem)
+        yield from self.smooth_phase(incumbent, start, program)
+        yield from self.last_phases(incumbent, program)
+
+    def smooth_phase(
+        self, incumbent: Incumbent, start: Solution | None = None, program: Program | None = None
+    ) -> Method[None]:
+        """Improve the incumbent as far as a smooth method can; it takes any number of requests."""
         problem = incumbent.problem
         multipliers: tuple[Array, float] | None
         if problem.terms:
             laplacian = problem.prior.start(problem.d)
             if start is not None:
                 laplacian = _feasible_start(problem, start)
-            proximal_descent(incumbent, laplacian, self.max_iterations)
+            yield from proximal_descent(incumbent, laplacian, self.max_iterations)
             return
         if start is None:
             tol = QP_TOL if problem.ambiguity.radius == 0.0 else _FIRST_ACCURACY
-            answer = incumbent.bound_by(_centre(problem), None, tol)
+            answer = yield from incumbent.bounding(_centre(problem), None, tol)
             laplacian, multipliers = answer.laplacian, (answer.nu, answer.tau)
             if not np.isfinite(problem.regularisation(laplacian)):
                 # With logarithms, a QP that ends early may leave a vertex isolated. Starting from a
                 # graph without isolated vertices is easier.
                 laplacian = problem.prior.start(problem.d)
             elif problem.ambiguity.radius == 0.0:  # the problem is the sample-average problem
-                incumbent.evaluate(laplacian)
+                yield from incumbent.evaluation(laplacian)
                 incumbent.record()
                 return
         else:
             laplacian = _feasible_start(problem, start)
             multipliers = _multipliers_of(start, incumbent.run.unit)
-        limit = self.max_iterations
-        program = None
-        if self.conic and problem.structure is None and problem.d <= _CONIC_UP_TO:
-            program = next(programs_for(problem), None)
-        smooth, patience = min(limit, _SMOOTH_ITERATIONS), _patience(problem)
-        if program is not None:
+        smooth, patience = min(self.max_iterations, _SMOOTH_ITERATIONS), _patience(problem)
+        if program is not None:  # which follows
             patience = 2 * max(_PATIENCE, _brief(problem))
-        proximal_descent(incumbent, laplacian, smooth, patience, multipliers)
+        yield from proximal_descent(incumbent, laplacian, smooth, patience, multipliers)
+
+    def _program(self, problem: GraphProblem) -> Program | None:
+        """Return a program for a conic backend, if the set offers no structure but has one."""
+        if not self.conic or problem.structure is not None or problem.d > _CONIC_UP_TO:
+            return None
+        return next(programs_for(problem), None)
+
+    def last_phases(self, incumbent: Incumbent, program: Program | None = None) -> Method[None]:
+        """Improve an incumbent that the smooth phase has not solved."""
+        if incumbent.problem.terms:
+            return  # these methods know the risk and the prior only
+        limit = self.max_iterations
         solve_transport(incumbent, min(limit - incumbent.iterations, _TRANSPORT_ITERATIONS))
         if program is not None:
-            bundle_ascent(incumbent, min(limit - incumbent.iterations, 3 * _brief(problem)))
+            brief = 3 * _brief(incumbent.problem)
+            bundle_ascent(incumbent, min(limit - incumbent.iterations, brief))
             solve_program(incumbent, program)
-        for method in (solve_atoms, solve_norm_ball, bundle_ascent):
+        yield from solve_atoms(incumbent, limit - incumbent.iterations)
+        for method in (solve_norm_ball, bundle_ascent):
             method(incumbent, limit - incumbent.iterations)
 
 
@@ -200,8 +219,13 @@ def _brief(problem: GraphProblem) -> int:
 
 def _centre(problem: GraphProblem) -> WorstCase:
     """Return the nominal moment in the form of a worst case."""
-    nominal, membership = problem.nominal, problem.ambiguity.membership(problem.nominal)
-    return WorstCase(np.nan, nominal.second_moment, np.inf, build_moment=lambda: membership.centre)
+    nominal, ambiguity = problem.nominal, problem.ambiguity
+    return WorstCase(
+        np.nan,
+        nominal.second_moment,
+        np.inf,
+        build_moment=lambda: ambiguity.membership(nominal).centre,
+    )
 
 
 def _feasible_start(problem: GraphProblem, start: Solution) -> Array:

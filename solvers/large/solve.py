@@ -62,6 +62,7 @@ class SparseSolver(Settings, Solver):
 
     claims = (MOVED_ROWS, Singleton, FROBENIUS_BALL)
     rank = 10
+    least = LARGE_FROM
 
     executor: Executor | None = None
 
@@ -101,7 +102,7 @@ class SparseSolver(Settings, Solver):
         case not to be unique (the hard case, in which the bounds are loose).
         """
         dense = isinstance(problem.structure, Norm) and problem.d <= SPARSE_FROM
-        if problem.d < LARGE_FROM or dense:  # MomentNewton takes one solve, this one several
+        if problem.d < cls.least or dense:  # MomentNewton takes one solve, this one several
             return None
         patient = problem.d > SPARSE_FROM
         if not patient and not worthwhile(problem):

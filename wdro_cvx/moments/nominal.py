@@ -262,6 +262,11 @@ class Nominal:
         """``√Θ_ii`` for every vertex."""
         return np.asarray(np.linalg.norm(self.rows, axis=0))
 
+    @cached_property
+    def factor_error(self) -> float:
+        """A bound of the rounding error of the factor in the Frobenius norm."""
+        return self.accumulation * float(np.linalg.norm(self.lengths))
+
     def scaled(self, factor: float | Array) -> Nominal:
         """Return the distribution of ``factor·x``, with one factor or one per vertex."""
         if np.ndim(factor) == 0 and factor == 1.0:
