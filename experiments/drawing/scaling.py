@@ -151,9 +151,12 @@ def draw_panels(panels: Mapping[str, pd.DataFrame]) -> Figure:
     lines = -(-len(panels) // columns)
     entries = len({method for rows in panels.values() for method in rows["method"]})
     height = 2.1 * lines + 0.5 + _LEGEND_LINE * entries / (_COLUMNS - 1)
+    # Panels are compared: they share the time, and the sizes if they are the same.
+    alike = len({frozenset(rows["d"]) for rows in panels.values()}) == 1
     figure, axes = plt.subplots(
-        lines, columns, figsize=(PAGE, height), layout="constrained", squeeze=False
-    )
+        lines, columns, figsize=(PAGE, height), layout="constrained", squeeze=False, sharex=alike,
+        sharey=True,
+    )  # fmt: skip
     known: dict[str, Artist] = {}
     for panel, (title, rows) in zip(axes.flat, panels.items(), strict=False):
         draw_curves(panel, rows)
