@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from solvers.atoms.balls import PieceBall, SmoothBall
+from solvers.control.deadline import tick
 from solvers.qp.saddle import SaddlePoint
 from solvers.qp.saddle_model import EdgeCosts, SaddleModel
 from wdro_cvx import GraphProblem
@@ -65,6 +66,7 @@ class Differences(EdgeCosts):
         """Yield ranges of atoms and edges with the corresponding tile of Z."""
         stored = self._stored
         for place, (atoms, edges) in enumerate(self._ranges):
+            tick()
             yield atoms, edges, self._tile(atoms, edges) if stored is None else stored[place]
 
 

@@ -21,6 +21,7 @@ from wdro_cvx.validation import Array
 
 #: The relative gap to which a QP is solved if its answer is final.
 QP_TOL = 1e-12
+_JUDGING = 3.0  # the judge's time, relative to the last evaluation
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +69,7 @@ class Incumbent:
     bound: float = -np.inf
     certificate: Certificate | None = None
     iterations: int = 0
+    judging: float = 0.0  # an estimate of the seconds that the judge will take
 
     @property
     def gap(self) -> float:
@@ -90,6 +92,7 @@ class Incumbent:
         If the problem has terms, the worst case includes their gradients.
         """
         self.check_clock()
+        started = self.run.clock.seconds
         if self.oracle is None:
             worst = self.problem.ambiguity.worst_case(self.problem.nominal, laplacian)
         else:
@@ -99,6 +102,7 @@ class Incumbent:
             self.laplacian, self.value, self.multiplier = laplacian, value, worst.multiplier
         if self.problem.terms and np.isfinite(value):
             worst = sloped(self.problem, worst, laplacian)
+        self.judging = _JUDGING * (self.run.clock.seconds - started)
         return worst, value
 
     def bound_by(
@@ -137,9 +141,9 @@ class Incumbent:
             self.certificate = Certificate(moment, nu, tau, slopes)
 
     def check_clock(self) -> None:
-        """Raise OutOfTime if the limit has passed and there is an answer to end with."""
+        """Raise OutOfTime if there is an answer, and only enough time left to judge it."""
         if self.laplacian is not None:
-            self.run.clock.check()
+            self.run.clock.check(self.judging)
 
     def quadratic(
         self, moment: Array, rho: float = 0.0, centre: Array | None = None

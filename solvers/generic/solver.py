@@ -16,6 +16,7 @@ from solvers.base import Solver, register
 from solvers.bracket.incumbent import QP_TOL, Incumbent
 from solvers.bracket.limits import MARGIN, OutOfTime, judged
 from solvers.bracket.run import Request, Settings, running
+from solvers.control.deadline import watched
 from solvers.generic.bundle import bundle_ascent
 from solvers.generic.proximal import proximal_descent
 from solvers.norm.interior import solve_norm_ball
@@ -108,7 +109,8 @@ class CertifiedSolver(Settings, Solver):
                 incumbent.oracle = NearbyWorst(incumbent.problem, incumbent.tol)
             status = Status.INTERRUPTED
             try:
-                self._run(incumbent, start)
+                with watched(incumbent.check_clock):
+                    self._run(incumbent, start)
                 status = Status.SOLVED if incumbent.solved else Status.ITERATION_LIMIT
             except OutOfTime:
                 status = Status.TIME_LIMIT
