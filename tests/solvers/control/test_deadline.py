@@ -30,12 +30,12 @@ RNG = np.random.default_rng(0)
 NOMINAL = Nominal.from_samples(RNG.standard_normal((12, 8)))
 
 
-class _Stop(Exception):
+class _StopError(Exception):
     pass
 
 
 def _stop():
-    raise _Stop
+    raise _StopError
 
 
 def _quadratic():
@@ -64,7 +64,7 @@ def _newton():
 @pytest.mark.parametrize("work", [_quadratic, _tiles, _gradients, _newton])
 def test_inner_loops_notice_the_limit(work):
     work()  # outside of a run there is no limit
-    with watched(_stop), pytest.raises(_Stop):
+    with watched(_stop), pytest.raises(_StopError):
         work()
     tick()  # the limit ended with its run
 
