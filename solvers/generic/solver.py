@@ -17,6 +17,7 @@ from solvers.bracket.incumbent import QP_TOL, Incumbent
 from solvers.bracket.limits import MARGIN, OutOfTime, judged
 from solvers.bracket.requests import Method, alone
 from solvers.bracket.run import Request, Settings, running
+from solvers.control.deadline import watched
 from solvers.generic.bundle import bundle_ascent
 from solvers.generic.handover import solve_program
 from solvers.generic.proximal import proximal_descent
@@ -118,7 +119,8 @@ class CertifiedSolver(Settings, Solver):
                 incumbent.oracle = NearbyWorst(incumbent.problem, incumbent.tol)
             status = Status.INTERRUPTED
             try:
-                alone(self.phases(incumbent, start))
+                with watched(incumbent.check_clock):
+                    alone(self.phases(incumbent, start))
                 status = Status.SOLVED if incumbent.solved else Status.ITERATION_LIMIT
             except OutOfTime:
                 status = Status.TIME_LIMIT

@@ -14,6 +14,7 @@ from scipy import sparse
 from solvers.base import Solver, register
 from solvers.bracket.limits import MARGIN, judged
 from solvers.bracket.run import Executor, Request, Settings, running
+from solvers.control.deadline import watched
 from solvers.large.blocks import ambient_executor
 from solvers.large.moment import solve_moment_ball
 from solvers.large.rounds import Rounds
@@ -122,17 +123,21 @@ class SparseSolver(Settings, Solver):
             def rounds(step: GraphProblem) -> Solution:
                 own = replace(run, unit=step.unit, history=[])
                 found = Rounds(step, tol, own, executor, patient, known)
-                status = Status.SOLVED if found.finish() else found.status
+                with watched(found.search.check_clock):
+                    status = Status.SOLVED if found.finish() else found.status
                 return found.solution(status)
 
             try:
                 answer = solve_moment_ball(problem, rounds) if special else rounds(problem)
             except NotWorthwhileError:
                 return None
+        late = answer.status is Status.TIME_LIMIT
+        if late:  # no time is left for the judge's dense back end, which might prove more
+            answer = judged(problem, answer, self.tol)
         if problem.d <= SPARSE_FROM:
             answer = replace(answer, laplacian=sparse.csr_array(answer.laplacian).toarray())
-        # Judge exactly the answer that is returned, so the caller's judge agrees.
-        answer = judged(problem, answer, self.tol)
+        if not late:  # judge exactly the answer that is returned, so the caller's judge agrees
+            answer = judged(problem, answer, self.tol)
         if not patient and answer.status is Status.ITERATION_LIMIT:
             return None
         return replace(answer, solve_s=run.clock.cpu_s)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import linalg as sparse_linalg
 
+from solvers.control.deadline import tick
 from wdro_cvx.validation import Array
 
 Single = NDArray[np.float32]
@@ -164,6 +165,7 @@ def _solved(
     found = np.empty(points.shape, dtype=np.float32)
     form = left = length = 0.0
     for part in _parts(points):
+        tick()
         side = laplacian @ np.ascontiguousarray(points[:, part])
         guess = side / gamma if start is None else start[:, part].astype(np.float64, order="C")
         rest = side - gamma * guess + laplacian @ guess

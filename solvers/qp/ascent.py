@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg import lapack
 
+from solvers.control.deadline import tick
 from wdro_cvx.solution import relative_gap
 from wdro_cvx.stacks import choose, column, set_diagonals
 from wdro_cvx.validation import Array
@@ -195,6 +196,7 @@ def maximise(point: P, tol: float, max_steps: int, watch: Watch | None = None) -
 
 def _newton_step(point: P, gap: float) -> P | None:
     """Return the next point, or None if no step increases the dual."""
+    tick()
     grad_nu, grad_tau = point.gradient()
     try:
         d_nu, d_tau = point.curvature().direction(grad_nu, grad_tau)
