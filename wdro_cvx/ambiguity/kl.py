@@ -51,12 +51,10 @@ class KLBall(TiltedBall):
 
     def tilted_at(self, deficits: Array, sharpness: float) -> tuple[Array, float, float]:
         """Return the exponential tilt."""
-        scores = -sharpness * deficits
-        # The logarithms of the ratios are accurate, also where the ratios are close to one.
-        ratios = np.exp(scores - np.log1p(np.mean(np.expm1(scores))))
-        weighted = ratios * scores
-        growth = float(weighted @ scores) - float(weighted.sum()) ** 2 / scores.size
-        return ratios, growth / scores.size, 1.0 / sharpness
+        ratios, count = _tilted(deficits, sharpness), deficits.size
+        weighted = ratios * deficits
+        slope = float(weighted @ deficits) - float(weighted.sum()) ** 2 / count
+        return ratios, slope * (sharpness**2 / count), 1.0 / sharpness
 
     def ceiling(self, losses: Array, ratios: Array, multiplier: float) -> float:
         """Return ``εt + t log mean exp(l/t)``, which is at least the risk for every t."""
@@ -86,3 +84,9 @@ class KLBall(TiltedBall):
         """Return ``exp(s)`` and its derivative ``exp(s)``."""
         ratios = np.exp(np.minimum(scores, _LARGEST_SCORE))
         return ratios, ratios
+
+
+def _tilted(deficits: Array, sharpness: float) -> Array:
+    """Return the ratios ``∝ exp(-sharpness·deficits)`` with accurate logarithms."""
+    scores = -sharpness * deficits
+    return np.asarray(np.exp(scores - np.log1p(np.mean(np.expm1(scores)))))

@@ -76,7 +76,7 @@ class TiltedBall(ReweightingBall):
             step = math.inf
             if spent > 0.0 and growth > 0.0:
                 step = spent / growth * math.log(self.radius / spent)
-            inside = low < place + step < high
+            inside = low <= place + step <= high
             settled = inside and abs(step) <= _LAST_STEP
             place = place + step if inside else (low + high) / 2
         else:
