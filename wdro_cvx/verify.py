@@ -1347,12 +1347,12 @@ def read_plain(given: Given, d: int) -> Ambiguity:
         count = d if kind == "MahalanobisBall" else d * (d - 1) // 2
         scales = members["scales"].numbers(count, above=0.0)
     order = members.get("p", Given("p", 2.0)).limit(least=1.0)
-    radii = (
+    mean, covariance = (
         Fraction(members[name].number(above=0.0) if name in members else 0)
         for name in ("mean_radius", "covariance_radius")
     )
     matrix = members["coordinates"].rows(d, d) if kind == "MetricBall" else None
-    return Ambiguity(kind, radius, scales, matrix, order, *radii)
+    return Ambiguity(kind, radius, scales, matrix, order, mean, covariance)
 
 
 def read_data(
