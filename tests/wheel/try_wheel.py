@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,8 +21,8 @@ import numpy as np
 ROOT = Path(__file__).parents[2]
 EXTRAS = {
     "tables": ["learn", "table.parquet", "--output", "parquet"],
-    "temperature": ["temperature", "--output", "temperature"],
-    "validate": ["validate", "--output", "validate"],
+    "temperature": ["study", "temperature", "--output", "temperature"],
+    "validate": ["study", "validate", "--output", "validate"],
     "cluster": ["figures", "gamma", "--dask", "local", "--output", "figures"],
 }
 SCRIPT = "from solvers import solve; print(solve.__module__)"
@@ -35,10 +36,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="wdro-wheel-") as folder:
         home = Path(folder)
         wheel = build(home / "wheels")
+        run([sys.executable, "-m", "twine", "check", "--strict", *(home / "wheels").iterdir()])
         place = install(wheel, home / "venv", options.constraint)
         work = home / "work"
         work.mkdir()
         confuse(work)
+        try_readme(place, work)
         try_commands(place, work)
         try_extras(place, work)
         try_scripts(place, work)
@@ -47,11 +50,11 @@ def main() -> int:
 
 
 def build(folder: Path) -> Path:
-    """Return the wheel of the repository, built from a copy: no earlier build is in the way."""
+    """Build source distribution and wheel from a copy, in whose way no earlier build is."""
     copy = folder.with_name("source")
     left_out = shutil.ignore_patterns(".*", "build", "runs", "results", "tests", "*.egg-info")
     shutil.copytree(ROOT, copy, ignore=left_out)
-    run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, copy])
+    run([sys.executable, "-m", "build", "--outdir", folder, copy])
     (wheel,) = folder.glob("wdro_cvx-*.whl")
     return wheel
 
@@ -74,6 +77,18 @@ def confuse(work: Path) -> None:
     header = ",".join(f"place {vertex}" for vertex in range(6))
     np.savetxt(work / "table.csv", rows, delimiter=",", header=header, comments="")
     (work / "table.parquet").write_bytes(b"PAR1")
+
+
+def try_readme(place: Path, work: Path) -> None:
+    """Run the README's snippet, which must print what the README says, up to its numbers."""
+    blocks = re.findall(r"```(\w*)\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    start = next(k for k, (language, _) in enumerate(blocks) if language == "python")
+    said = run([place / "python", "-P", "-c", blocks[start][1]], work)
+    words, shown = (
+        [word for word in text.split() if not re.fullmatch(r"[\d.]+(e-\d+)?", word)]
+        for text in (said, blocks[start + 1][1])
+    )
+    expect(words == shown, f"the README's snippet printed\n{said}")
 
 
 def try_commands(place: Path, work: Path) -> None:
