@@ -112,8 +112,9 @@ def try_extras(place: Path, work: Path) -> None:
         done = subprocess.run(
             [place / "wdro", *command], cwd=work, env=clean(), capture_output=True, text=True
         )
-        # What a command says of its progress stands apart.
-        lines = [line for line in done.stderr.splitlines() if line and " of " not in line]
+        # What a command says of its progress is indented, or counts.
+        said = [line for line in done.stderr.splitlines() if line and not line.startswith(" ")]
+        lines = [line for line in said if " of " not in line or line.startswith("wdro")]
         expect(done.returncode == 2, f"{extra}: ended with {done.returncode}\n{done.stderr}")
         expect(len(lines) == 1 and extra in lines[0], f"{extra}: {done.stderr}")
         print(lines[0])
