@@ -1612,10 +1612,12 @@ def establish(document: Any) -> Result:
     except (ValueError, ArithmeticError) as reason:  # of infinities, and what exceeds decimals
         raise RefusedError(f"its numbers are too large or too small ({reason}).") from None
     text = json.dumps(document["problem"], sort_keys=True, separators=(",", ":"))
+    # The rows of a proof are those of the table, or a factor of the moment of one with holes.
+    table = f"{len(proof.table.rows)} rows" if proof.holes is None else "a table with holes"
     return Result(
         bound, value, present, undecided, float(proof.threshold), proof.d, proof.holes,
         hashlib.sha256(text.encode()).hexdigest(),
-        f"{proof.d} vertices, {len(proof.table.rows)} rows, {title_of(proof.ambiguity)}",
+        f"{proof.d} vertices, {table}, {title_of(proof.ambiguity)}",
     )  # fmt: skip
 
 
@@ -1712,12 +1714,15 @@ def report(path: str, result: Result) -> str:
     """Return what a proof proves, in a few lines; all decimals are rounded to the safe side."""
     low, high = outward(result.bound, result.value)
     size = max(abs(result.bound), abs(result.value))
-    gap = (result.value - result.bound) / size if size else Fraction(0)
+    apart = result.value - result.bound
+    gap = apart / size if size else Fraction(0)
     present, undecided = len(result.present), len(result.undecided)
     absent = result.vertices * (result.vertices - 1) // 2 - present - undecided
     lines = [
         f"{path}: proved in exact arithmetic",
-        f"  {low} ≤ optimum ≤ {high}  (gap {outward(gap, gap, 2)[1]} of the value)",
+        f"  {low} ≤ optimum ≤ {high}",
+        f"  value - bound ≤ {outward(apart, apart, 2)[1]}, which is {outward(gap, gap, 2)[1]} of "
+        "the value",
         f"  optimal graph: {present} edges of weight {result.threshold!r} or more, {absent} pairs "
         f"without, {undecided} undecided",
         f"  problem: {result.title}",

@@ -107,7 +107,7 @@ def summarise(
         ],
         "How sure the edges are": edge_evidence(graph),
         "Solver accuracy": [
-            ("certified gap", f"{graph.gap:.1e}{'' if graph.solved else ': not solved to 1e-6'}"),
+            ("certified gap", _gap(graph)),
             ("worst-case value", f"{graph.solution.value:.6g}"),
             ("the optimal graph", _optimum(graph)),
         ],
@@ -146,6 +146,13 @@ def _selected(graph: LearnedGraph, options: LearnOptions) -> str:
     if not selection.found:
         return f"{count}, since the table shows no structure"
     return f"{count}, estimated by the cut of the ranking"
+
+
+def _gap(graph: LearnedGraph) -> str:
+    """Return the judge's gap, relative to the scale of the problem, and in units of the value."""
+    apart = graph.verdict.value - graph.verdict.bound
+    text = f"{graph.gap:.1e} of the problem's scale; value - bound is {apart:.1e}"
+    return text if graph.solved else f"{text}: not solved to 1e-6"
 
 
 def _optimum(graph: LearnedGraph) -> str:
