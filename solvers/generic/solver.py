@@ -20,6 +20,7 @@ from solvers.generic.bundle import bundle_ascent
 from solvers.generic.handover import solve_program
 from solvers.generic.proximal import proximal_descent
 from solvers.norm.interior import solve_norm_ball
+from solvers.norm.peak import solve_largest_degree
 from solvers.transport import solve_transport
 from wdro_cvx import AmbiguitySet, GraphProblem, ProblemError, Solution, Status, Term, WorstCase
 from wdro_cvx.ambiguity import Transport
@@ -149,6 +150,9 @@ class CertifiedSolver(Settings, Solver):
             if start is not None:
                 laplacian = _feasible_start(problem, start)
             proximal_descent(incumbent, laplacian, self.max_iterations)
+            return
+        solve_largest_degree(incumbent, self.max_iterations)
+        if incumbent.solved:
             return
         if start is None:
             tol = QP_TOL if problem.ambiguity.radius == 0.0 else _FIRST_ACCURACY

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.qp.ascent import Curvature
+from solvers.qp.ascent import Curvature, common_bump
 from solvers.qp.qp import LaplacianQP, edge_gains
 from solvers.qp.start import best_tau, first_multipliers
 from wdro_cvx.validation import Array
@@ -110,6 +110,7 @@ class QuadraticPoint:
             tau=np.inf if rule.free else 2 * unit * rule.curvature,
             unit=unit,
             reach=unit * rule.target / 2,
+            bump=common_bump(prior, self.nu),
         )
 
     def primal_value(self) -> float:
@@ -137,9 +138,10 @@ class QuadraticPoint:
         return laplacian
 
     def _cost(self) -> float:
-        """Return ``⟨M, L⟩`` with the prices as weights."""
+        """Return ``⟨M, L⟩`` and the cost of the largest degree, with the prices as weights."""
         paid = float(self.nu @ self.degrees) + self.square / 2
-        return (self.base + self.tau) * self.total / 2 - paid
+        top = self.qp.prior.top(self.degrees)
+        return (self.base + self.tau) * self.total / 2 - paid + top
 
     def _scale(self) -> float:
         """Return the factor from prices to feasible weights; the best one if the trace is free."""
