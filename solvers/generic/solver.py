@@ -22,6 +22,7 @@ from solvers.generic.bundle import bundle_ascent
 from solvers.generic.handover import solve_program
 from solvers.generic.proximal import proximal_descent
 from solvers.norm.interior import solve_norm_ball
+from solvers.norm.peak import solve_largest_degree
 from solvers.transport import solve_transport
 from solvers.transport.nearby import NearbyWorst
 from wdro_cvx import AmbiguitySet, GraphProblem, ProblemError, Solution, Status, Term, WorstCase
@@ -163,6 +164,9 @@ class CertifiedSolver(Settings, Solver):
             if start is not None:
                 laplacian = _feasible_start(problem, start)
             yield from proximal_descent(incumbent, laplacian, self.max_iterations)
+            return
+        solve_largest_degree(incumbent, self.max_iterations)
+        if incumbent.solved:
             return
         if start is None:
             tol = QP_TOL if problem.ambiguity.radius == 0.0 else _FIRST_ACCURACY

@@ -19,6 +19,7 @@ from scipy import linalg
 from scipy.linalg import lapack
 
 from solvers.control.deadline import tick
+from wdro_cvx.priors import DegreePrior
 from wdro_cvx.solution import relative_gap
 from wdro_cvx.stacks import choose, column, set_diagonals
 from wdro_cvx.validation import Array
@@ -87,6 +88,12 @@ class Curvature:
         d_tau = float(push / pivot) if pivot > 0.0 else float(np.sign(push)) * self.reach
         d_nu = free + d_tau * pulled - share * (float(b_nu @ free) + cross * d_tau) * bent
         return d_nu, d_tau
+
+
+def common_bump(prior: DegreePrior, nu: Array) -> tuple[float, Array, float] | None:
+    """Return the bump of a prior whose degrees do not depend on their own multipliers alone."""
+    found = prior.common(nu)
+    return None if found is None else (4 * prior.beta * found[0], found[1], 0.0)
 
 
 def _solved(matrix: NDArray[np.floating], sides: Array) -> Array:
