@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from solvers.base import Solver
 from solvers.bracket.incumbent import Incumbent
 from solvers.bracket.limits import MARGIN, Clock, OutOfTime, all_judged
 from solvers.bracket.requests import together
@@ -80,11 +81,10 @@ def solve_many(
             f"{len(begins)}."
         )
     clock = Clock(time_limit)
-    for place, problem in enumerate(given):
-        _check(place, problem)
+    best = [_first_solver(place, problem) for place, problem in enumerate(given)]
     settings = CertifiedSolver(tol)
     answers: dict[int, Solution] = {}
-    for places in _stacks(given):
+    for places in _stacks(given, best):
         stack, own = [given[place] for place in places], [begins[place] for place in places]
         with right_threads(stack[0].d):
             found = _solve_stack(stack, own, settings, clock)
@@ -98,8 +98,8 @@ def solve_many(
     return [answers[place] for place in range(len(given))]
 
 
-def _check(place: int, problem: object) -> None:
-    """Raise the error of an entry that cannot be solved."""
+def _first_solver(place: int, problem: object) -> type[Solver]:
+    """Return the solver that `solve` tries first, or raise the error of an unsolvable entry."""
     if not isinstance(problem, GraphProblem):
         raise ProblemError(
             f"problems[{place}] must be a GraphProblem; it is {type(problem).__name__}."
@@ -108,15 +108,17 @@ def _check(place: int, problem: object) -> None:
         _ = problem.normalised
     except ProblemError as error:
         raise ProblemError(f"problems[{place}]: {error}") from None
-    if not candidates(problem):
+    found = candidates(problem)
+    if not found:
         raise SolverError(f"problems[{place}]: {refusal(problem)}")
+    return found[0]
 
 
-def _stacks(problems: list[GraphProblem]) -> Iterator[list[int]]:
+def _stacks(problems: list[GraphProblem], best: list[type[Solver]]) -> Iterator[list[int]]:
     """Yield the places of problems that are solved together: of the same size and class of set."""
     groups: dict[tuple[int, type], list[int]] = {}
-    for place, problem in enumerate(problems):
-        if _stackable(problem):
+    for place, (problem, solver) in enumerate(zip(problems, best, strict=True)):
+        if _stackable(problem, solver):
             groups.setdefault((problem.d, type(problem.ambiguity)), []).append(place)
     for (d, _), places in groups.items():
         size = int(np.clip(_NUMBERS // d**2, 2, _MOST))
@@ -124,14 +126,13 @@ def _stacks(problems: list[GraphProblem]) -> Iterator[list[int]]:
             yield places[first : first + size]
 
 
-def _stackable(problem: GraphProblem) -> bool:
+def _stackable(problem: GraphProblem, best: type[Solver]) -> bool:
     """Say whether the certified solver's smooth phase suits the problem, and `solve` uses it.
 
     Moment balls have a faster method of their own, but it cannot be stacked.
     """
     if problem.d >= _LARGE or problem.terms:
         return False
-    best = next(iter(candidates(problem)), None)
     norm = problem.structure
     if isinstance(norm, Norm):
         plain = problem.bounds is None and 1.0 < norm.order < np.inf

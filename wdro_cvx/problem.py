@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -186,7 +187,7 @@ Frobenius(eta=0.3, trace=3))
         """The power by which the multiplier scales with the data; 0 if γ is compared with L."""
         return 0.0 if self.structure is None else self.structure.multiplier_degree
 
-    @property
+    @cached_property
     def reach(self) -> float:
         """The size of the set, in the unit of the data; 0 if its radius is dimensionless."""
         if isinstance(self.structure, Transport):
@@ -213,12 +214,12 @@ Frobenius(eta=0.3, trace=3))
         In this unit no number is very large or small. Scaling by a power of two is exact.
         """
         sizes = [
-            float(np.linalg.norm(self.nominal.lengths)) / np.sqrt(self.d),
-            float(np.sqrt(max(self.prior.beta, self.prior.kappa))),
+            float(np.linalg.norm(self.nominal.lengths)) / math.sqrt(self.d),
+            math.sqrt(max(self.prior.beta, self.prior.kappa)),
             self.reach,
-            *(float(np.sqrt(term.alpha)) for term in self.terms),
+            *(math.sqrt(term.alpha) for term in self.terms),
         ]
-        return float(np.exp2(np.round(np.log2(max(sizes)))))
+        return math.ldexp(1.0, round(math.log2(max(sizes))))
 
     @cached_property
     def normalised(self) -> GraphProblem:

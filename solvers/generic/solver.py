@@ -172,7 +172,7 @@ class CertifiedSolver(Settings, Solver):
             tol = QP_TOL if problem.ambiguity.radius == 0.0 else _FIRST_ACCURACY
             answer = yield from incumbent.bounding(_centre(problem), None, tol)
             laplacian, multipliers = answer.laplacian, (answer.nu, answer.tau)
-            if not np.isfinite(problem.regularisation(laplacian)):
+            if problem.prior.alpha > 0.0 and not np.isfinite(problem.regularisation(laplacian)):
                 # With logarithms, a QP that ends early may leave a vertex isolated. Starting from a
                 # graph without isolated vertices is easier.
                 laplacian = problem.prior.start(problem.d)

@@ -77,8 +77,8 @@ def _stacked(models: Sequence[SaddleModel]) -> SaddleModel:
         free=first.free,
         width=first.width,
         lower=first.lower,
-        losses=np.stack([model.losses for model in models]),
-        degrees=np.stack([model.degrees for model in models]),
+        losses=first.losses,  # without bounds they are zero, like the degrees
+        degrees=first.degrees,
         scale=1.0,
         price=1.0,
     )

@@ -149,7 +149,8 @@ def test_the_path_of_a_log_degree_prior_keeps_the_ratio_of_its_numbers():
         assert point.verdict.solved(1e-6)
 
 
-def test_the_path_ends_when_its_time_is_over_and_keeps_what_it_has():
+def test_the_path_ends_when_its_time_is_over_and_keeps_what_it_has(monkeypatch):
+    monkeypatch.setattr(path, "_TOGETHER", 0)  # as for a graph with many vertices
     stated = problem()
     ticks = iter([0.0, 1.0, 2.0, *[1e9] * 100])
     found = computed(stated, clock=lambda: next(ticks))

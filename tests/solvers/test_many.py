@@ -13,15 +13,19 @@ from solvers import CertifiedSolver, solve, solve_many
 from solvers.bracket.incumbent import Incumbent
 from wdro_cvx import (
     ChiSquareBall,
+    CVaRBall,
     EdgeBounds,
+    Frobenius,
     GaussianBall,
     GraphProblem,
     KLBall,
     LogDegree,
+    LogDet,
     MomentBall,
     Nominal,
     ProblemError,
     Singleton,
+    SolverError,
     Status,
     WassersteinBall,
     judge,
@@ -141,8 +145,40 @@ def test_starts_save_iterations():
     assert sum(one.iterations for one in warm) < sum(one.iterations for one in cold)
 
 
+def test_an_interrupt_ends_the_whole_run(monkeypatch):
+    """Also between the problems that are solved one by one."""
+    problem = gaussian_problems(1)[0]
+    bounded = problem.replace(bounds=EdgeBounds.from_edges(6, absent=[(0, 1)]))
+    hard = replace(bounded, ambiguity=MomentBall(0.2))  # not stacked
+    answer = replace(solve(hard), status=Status.INTERRUPTED)
+    monkeypatch.setattr("solvers.many.solve", lambda *given, **options: answer)
+    with pytest.raises(KeyboardInterrupt):
+        solve_many([problem, hard])
+
+
+def test_an_answer_of_a_stack_that_is_not_solved_is_solved_alone(monkeypatch):
+    """A stack is a faster way to an answer, and never the reason that there is none."""
+    monkeypatch.setattr(CertifiedSolver, "phases", lambda *given: (yield from ()))
+    asked = []
+
+    def spied(problem, *given, **options):
+        asked.append(problem)
+        monkeypatch.undo()
+        return solve(problem, *given, **options)
+
+    monkeypatch.setattr("solvers.many.solve", spied)
+    problem = gaussian_problems(1)[0]
+    (answer,) = solve_many([problem])
+    assert asked == [problem]
+    assert answer.status is Status.SOLVED
+
+
 def test_bad_input_is_named_before_work_starts():
     problems = gaussian_problems(2)
+    needless = replace(problems[0], prior=Frobenius(0.0, 6.0), terms=(LogDet(1.0),))
+    kinked = replace(needless, ambiguity=CVaRBall(0.5))
+    with pytest.raises(SolverError, match=r"problems\[2\]: no registered solver"):
+        solve_many([problems[0], needless, kinked])
     with pytest.raises(ProblemError, match=r"problems\[1\] must be a GraphProblem; it is int"):
         solve_many([problems[0], 3])
     with pytest.raises(ProblemError, match="starts must have one entry for each of the 2"):

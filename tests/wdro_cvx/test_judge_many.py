@@ -123,3 +123,15 @@ def test_brackets_and_certificates_are_those_of_the_judge():
     verdict, alone = judge_many(problems, answers)[0], judge(problems[0], answers[0])
     np.testing.assert_allclose(verdict.edges.lower, alone.edges.lower)
     assert verdict.certificate.trace_multiplier == alone.certificate.trace_multiplier
+
+
+@pytest.mark.parametrize("ball", ["wasserstein", "moment", "kl"])
+def test_a_point_that_stays_outside_its_set_is_not_used(ball, monkeypatch):
+    """Without pulls forged points stay outside; their bounds would be above the optimum."""
+    problems, answers = solved(BALLS[ball], count=3)
+    forged = [
+        altered(answer, problem, 3.0) for answer, problem in zip(answers, problems, strict=True)
+    ]
+    monkeypatch.setattr("wdro_cvx.judging.points.PULLS", 0)
+    for answer, verdict in zip(answers, judge_many(problems, forged), strict=True):
+        assert verdict.bound <= answer.value

@@ -260,7 +260,7 @@ class Nominal:
     @cached_property
     def lengths(self) -> Array:
         """``√Θ_ii`` for every vertex."""
-        return np.asarray(np.linalg.norm(self.rows, axis=0))
+        return np.asarray(np.sqrt(np.square(self.rows).sum(axis=0)))
 
     @cached_property
     def factor_error(self) -> float:

@@ -145,6 +145,7 @@ def test_steps_of_a_stack_are_those_of_its_problems(kind, prior):
             assert length == pytest.approx(usual, rel=1e-9)
             np.testing.assert_allclose(moved.ours, expected.ours, rtol=1e-8)
             np.testing.assert_allclose(moved.theirs, expected.theirs, rtol=1e-8)
+            assert (moved.tau, moved.theta) == pytest.approx((expected.tau, expected.theta))
         points, together = ([moved for moved, _ in some] for some in (alone, found))
 
 
