@@ -162,7 +162,10 @@ class LearnedGraph:
         d = self.problem.d
         points = spread_out(self.selected) if places is None else finite_array("places", places, 2)
         if points.shape != (d, 2):
-            raise DataError(f"places must have shape {(d, 2)}; it has {points.shape}.")
+            raise DataError(
+                f"places must have shape {(d, 2)}, two coordinates per vertex; it has "
+                f"{points.shape}."
+            )
         if axes is None:
             axes = new_axes((9.0, 8.0) if d > CROWDED else (6.4, 5.6))
         unsure = ~self.in_optimum
