@@ -254,7 +254,8 @@ class RobustGraph(
         if answer.status is not Status.SOLVED:
             warnings.warn(
                 f"The solver stopped at a relative gap of {answer.gap:.1e} "
-                f"({answer.status.value}); tol is {self.tol:g}.",
+                f"({answer.status.value}); tol is {self.tol:g}. The gap is proved nevertheless. "
+                "Raise tol, or time_limit if there is one.",
                 ConvergenceWarning,
                 stacklevel=2,
             )

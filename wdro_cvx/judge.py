@@ -223,7 +223,9 @@ def _sparse_matrix(problem: GraphProblem, matrix: sparse.csr_array) -> sparse.cs
             f"laplacian must have shape {(problem.d, problem.d)}; it has {matrix.shape}."
         )
     if np.iscomplexobj(matrix.data):
-        raise ProblemError("laplacian must have real entries; it has complex ones.")
+        raise ProblemError(
+            "laplacian must have real entries; it has complex ones. Pass laplacian.real."
+        )
     if not judged_at_scale(problem):
         raise ProblemError(
             f"judge takes sparse Laplacians only for transport balls and moment balls with p = 2, "
@@ -238,7 +240,7 @@ def _verdict(court: Court[M], problem: GraphProblem, certificate: Certificate | 
     notes: list[str] = []
     offered = None if certificate is None else court.offered(certificate.moment)
     if certificate is not None and offered is None:
-        notes.append("the certificate is no transport within the set; it was not used")
+        notes.append("the certificate is not a transport within the set and was not used")
     if certificate is not None and not slopes_in_range(certificate.slopes, problem.unit):
         notes.append("the certificate's slopes are out of range and were not used")
     value, oracle_error = court.value(offered)
@@ -304,7 +306,7 @@ def _best_bound(
         if candidate is None:
             continue
         if candidate.share < USABLE:
-            notes.append(f"{source} lies outside the ambiguity set; its bound was not used")
+            notes.append(f"{source} lies outside the ambiguity set; at most a part of it was used")
             if court.thrifty:
                 continue
         for bound in court.bounds(candidate.moment, multipliers, value):

@@ -309,8 +309,8 @@ def _checked_terms(terms: Iterable[Term], d: int, prior: DegreePrior) -> tuple[T
     scaled = prior.alpha > 0.0 or any(term.sets_scale for term in terms)
     if prior.trace.free and not scaled:
         raise ProblemError(
-            "trace is free, and then the empty graph is optimal. Give a trace, or a term that sets "
-            "the scale of the graph, such as LogDet."
+            "trace must be a number; it is None, which leaves it free, and then the empty graph is "
+            "optimal. Give a trace, or a term that sets the scale of the graph, such as LogDet."
         )
     return terms
 
@@ -329,8 +329,8 @@ def check_costs(problem: GraphProblem) -> None:
         if not risk > least:
             raise ProblemError(
                 f"vertices {heads[edge]} and {tails[edge]} have equal signals, so the weight of "
-                "their edge grows for ever and no graph is optimal. Remove one of them, or give "
-                "eta > 0, a trace, or an ambiguity set that moves signals."
+                "their edge grows without limit and no graph is optimal. Remove one of them, or "
+                "give eta > 0, a trace, or an ambiguity set that moves signals."
             )
 
 

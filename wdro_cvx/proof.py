@@ -89,7 +89,7 @@ def proof_document(
     if not isinstance(problem.prior, (Frobenius, LogDegree)):
         raise ProblemError(
             f"proofs support the priors Frobenius and LogDegree; this problem has "
-            f"{problem.prior!r}, which the exact verifier does not know."
+            f"{problem.prior!r}, which the exact verifier does not know. Use judge instead."
         )
     terms = [_term(term) for term in problem.terms]
     chosen = judge(problem, solution).certificate
@@ -120,7 +120,7 @@ def proof_document(
     try:
         found = establish(document)
     except RefusedError as reason:
-        raise SolverError(f"the proof failed: {reason}") from reason
+        raise SolverError(f"the exact verifier refuses this solution: {reason}") from reason
     document["edges"] = {
         "threshold": threshold,
         "present": [list(pair) for pair in found.present],
@@ -244,7 +244,7 @@ def _term(term: Term) -> dict[str, Any]:
         return stated | {"matrix": term.root.tolist()}
     raise ProblemError(
         f"proofs support the terms KnownEdges, KnownGraph, LogDet, Residuals and Stationarity; "
-        f"this problem has {term!r}, which the exact verifier does not know."
+        f"this problem has {term!r}, which the exact verifier does not know. Use judge instead."
     )
 
 

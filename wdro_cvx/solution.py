@@ -295,5 +295,8 @@ def network(
     if names is None:
         return graph
     if len(set(names)) != adjacency.shape[0]:
-        raise ProblemError(f"names must be {adjacency.shape[0]} different names, one per vertex.")
+        raise ProblemError(
+            f"names must be {adjacency.shape[0]} different names, one per vertex; there are "
+            f"{len(set(names))} different ones."
+        )
     return nx.relabel_nodes(graph, dict(enumerate(names)))

@@ -148,7 +148,7 @@ def _edges_of(start: Solution, problem: GraphProblem) -> EdgeList | None:
     if start.laplacian.shape != (problem.d, problem.d):
         raise ProblemError(
             f"start.laplacian must have shape {(problem.d, problem.d)}; it has "
-            f"{start.laplacian.shape}."
+            f"{start.laplacian.shape}. Start from a solution for the same vertices."
         )
     edges = start.edges
     return edges if (edges.weights > 0.0).any() else None

@@ -194,5 +194,8 @@ class LearnedGraph:
     def _points(self, places: ArrayLike) -> Array:
         points = finite_array("places", places, 2)
         if points.shape != (self.problem.d, 2):
-            raise DataError(f"places must have shape {(self.problem.d, 2)}; it has {points.shape}.")
+            raise DataError(
+                f"places must have shape {(self.problem.d, 2)}, two coordinates per vertex; it has "
+                f"{points.shape}."
+            )
         return points

@@ -62,7 +62,8 @@ class Residuals(Term):
         values, vectors = np.linalg.eigh(theta)
         if values[0] < -1e-9 * max(values[-1], 0.0) or values[-1] < 0.0:
             raise ProblemError(
-                f"theta must be positive semidefinite; its least eigenvalue is {values[0]:.3g}."
+                f"theta must be positive semidefinite; its least eigenvalue is {values[0]:.3g}. "
+                "Pass a second moment, such as Nominal.second_moment."
             )
         root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
         object.__setattr__(self, "theta", theta)
