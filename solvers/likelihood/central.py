@@ -77,7 +77,7 @@ class _Walls:
         if rule.fixed:
             fixed = float(model.lower.sum()) - float(model.lower[free].sum())
             total = rule.target / 2 - fixed
-        scale = model.problem.target_trace
+        scale = model.prior.trace.target or float(model.d)
         return cls(free, model.lower[free], model.upper[free], total, scale)
 
     def inside(self, weights: Array) -> Array:

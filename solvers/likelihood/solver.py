@@ -182,7 +182,7 @@ class _Search:
             problem.nominal, complete_graph(problem.d, problem.target_trace)
         )
         self.linear = LinearRisk(worst)
-        self.model = Model(problem, self.linear, problem.terms[0].alpha)
+        self.model = Model(problem.d, problem.prior, self.linear, problem.terms[0].alpha)
         self.best: Point
 
     @property
@@ -242,7 +242,7 @@ class _Search:
             mu = _FIRST_BARRIER * max(problem.floor, self.linear.worst.risk) / problem.d
             theta = problem.nominal.second_moment
             risk = BarrierRisk(structure.factor, theta, structure.radius, mu)
-            self.model = Model(problem, risk, self.model.alpha)
+            self.model = replace(self.model, risk=risk)
         point = self.model.at(weights)
         if point is None:  # a start that is not connected, or hardly
             weights = weights_from_laplacian(problem.prior.start(problem.d))
