@@ -96,7 +96,8 @@ def radius_figure(table: pd.DataFrame) -> Figure:
                 best = int((means if score == "mcc" else -means).argmax())
                 spot = [radii[best]], [means[best]]
                 panel.plot(*spot, "*", markersize=9, color=COLOURS[index], markeredgecolor="k")
-            panel.set(xscale="log", xlabel="radius ε", ylabel=score.upper(), title=model)
+            panel.set(xscale="log", ylabel=score.upper(), title=model)
+            panel.set_xlabel("radius ε" if row else "")
             plain_ticks(panel, _TICKS)
     legend_below(axes[1])
     return figure
