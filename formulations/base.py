@@ -180,7 +180,7 @@ class Formulation(ABC):
         """
 
     def multiplier_unit(self) -> float:
-        """Return the multiplier γ at the complete graph, which is of the optimum's size."""
+        """Return the multiplier γ at the complete graph, as the unit of γ in the program."""
         problem = self.normalised
         start = complete_graph(problem.d, problem.target_trace)
         unit = problem.ambiguity.worst_case(problem.nominal, start).multiplier

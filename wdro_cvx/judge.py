@@ -55,7 +55,7 @@ _DENSITY = 0.02  # the largest share of nonzeros of a sparse graph
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """The result of :func:`judge`.
+    """The findings of :func:`judge` about a Laplacian: feasibility, value, bound and edges.
 
     Attributes
     ----------
@@ -160,7 +160,7 @@ def judge(
     laplacian: ArrayLike | sparse.csr_array | Solution,
     certificate: Certificate | None = None,
 ) -> Verdict:
-    """Recompute feasibility, value and a lower bound for a Laplacian.
+    """Return the feasibility, value and lower bound of a Laplacian, recomputed from the problem.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ _FARTHEST = 1e50  # largest ratio of a problem's numbers; its fourth power does 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class GraphProblem:
-    """Learn a graph: ``min_L R(L) + prior(L) + Σ g(L)`` over the Laplacians that the prior allows.
+    """The problem ``min_L R(L) + prior(L) + Σ g(L)`` over the Laplacians that the prior allows.
 
     Keywords state the paper's prior, ``η‖L‖_F²`` with ``Tr L = trace``; ``prior`` gives any other.
 

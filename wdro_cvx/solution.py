@@ -28,7 +28,7 @@ SPARSE_FROM = 2000
 
 
 class Status(Enum):
-    """What a method reports about its own answer; ``judge`` decides whether it is true.
+    """The status that a method reports for its own answer; ``judge`` does not rely on it.
 
     Examples
     --------

@@ -132,7 +132,7 @@ class CertifiedSolver(Settings, Solver):
 
     @classmethod
     def check_claim(cls, problem: GraphProblem) -> None:
-        """Accept every problem with a positive eta or beta."""
+        """Raise ProblemError unless eta (or beta) is positive and all terms are smooth."""
         super().check_claim(problem)
         for term in problem.terms:
             if not term.smooth:

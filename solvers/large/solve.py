@@ -69,9 +69,10 @@ class SparseSolver(Settings, Solver):
 
     @classmethod
     def check_claim(cls, problem: GraphProblem) -> None:
-        """Accept transport balls, the sample average and moment balls with p = 2, for any prior.
+        """Raise ProblemError unless the set and the bounds are supported.
 
-        Bounds must list the possible edges (``EdgeBounds.from_list``).
+        Supported are transport balls, the sample average and moment balls with p = 2, without
+        bounds or with a list of the possible edges (``EdgeBounds.from_list``).
         """
         super().check_claim(problem)
         bounds = problem.prior.bounds

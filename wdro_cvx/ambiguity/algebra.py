@@ -112,7 +112,7 @@ class CombinedSet(AmbiguitySet):
         return SumMembership(nominal, self)
 
     def distance(self, nominal: Nominal, second_moment: Array) -> float:
-        """Return the distance of a matrix; infinite if the matrix does not tell its parts."""
+        """Return the distance of a matrix; infinite if no parts are found that add up to it."""
         membership = self.membership(nominal)
         return membership.distance(membership.explain(second_moment))
 

@@ -90,7 +90,7 @@ class Term(ABC):
         """Return a subgradient at a Laplacian in the domain, as a symmetric matrix."""
 
     def slope_near(self, laplacian: Array, wanted: Array) -> Array:
-        """Return the subgradient at a Laplacian whose edge costs ``𝒯*Y`` are nearest to some.
+        """Return the subgradient Y at a Laplacian with ``𝒯*Y`` nearest to the wanted edge costs.
 
         A term with one subgradient everywhere, a smooth one, need not override it.
         """
