@@ -33,6 +33,8 @@ from wdro_cvx.validation import Array, square_matrix, whole_number
 # If the risk is smooth at the optimum, a few steps suffice (measured: 2 to 40). A run that needs
 # more than this limit should use a method for nonsmooth risks.
 _SMOOTH_ITERATIONS = 60
+# With many vertices and fast worst cases a step takes a fraction of one of ADMM's.
+_NEARBY_ITERATIONS, _NEARBY_PATIENCE = 300, 40
 _FIRST_ACCURACY = 1e-3  # of the sample-average graph, from which the smooth phase starts
 _TRANSPORT_ITERATIONS = 5000  # usual: 10 to 50 of the interior point, 100 to 500 of ADMM
 # The patience of the smooth phase if an interior point follows. Measured for atoms at d = 6 to 100:
@@ -186,6 +188,8 @@ class CertifiedSolver(Settings, Solver):
         smooth, patience = min(self.max_iterations, _SMOOTH_ITERATIONS), _patience(problem)
         if program is not None:  # which follows
             patience = 2 * max(_PATIENCE, _brief(problem))
+        if incumbent.oracle is not None:
+            smooth, patience = min(self.max_iterations, _NEARBY_ITERATIONS), _NEARBY_PATIENCE
         yield from proximal_descent(incumbent, laplacian, smooth, patience, multipliers)
 
     def _program(self, problem: GraphProblem) -> Program | None:

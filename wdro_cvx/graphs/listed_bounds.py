@@ -103,7 +103,7 @@ def list_bounds(
     ends = _ends(names, pairs)
     sides = [_values("lower", lower, len(ends)), _values("upper", upper, len(ends))]
     low, high = ends.min(axis=1), ends.max(axis=1)
-    check_sides(*sides, low, high)
+    check_sides(sides[0], sides[1], low, high)
     keys, places = np.unique(low * d + high, return_inverse=True)
     least, most = np.zeros(keys.size), np.full(keys.size, np.inf)
     np.maximum.at(least, places, sides[0])
