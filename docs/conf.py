@@ -33,7 +33,7 @@ extensions = [
 root_doc = "docs/index"
 include_patterns = [
     "docs/**", "results/*/*.md",
-    "CHANGELOG.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md",
+    "CHANGELOG.md", "CONTRIBUTING.md", "RELEASING.md", "CODE_OF_CONDUCT.md",
 ]  # fmt: skip
 exclude_patterns = [
     ".*",

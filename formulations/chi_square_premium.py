@@ -60,9 +60,4 @@ class ChiSquarePremium(Reweighting):
         cone = cp.SOC(share + scatter, cp.hstack([2 * deviations, share - scatter]))
         average = cp.sum(losses + slack) / losses.size
         premium = self.radius * multiplier + scatter / (4 * unit * losses.size)
-        return Risk(
-            average + premium,
-            [definition, cone],
-            multiplier * self._unit,
-            lambda: self.reweighed(definition),
-        )
+        return self.risk_of_losses(average + premium, definition, [cone], multiplier)

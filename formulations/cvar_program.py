@@ -50,9 +50,5 @@ class CVaRProgram(Reweighting):
         level = cp.Variable(name="level")
         excess = cp.Variable(losses.size, name="excess", nonneg=True)
         mean = cp.sum(excess) / losses.size
-        return Risk(
-            level + mean + self.radius * mean,
-            [definition, excess >= losses - level],
-            mean * self._unit,
-            lambda: self.reweighed(definition),
-        )
+        above = excess >= losses - level
+        return self.risk_of_losses(level + mean + self.radius * mean, definition, [above], mean)

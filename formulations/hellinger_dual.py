@@ -60,9 +60,5 @@ class HellingerDual(Reweighting):
         sides = cp.vstack([2 * apart, below - terms])
         cones = cp.SOC(below + terms, sides, axis=0)
         average = cp.sum(losses + terms / unit) / losses.size
-        return Risk(
-            average + self.radius * (unit * share),
-            [definition, cones],
-            unit * share * self._unit,
-            lambda: self.reweighed(definition),
-        )
+        t = unit * share
+        return self.risk_of_losses(average + self.radius * t, definition, [cones], t)

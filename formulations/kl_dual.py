@@ -54,9 +54,4 @@ class KLDual(Reweighting):
         cones = cp.ExpCone((losses - level) / unit, share * np.ones(losses.size), terms)
         total = cp.sum(terms) <= losses.size * share
         t = unit * share
-        return Risk(
-            self.radius * t + level,
-            [definition, cones, total],
-            t * self._unit,
-            lambda: self.reweighed(definition),
-        )
+        return self.risk_of_losses(self.radius * t + level, definition, [cones, total], t)

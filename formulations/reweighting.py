@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import cvxpy as cp
 import numpy as np
 
-from formulations.base import Formulation
+from formulations.base import Formulation, Risk
 from formulations.variables import LaplacianVariable
 from wdro_cvx.graphs.laplacian import edge_index
 from wdro_cvx.moments.points import ReweighedMoment
@@ -29,6 +31,29 @@ class Reweighting(Formulation):
         variable = cp.Variable(len(samples), name="losses")
         squares = (samples[:, heads] - samples[:, tails]) ** 2
         return variable, variable == squares @ laplacian.weights
+
+    def risk_of_losses(
+        self,
+        expression: cp.Expression,
+        definition: cp.Constraint,
+        constraints: Sequence[cp.Constraint] = (),
+        multiplier: cp.Expression | None = None,
+    ) -> Risk:
+        """Return the risk; the duals of the losses' definition are the worst weights.
+
+        Parameters
+        ----------
+        expression : cvxpy.Expression
+        definition : cvxpy.Constraint
+            From :meth:`losses`.
+        constraints : sequence of cvxpy.Constraint, optional
+            The others.
+        multiplier : cvxpy.Expression, optional
+            The multiplier of the radius, in normalised units.
+        """
+        told = None if multiplier is None else multiplier * self._unit
+        stated = [definition, *constraints]
+        return Risk(expression, stated, told, lambda: self.reweighed(definition))
 
     def reweighed(self, definition: cp.Constraint) -> ReweighedMoment:
         """Return the moment of the samples, weighted by the duals of the definition."""

@@ -50,9 +50,6 @@ class TotalVariationProgram(Reweighting):
         level = cp.Variable(name="level")
         multiplier = cp.Variable(name="lambda", nonneg=True)
         excess = cp.Variable(losses.size, name="excess", nonneg=True)
-        return Risk(
-            level + self.radius * multiplier + cp.sum(excess) / losses.size,
-            [definition, excess >= losses - level, losses - level <= multiplier],
-            multiplier * self._unit,
-            lambda: self.reweighed(definition),
-        )
+        expression = level + self.radius * multiplier + cp.sum(excess) / losses.size
+        limits = [excess >= losses - level, losses - level <= multiplier]
+        return self.risk_of_losses(expression, definition, limits, multiplier)

@@ -61,6 +61,9 @@ def solve(
     -----
     Up to ``solvers.bracket.threads.ONE_THREAD_UP_TO`` vertices BLAS is held to one thread.
 
+    If a set without structure has a registered formulation and the risk has a kink, Clarabel solves
+    that program, and the judge decides what of its answer is kept.
+
     Examples
     --------
     >>> import numpy as np

@@ -59,11 +59,16 @@ def own_registries():
     # Imported here: the process that only hands out tests needs none of it.
     import formulations
     import solvers
+    from experiments.measuring import extensions
     from wdro_cvx.ambiguity import base
+    from wdro_cvx.terms import base as terms
 
-    registries = [module._REGISTRY for module in (base, formulations.base, solvers.base)]
+    modules = (base, formulations.base, solvers.base, terms)
+    registries = [module._REGISTRY for module in modules]
     known = [dict(registry._known) for registry in registries]
+    named = dict(extensions._NAMED)
     yield
+    extensions._NAMED = named
     for registry, before in zip(registries, known, strict=True):
         registry._known = before
 

@@ -29,8 +29,8 @@ from wdro_cvx.graphs.laplacian import (
     violations,
     weights_from_laplacian,
 )
-from wdro_cvx.judge import ENOUGH, LARGE_FROM, Verdict, judge
-from wdro_cvx.judging.court import SUM, WORTHWHILE, own_multipliers, safe_cost
+from wdro_cvx.judge import LARGE_FROM, Verdict, judge
+from wdro_cvx.judging.court import ENOUGH, SUM, WORTHWHILE, own_multipliers, safe_cost
 from wdro_cvx.judging.dual_bound import best_dual, safe_levels
 from wdro_cvx.judging.points import Form, Points
 from wdro_cvx.priors import DegreePrior, stack_priors

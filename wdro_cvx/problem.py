@@ -34,7 +34,7 @@ _FARTHEST = 1e50  # largest ratio of a problem's numbers; its fourth power does 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class GraphProblem:
-    """Learn a graph: ``min_L R(L) + prior(L) + Σ g(L)`` over the Laplacians that the prior allows.
+    """The problem ``min_L R(L) + prior(L) + Σ g(L)`` over the Laplacians that the prior allows.
 
     Keywords state the paper's prior, ``η‖L‖_F²`` with ``Tr L = trace``; ``prior`` gives any other.
 
@@ -309,8 +309,8 @@ def _checked_terms(terms: Iterable[Term], d: int, prior: DegreePrior) -> tuple[T
     scaled = prior.alpha > 0.0 or any(term.sets_scale for term in terms)
     if prior.trace.free and not scaled:
         raise ProblemError(
-            "trace is free, and then the empty graph is optimal. Give a trace, or a term that sets "
-            "the scale of the graph, such as LogDet."
+            "trace must be a number; it is None, which leaves it free, and then the empty graph is "
+            "optimal. Give a trace, or a term that sets the scale of the graph, such as LogDet."
         )
     return terms
 
@@ -329,8 +329,8 @@ def check_costs(problem: GraphProblem) -> None:
         if not risk > least:
             raise ProblemError(
                 f"vertices {heads[edge]} and {tails[edge]} have equal signals, so the weight of "
-                "their edge grows for ever and no graph is optimal. Remove one of them, or give "
-                "eta > 0, a trace, or an ambiguity set that moves signals."
+                "their edge grows without limit and no graph is optimal. Remove one of them, or "
+                "give eta > 0, a trace, or an ambiguity set that moves signals."
             )
 
 

@@ -19,11 +19,13 @@ from scipy import linalg, sparse
 
 from wdro_cvx.ambiguity import (
     AmbiguitySet,
+    CombinedSet,
     MahalanobisBall,
     MetricBall,
     MomentBall,
     MomentUncertainty,
     PairBall,
+    SetInCoordinates,
     Singleton,
     Transport,
 )
@@ -41,7 +43,7 @@ from wdro_cvx.moments.points import MeanMoment, Moment, ReweighedMoment, Transpo
 from wdro_cvx.priors import Frobenius, LogDegree
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate, Solution
-from wdro_cvx.terms import KnownEdges, KnownGraph, LogDet, Stationarity, Term
+from wdro_cvx.terms import KnownEdges, KnownGraph, LogDet, Residuals, Stationarity, Term
 from wdro_cvx.validation import Array
 from wdro_cvx.verify import FORMAT, VERSION, RefusedError, establish
 
@@ -83,15 +85,11 @@ def proof_document(
     Its edges are those that exact arithmetic proves present or absent.
     """
     ambiguity = problem.ambiguity
-    if type(ambiguity) not in BUILT_IN:
-        raise ProblemError(
-            f"proofs support {', '.join(kind.__name__ for kind in BUILT_IN)}; this problem "
-            f"has {type(ambiguity).__name__}, which the exact verifier does not know."
-        )
+    _check_known(ambiguity)
     if not isinstance(problem.prior, (Frobenius, LogDegree)):
         raise ProblemError(
             f"proofs support the priors Frobenius and LogDegree; this problem has "
-            f"{problem.prior!r}, which the exact verifier does not know."
+            f"{problem.prior!r}, which the exact verifier does not know. Use judge instead."
         )
     terms = [_term(term) for term in problem.terms]
     chosen = judge(problem, solution).certificate
@@ -99,7 +97,6 @@ def proof_document(
     assert chosen.degree_multipliers is not None
     graph = _feasible(problem, solution)
     data, group = _data(problem.nominal)
-    multiplier, top = _hints(problem, graph)
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -113,11 +110,9 @@ def proof_document(
         },
         "graph": {"pairs": _pairs(graph.heads, graph.tails), "weights": graph.weights.tolist()},
         "certificate": {
-            "moment": _moment(problem, chosen.moment, group),
+            **_evidence(problem, chosen.moment, group, graph),
             "nu": chosen.degree_multipliers.tolist(),
             "tau": 0.0 if problem.prior.trace.free else chosen.trace_multiplier,
-            "multiplier": multiplier,
-            "top": top,
             **({"slopes": _slopes(problem, chosen)} if terms else {}),
         },
         "edges": {"threshold": threshold, "present": [], "undecided": []},
@@ -125,13 +120,42 @@ def proof_document(
     try:
         found = establish(document)
     except RefusedError as reason:
-        raise SolverError(f"the proof failed: {reason}") from reason
+        raise SolverError(f"the exact verifier refuses this solution: {reason}") from reason
     document["edges"] = {
         "threshold": threshold,
         "present": [list(pair) for pair in found.present],
         "undecided": [list(pair) for pair in found.undecided],
     }
     return document
+
+
+def _check_known(ambiguity: AmbiguitySet) -> None:
+    """Raise ProblemError unless the exact verifier knows a set, and the parts of a combination."""
+    parts = ambiguity.sized_parts if type(ambiguity) is CombinedSet else (ambiguity,)
+    for part in parts:
+        moved = type(part) is SetInCoordinates and type(part.base) is MomentBall
+        if not (type(part) in BUILT_IN or moved):
+            raise ProblemError(
+                f"proofs support {', '.join(kind.__name__ for kind in BUILT_IN)}, MomentBall in "
+                f"coordinates, and sums and multiples of these; this problem has "
+                f"{type(part).__name__}, which the exact verifier does not know."
+            )
+
+
+def _evidence(
+    problem: GraphProblem, moment: Moment, group: NDArray[np.intp] | None, graph: EdgeList
+) -> dict[str, Any]:
+    """Return the moment in the form of its set with what the verifier guesses by, or all parts'."""
+    ambiguity = problem.ambiguity
+    if not isinstance(ambiguity, CombinedSet):
+        multiplier, top = _hints(problem, graph)
+        found = _moment(problem, moment, group)
+        return {"moment": found, "multiplier": multiplier, "top": top}
+    pieces = ambiguity.membership(problem.nominal).read(moment)
+    assert pieces is not None  # no other form proves anything
+    pairs = zip(ambiguity.sized_parts, pieces.parts, strict=True)
+    parts = [_evidence(problem.replace(ambiguity=one), p, group, graph) for one, p in pairs]
+    return {"parts": parts}
 
 
 def _feasible(problem: GraphProblem, solution: Solution) -> EdgeList:
@@ -175,6 +199,12 @@ def _negative_part(matrix: Array) -> Array:
 
 
 def _ambiguity(ambiguity: AmbiguitySet, d: int) -> dict[str, Any]:
+    if isinstance(ambiguity, CombinedSet):
+        parts = [_ambiguity(part, d) for part in ambiguity.sized_parts]
+        return {"kind": "CombinedSet", "factors": list(ambiguity.factors), "parts": parts}
+    if isinstance(ambiguity, SetInCoordinates):
+        base, rows = _ambiguity(ambiguity.inner, d), [list(row) for row in ambiguity.coordinates]
+        return {"kind": "SetInCoordinates", "set": base, "coordinates": rows}
     found: dict[str, Any] = {"kind": type(ambiguity).__name__, "radius": ambiguity.radius}
     if isinstance(ambiguity, MahalanobisBall):
         found["scales"] = list(ambiguity.scales)
@@ -210,9 +240,11 @@ def _term(term: Term) -> dict[str, Any]:
         return stated | {"matrix": term.laplacian.tolist()}
     if type(term) is Stationarity:
         return stated | {"matrix": term.theta.tolist()}
+    if type(term) is Residuals:
+        return stated | {"matrix": term.root.tolist()}
     raise ProblemError(
-        f"proofs support the terms KnownEdges, KnownGraph, LogDet and Stationarity; this problem "
-        f"has {term!r}, which the exact verifier does not know."
+        f"proofs support the terms KnownEdges, KnownGraph, LogDet, Residuals and Stationarity; "
+        f"this problem has {term!r}, which the exact verifier does not know. Use judge instead."
     )
 
 
@@ -221,7 +253,9 @@ def _slopes(problem: GraphProblem, chosen: Certificate) -> list[list[list[float]
     assert chosen.slopes is not None
     found = []
     for term, slope in zip(problem.terms, chosen.slopes, strict=True):
-        matrix = term.multipliers(slope) if isinstance(term, Stationarity) else slope
+        matrix = slope
+        if isinstance(term, Residuals | Stationarity):
+            matrix = term.multipliers(slope)
         found.append(_triangle(matrix, problem.d))
     return found
 
@@ -266,6 +300,9 @@ def _moment(
     ambiguity, nominal, d = problem.ambiguity, problem.nominal, problem.d
     if isinstance(ambiguity, (Singleton, PairBall)) or ambiguity.radius == 0.0:
         return None
+    if isinstance(ambiguity, SetInCoordinates):
+        change = moment.second_moment - nominal.second_moment
+        return {"shift": _triangle(ambiguity.frame.inner_moment(change), d)}
     membership = ambiguity.membership(nominal)
     moment = membership.read(moment) or membership.explain(moment.second_moment)
     if isinstance(moment, ReweighedMoment):

@@ -44,8 +44,11 @@ from typing import Any, NoReturn
 FORMAT, VERSION = "wdro-cvx proof", 1
 MOST_BYTES = 1 << 28  # of a file
 MOST_PRODUCTS = 10**10  # of integers; more would take hours
+MOST_PARTS = 20  # of a CombinedSet
 DIGITS = 60  # of logarithms and exponentials
 FINE = 1 << 60  # guesses are rounded to multiples of 1/FINE of their size
+
+PART = ["moment", "multiplier", "top"]  # the members of a certificate that belong to a set
 
 Vector = list[int]
 Rows = list[Vector]
@@ -175,6 +178,11 @@ class PairNumbers:
     numerators: Vector
     denominator: int
 
+    def times(self, factor: Fraction) -> "PairNumbers":
+        """Return the numbers times a factor."""
+        above, below = factor.numerator, factor.denominator
+        return PairNumbers([above * n for n in self.numerators], below * self.denominator)
+
     def __add__(self, other: "PairNumbers") -> "PairNumbers":
         """Return the sums, pair by pair."""
         common = self.denominator * other.denominator
@@ -255,10 +263,17 @@ class Ambiguity:
     kind: str
     radius: Fraction
     scales: list[float]  # of the vertices, all one where the set has none; of pairs in a PairBall
-    coordinates: list[list[float]] | None  # T of a MetricBall, whose signals are x = Ty
+    coordinates: list[list[float]] | None  # T where distances are those of y in x = Ty
     order: Fraction | None  # p of a MomentBall; None is infinity
     mean_radius: Fraction
     covariance_radius: Fraction
+    parts: list[tuple[Fraction, "Ambiguity"]] = field(default_factory=list)  # of a CombinedSet
+
+    @property
+    def reweighs(self) -> bool:
+        """Whether the set, or a part of it, changes the weights of the signals."""
+        kinds = {self.kind, *(part.kind for _, part in self.parts)}
+        return not kinds.isdisjoint(REWEIGHING)
 
 
 @dataclass(frozen=True)
@@ -271,6 +286,7 @@ class Evidence:
     multiplier: float  # guesses the dual variable of the radius
     top: float  # guesses the largest eigenvalue
     slopes: list[list[list[float]]] = field(default_factory=list)  # of every term, a matrix
+    parts: list["Evidence"] = field(default_factory=list)  # of every part of a CombinedSet
 
 
 @dataclass(frozen=True)
@@ -299,6 +315,13 @@ class Proof:
     def interval(self, pair: Pair) -> Interval:
         """Return the least and the largest weight that a pair may have; None is no limit."""
         return self.bounds.get(pair, (Fraction(0), Fraction(0) if self.absent else None))
+
+    @property
+    def parts(self) -> Iterator[tuple[Fraction, "Proof"]]:
+        """The factors of a CombinedSet, each with the proof for its part alone."""
+        pairs = zip(self.ambiguity.parts, self.certificate.parts, strict=True)
+        for (factor, part), evidence in pairs:
+            yield factor, replace(self, ambiguity=part, certificate=evidence)
 
 
 # ------------------------------------------------------------------ value
@@ -336,12 +359,22 @@ def risk_of(proof: Proof) -> Fraction:
     average = Fraction(dot(graph.weights, used), below)  # ⟨Θ, L⟩
     if radius == 0 or not any(graph.weights):
         return average
+    if kind == "CombinedSet":  # premiums add, each times its factor, which is not negative
+        premiums = (factor * (risk_of(part) - average) for factor, part in proof.parts)
+        return average + sum(premiums, Fraction(0))
     if kind in REWEIGHING:
         return REWEIGHING[kind](proof)
     if kind == "PairBall":
         scales, bits = integers(ambiguity.scales[index[pair]] for pair in graph.pairs)
         return average + radius * Fraction(dot(graph.weights, scales), 1 << bits + graph.bits)
-    sizes = entry_sizes(graph.degrees, graph.weights, graph.bits)
+    if kind == "MomentBall" and ambiguity.coordinates is not None:
+        frame = frame_of(ambiguity, proof.d)
+        matrix = [frame.into(graph.image(column)) for column in frame.columns]  # TᵀLT
+        above = (row[j] for i, row in enumerate(matrix) for j in range(i + 1, proof.d))
+        diagonal = [row[i] for i, row in enumerate(matrix)]
+        sizes = entry_sizes(diagonal, above, graph.bits + 2 * frame.bits)
+    else:
+        sizes = entry_sizes(graph.degrees, graph.weights, graph.bits)
     if kind == "MomentBall":
         return average + radius * norm_above(sizes, conjugate(ambiguity.order))
     if kind == "MomentUncertainty":
@@ -786,6 +819,30 @@ class Stationarity:
         return PairNumbers(pair_costs(matrix), 1 << bits + unit), square / (4 * term.alpha)
 
 
+class Residuals:
+    """``α‖RL‖²`` for a symmetric R, at least ``2α⟨RK, RL⟩ - α‖RK‖²`` for all symmetric K."""
+
+    @staticmethod
+    def value(term: Term, graph: Graph) -> Fraction:
+        """Return the term at a graph."""
+        root, bits = table_of(term.matrix, graph.d)
+        images = [graph.image(row) for row in root]
+        total = sum(dot(image, image) for image in images)
+        return term.alpha * graph.scale**2 * Fraction(total, 1 << 2 * (bits + graph.bits))
+
+    @staticmethod
+    def minorant(term: Term, slope: Rows, bits: int) -> tuple[PairNumbers, Fraction]:
+        """Return the costs of ``α(R²K + KR²)`` and its price; the proof offers K."""
+        d = len(slope)
+        root, unit = table_of(term.matrix, d)
+        half = [[dot(row, column) for column in slope] for row in root]  # RK; K is symmetric
+        product = [[dot(row, column) for column in zip(*half, strict=True)] for row in root]
+        above, below = term.alpha.numerator, term.alpha.denominator
+        matrix = [[above * (product[i][j] + product[j][i]) for j in range(d)] for i in range(d)]
+        square = Fraction(sum(dot(row, row) for row in half), 1 << 2 * (bits + unit))
+        return PairNumbers(pair_costs(matrix), below << bits + 2 * unit), term.alpha * square
+
+
 def laplacian_of(graph: Graph) -> list[list[Fraction]]:
     """Return the Laplacian of a graph."""
     unit = graph.scale / (1 << graph.bits)
@@ -801,6 +858,7 @@ TERMS: dict[str, Any] = {
     "KnownEdges": KnownEdges,
     "KnownGraph": KnownGraph,
     "LogDet": LogDet,
+    "Residuals": Residuals,
     "Stationarity": Stationarity,
 }
 
@@ -930,6 +988,11 @@ def moment_costs(proof: Proof) -> PairNumbers:
     moment, table = proof.certificate.moment, proof.table
     if radius == 0:
         return proof.nominal
+    if kind == "CombinedSet":  # Θ + Σ c(A - Θ), A in each part and c its factor
+        found = proof.nominal
+        for factor, part in proof.parts:
+            found = found + (moment_costs(part) + proof.nominal.times(Fraction(-1))).times(factor)
+        return found
     if kind == "PairBall":  # the most that every pair may cost
         scales, bits = integers(proof.ambiguity.scales)
         above, below = radius.as_integer_ratio()
@@ -976,13 +1039,22 @@ def shortened(row: Vector, share: Fraction) -> Vector:
 
 
 def drawn_shift(proof: Proof, shift: list[list[float]], radius: Fraction) -> PairNumbers:
-    """Return the costs of a symmetric matrix, its upper triangle shortened to a norm of radius."""
+    """Return the costs of a symmetric matrix, its upper triangle shortened to a norm of radius.
+
+    In coordinates T the matrix Δ is that of y, and the costs are those of ``TΔTᵀ``.
+    """
     flat, bits = integers(value for row in shift for value in row)
     entries = iter(flat)
     rows = [list(islice(entries, proof.d - i)) for i in range(proof.d)]
     sizes = entry_sizes([row[0] for row in rows], (n for row in rows for n in row[1:]), bits)
     share = share_within(radius, norm_above(sizes, proof.ambiguity.order))
     rows = [shortened(row, share) for row in rows]
+    if proof.ambiguity.coordinates is not None:
+        frame, d = frame_of(proof.ambiguity, proof.d), proof.d
+        whole = [[rows[min(i, j)][abs(i - j)] for j in range(d)] for i in range(d)]
+        half = [frame.out(row) for row in whole]  # ΔTᵀ
+        image = [frame.out(list(column)) for column in zip(*half, strict=True)]  # TΔTᵀ
+        rows, bits = [row[i:] for i, row in enumerate(image)], bits + 2 * frame.bits
     costs = [rows[i][0] + rows[j][0] - 2 * rows[i][j - i] for i, j in proof.every]
     return PairNumbers(costs, 1 << bits)
 
@@ -1228,7 +1300,36 @@ class Given:
 
 
 def read_ambiguity(given: Given, d: int) -> Ambiguity:
-    """Return the ambiguity set."""
+    """Return the ambiguity set, or the parts of a CombinedSet, which are not combined again."""
+    if not isinstance(given.value, dict) or given.value.get("kind") != "CombinedSet":
+        return read_part(given, d)
+    members = given.members("kind", "factors", "parts")
+    entries = members["parts"].entries()
+    if not 1 <= len(entries) <= MOST_PARTS:
+        members["parts"].must(f"have 1 to {MOST_PARTS} entries")
+    factors = map(Fraction, members["factors"].numbers(len(entries), least=0.0))
+    parts = [read_part(entry, d) for entry in entries]
+    pairs = list(zip(factors, parts, strict=True))
+    return Ambiguity("CombinedSet", Fraction(1), [], None, None, Fraction(0), Fraction(0), pairs)
+
+
+def read_part(given: Given, d: int) -> Ambiguity:
+    """Return a set that is not combined.
+
+    Only a MomentBall is read in coordinates: transport in coordinates is a MetricBall, and weights
+    of signals have none.
+    """
+    if not isinstance(given.value, dict) or given.value.get("kind") != "SetInCoordinates":
+        return read_plain(given, d)
+    members = given.members("kind", "set", "coordinates")
+    base = read_plain(members["set"], d)
+    if base.kind != "MomentBall":
+        members["set"].must("be a MomentBall")
+    return replace(base, coordinates=members["coordinates"].rows(d, d))
+
+
+def read_plain(given: Given, d: int) -> Ambiguity:
+    """Return a set that is neither combined nor in coordinates."""
     plain = ("Singleton", "GaussianBall", "WassersteinBall", *REWEIGHING)
     kind, members = given.variant(
         **dict.fromkeys(plain, "radius"),
@@ -1246,15 +1347,17 @@ def read_ambiguity(given: Given, d: int) -> Ambiguity:
         count = d if kind == "MahalanobisBall" else d * (d - 1) // 2
         scales = members["scales"].numbers(count, above=0.0)
     order = members.get("p", Given("p", 2.0)).limit(least=1.0)
-    radii = (
+    mean, covariance = (
         Fraction(members[name].number(above=0.0) if name in members else 0)
         for name in ("mean_radius", "covariance_radius")
     )
     matrix = members["coordinates"].rows(d, d) if kind == "MetricBall" else None
-    return Ambiguity(kind, radius, scales, matrix, order, *radii)
+    return Ambiguity(kind, radius, scales, matrix, order, mean, covariance)
 
 
-def read_data(given: Given, d: int, kind: str) -> tuple[Table, list[Fraction], Fraction | None]:
+def read_data(
+    given: Given, d: int, ambiguity: Ambiguity
+) -> tuple[Table, list[Fraction], Fraction | None]:
     """Return the signals, their mean, and for a table with holes the error of its rows."""
     form, members = given.variant(
         signals="table counts weights", rows="rows mean", holes="rows mean table weights rest"
@@ -1269,8 +1372,8 @@ def read_data(given: Given, d: int, kind: str) -> tuple[Table, list[Fraction], F
         mean = [Fraction(dot(shares, column), below) for column in zip(*table, strict=True)]
     else:
         shares, mean = [1] * len(rows), list(map(Fraction, members["mean"].numbers(d)))
-    if kind in REWEIGHING and (form != "signals" or members["weights"].value is not None):
-        given.must(f"be signals that count alike under a {kind}")
+    if ambiguity.reweighs and (form != "signals" or members["weights"].value is not None):
+        given.must(f"be signals that count alike under a {ambiguity.kind}")
     if form != "holes":
         return Table(table, bits, shares, sum(shares) if form == "signals" else 1), mean, None
     holes = [
@@ -1321,7 +1424,8 @@ def read_terms(given: Given | None, d: int) -> list[Term]:
     """Return the terms; a file without this member has none."""
     terms = []
     for entry in [] if given is None else given.entries():
-        matrices = dict.fromkeys(("KnownEdges", "KnownGraph", "Stationarity"), "alpha matrix")
+        kinds = ("KnownEdges", "KnownGraph", "Residuals", "Stationarity")
+        matrices = dict.fromkeys(kinds, "alpha matrix")
         kind, members = entry.variant(LogDet="alpha", **matrices)
         matrix = members["matrix"].rows(d, d) if "matrix" in members else []
         if any(matrix[i][j] != matrix[j][i] for i, j in combinations(range(len(matrix)), 2)):
@@ -1348,9 +1452,26 @@ def read_certificate(
     given: Given, ambiguity: Ambiguity, d: int, rows: int, terms: list[Term]
 ) -> Evidence:
     """Return the certificate; its moment is null where the set has no other than one."""
-    own = ["moment", "nu", "tau", "multiplier", "top"]
-    members = given.members(*own, *(["slopes"] if terms else []))
-    tau, multiplier, top = (members[name].number() for name in ("tau", "multiplier", "top"))
+    own = ["parts"] if ambiguity.parts else PART
+    members = given.members(*own, "nu", "tau", *(["slopes"] if terms else []))
+    given_slopes = members["slopes"].entries(len(terms)) if terms else []
+    slopes = [read_symmetric(slope, d) for slope in given_slopes]
+    nu, tau = members["nu"].numbers(d), members["tau"].number()
+    if not ambiguity.parts:
+        moment, multiplier, top = read_moment(members, ambiguity, d, rows)
+        return Evidence(moment, nu, tau, multiplier, top, slopes)
+    parts = []
+    entries = members["parts"].entries(len(ambiguity.parts))
+    for (_, part), entry in zip(ambiguity.parts, entries, strict=True):
+        moment, multiplier, top = read_moment(entry.members(*PART), part, d, rows)
+        parts.append(Evidence(moment, nu, tau, multiplier, top))
+    return Evidence({}, nu, tau, 0.0, 0.0, slopes, parts)
+
+
+def read_moment(
+    members: dict[str, Given], ambiguity: Ambiguity, d: int, rows: int
+) -> tuple[dict[str, Any], float, float]:
+    """Return a moment in the form of its set, the multiplier and the largest eigenvalue."""
     offered, kind = members["moment"], ambiguity.kind
     moment: dict[str, Any] = {}
     if kind in ("Singleton", "PairBall") or ambiguity.radius == 0:
@@ -1367,9 +1488,7 @@ def read_certificate(
     else:
         parts = offered.members("moves", "spread")
         moment |= {"moves": parts["moves"].rows(d, rows), "spread": parts["spread"].rows(d)}
-    given_slopes = members["slopes"].entries(len(terms)) if terms else []
-    slopes = [read_symmetric(slope, d) for slope in given_slopes]
-    return Evidence(moment, members["nu"].numbers(d), tau, multiplier, top, slopes)
+    return moment, members["multiplier"].number(), members["top"].number()
 
 
 def read_symmetric(given: Given, d: int) -> list[list[float]]:
@@ -1439,7 +1558,7 @@ def read_proof(document: Any) -> Proof:
     d = problem["vertices"].whole(2, 100_000)
     check_work(problem["data"].value, members["certificate"].value, d)
     ambiguity = read_ambiguity(problem["ambiguity"], d)
-    table, mean, holes = read_data(problem["data"], d, ambiguity.kind)
+    table, mean, holes = read_data(problem["data"], d, ambiguity)
     terms = read_terms(problem.get("terms"), d)
     certificate = read_certificate(members["certificate"], ambiguity, d, len(table.rows), terms)
     threshold = Fraction(edges["threshold"].number(above=0.0))
@@ -1453,11 +1572,13 @@ def read_proof(document: Any) -> Proof:
 
 def check_work(data: Any, certificate: Any, d: int) -> None:
     """Refuse a problem whose products of integers would take hours."""
-    moment = certificate.get("moment") if isinstance(certificate, dict) else None
-    members = [part for part in (data, moment) if isinstance(part, dict)]
+    parts = certificate.get("parts") if isinstance(certificate, dict) else None
+    holders = [certificate, *(parts if isinstance(parts, list) else [])]
+    moments = [part.get("moment") for part in holders if isinstance(part, dict)]
+    members = [part for part in (data, *moments) if isinstance(part, dict)]
     lists = [part.get(name) for part in members for name in ("table", "rows", "rest", "spread")]
     count = sum(len(rows) for rows in lists if isinstance(rows, list))
-    if (count + d) * d * d > MOST_PRODUCTS:
+    if (count + d) * d * d * max(len(moments), 1) > MOST_PRODUCTS:
         raise RefusedError(f"{count} rows of {d} numbers would take hours in exact arithmetic.")
 
 
@@ -1491,12 +1612,22 @@ def establish(document: Any) -> Result:
     except (ValueError, ArithmeticError) as reason:  # of infinities, and what exceeds decimals
         raise RefusedError(f"its numbers are too large or too small ({reason}).") from None
     text = json.dumps(document["problem"], sort_keys=True, separators=(",", ":"))
+    # The rows of a proof are those of the table, or a factor of the moment of one with holes.
+    table = f"{len(proof.table.rows)} rows" if proof.holes is None else "a table with holes"
     return Result(
         bound, value, present, undecided, float(proof.threshold), proof.d, proof.holes,
         hashlib.sha256(text.encode()).hexdigest(),
-        f"{proof.d} vertices, {len(proof.table.rows)} rows, {proof.ambiguity.kind} of radius "
-        f"{float(proof.ambiguity.radius)!r}",
+        f"{proof.d} vertices, {table}, {title_of(proof.ambiguity)}",
     )  # fmt: skip
+
+
+def title_of(ambiguity: Ambiguity) -> str:
+    """Return a set in words."""
+    if ambiguity.parts:
+        parts = (f"{float(factor)!r} times {title_of(part)}" for factor, part in ambiguity.parts)
+        return f"CombinedSet of {', '.join(parts)}"
+    where = " in coordinates" if ambiguity.kind == "MomentBall" and ambiguity.coordinates else ""
+    return f"{ambiguity.kind} of radius {float(ambiguity.radius)!r}{where}"
 
 
 def prove(document: Any) -> Result:
@@ -1583,12 +1714,15 @@ def report(path: str, result: Result) -> str:
     """Return what a proof proves, in a few lines; all decimals are rounded to the safe side."""
     low, high = outward(result.bound, result.value)
     size = max(abs(result.bound), abs(result.value))
-    gap = (result.value - result.bound) / size if size else Fraction(0)
+    apart = result.value - result.bound
+    gap = apart / size if size else Fraction(0)
     present, undecided = len(result.present), len(result.undecided)
     absent = result.vertices * (result.vertices - 1) // 2 - present - undecided
     lines = [
         f"{path}: proved in exact arithmetic",
-        f"  {low} ≤ optimum ≤ {high}  (gap {outward(gap, gap, 2)[1]} of the value)",
+        f"  {low} ≤ optimum ≤ {high}",
+        f"  value - bound ≤ {outward(apart, apart, 2)[1]}, which is {outward(gap, gap, 2)[1]} of "
+        "the value",
         f"  optimal graph: {present} edges of weight {result.threshold!r} or more, {absent} pairs "
         f"without, {undecided} undecided",
         f"  problem: {result.title}",

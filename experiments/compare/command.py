@@ -27,6 +27,11 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         "--sets", type=names, metavar="NAME,…",
         help="compare on these ambiguity sets instead of the paper's problems",
     )  # fmt: skip
+    parser.add_argument(
+        "--terms", type=names, metavar="NAME,…",
+        help="compare with these terms, e.g. LogDet, beside the sets (default: beside Singleton "
+        "and WassersteinBall)",
+    )  # fmt: skip
     for flag, default, what in (
         ("--samples", 2, "signals per vertex"),
         ("--seeds", None, "data sets per size"),
@@ -41,7 +46,8 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--with", dest="extensions", action="append", default=[], metavar="FILE.py",
-        help="a Python file that registers sets, formulations or solvers; sets that it registers "
+        help="a Python file that registers sets, terms, formulations or solvers, or assigns sets "
+        "and terms to names, e.g. both = KLBall(0.2) + WassersteinBall(0.5); its sets and terms "
         "replace the paper's problems; may be repeated",
     )  # fmt: skip
     parser.add_argument(

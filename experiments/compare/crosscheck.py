@@ -15,7 +15,7 @@ from wdro_cvx.judge import is_solved
 from wdro_cvx.solution import relative_gap
 from wdro_cvx.validation import Array
 
-_INSTANCE = ["model", "d", "n", "radius", "eta", "seed", "p", "trace_penalty"]
+_INSTANCE = ["model", "d", "n", "radius", "eta", "seed", "p", "trace_penalty", "term"]
 
 
 def cross_check(rows: pd.DataFrame, planned: Sequence[Planned], store: Store) -> pd.DataFrame:

@@ -1,8 +1,9 @@
 """Define the problems and methods of a comparison.
 
-There are three kinds of problem. *Scenarios* are the paper's: they penalise the trace by β, and
+There are four kinds of problem. *Scenarios* are the paper's: they penalise the trace by β, and
 each algorithm runs as printed, improved, and by interior point. *Variations* change one setting of
-a scenario at one size. *Contests* fix the trace; every opponent takes part.
+a scenario at one size. *Contests* fix the trace; every opponent takes part. Named sets and terms,
+from a user's file for example, replace all of these.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from experiments.measuring.campaign import Planned
+from experiments.measuring.extensions import named_sets
 from experiments.measuring.instances import Instance
 from experiments.measuring.measurement import Cell
 from experiments.measuring.methods import at_tolerance, find_method, missing_backend
@@ -93,6 +95,12 @@ CONTESTS = {
     GAUSSIAN: Instance("gaussian", 0, 0, 0.5, 0.3, 0),
 }
 
+#: The radius of a named set, unless it has its own, and the sets of a named term.
+NAMED_RADIUS = 0.5
+BESIDE_TERMS = ("Singleton", "WassersteinBall")
+#: Our solvers of named problems; each takes part where it claims the problem.
+NAMED_SOLVERS = ("CertifiedSolver", "LikelihoodSolver", "ProjectedGradient")
+
 #: The opponents of the quick preset: every program of the paper, and the best of each kind.
 METHODS = (
     "solve", "BlockDescent", "ProjectedGradient",
@@ -162,26 +170,27 @@ def variation_title(scenario: Scenario, setting: str, value: float) -> str:
     return f"{scenario.name}, {SYMBOLS[setting]} = {value:g}"
 
 
-def methods_for(sets: Sequence[str]) -> tuple[str, ...]:
+def methods_for(sets: Sequence[str], backends: Sequence[str] = ("CLARABEL",)) -> tuple[str, ...]:
     """Return our solvers and all formulations that claim one of the given ambiguity sets.
 
     Raises
     ------
     ProblemError
-        If a set is not registered.
+        If a set is neither registered nor named by a file.
     """
-    known = registered_ambiguities()
+    known = registered_ambiguities() | {name: type(one) for name, one in named_sets().items()}
     unknown = [name for name in sets if name not in known]
     if unknown:
         raise ProblemError(
-            f"there is no ambiguity set {unknown[0]!r}. Registered: {', '.join(sorted(known))}."
+            f"there is no ambiguity set {unknown[0]!r}. Known: {', '.join(sorted(known))}."
         )
     claiming = [
-        f"{name}:CLARABEL"
+        f"{name}:{backend}"
         for name, formulation in registered().items()
         if any(issubclass(known[item], formulation.claims) for item in sets)
+        for backend in backends
     ]
-    return ("CertifiedSolver", "ProjectedGradient", *claiming)
+    return (*NAMED_SOLVERS, *claiming)
 
 
 @dataclass(frozen=True)
@@ -205,9 +214,10 @@ class Panel:
 class Grid:
     """The problems and methods to compare.
 
-    ``methods`` replaces all methods, and no setting is varied then. ``sets`` names ambiguity sets
-    that replace the paper's problems. ``long_s`` is another time limit for interior point in
-    Figure 7.
+    ``methods`` replaces all methods, and no setting is varied then. ``sets`` and ``terms`` name
+    ambiguity sets and terms that replace the paper's problems; every term is tried beside every
+    set, or beside two of ours if there is none. ``long_s`` is another time limit for interior point
+    in Figure 7.
     """
 
     preset: Preset
@@ -217,17 +227,19 @@ class Grid:
     repeats: int = 3
     sets: tuple[str, ...] = ()
     long_s: float | None = None
+    terms: tuple[str, ...] = ()
+
+    @property
+    def named(self) -> bool:
+        """Whether named sets and terms replace the paper's problems."""
+        return bool(self.sets or self.terms)
 
     def panels(self) -> list[Panel]:
         """Return the panels, those with the longest runs last."""
         sizes, each = self.preset.dimensions, float(self.samples_per_vertex)
         chosen = self.methods
-        if self.sets:
-            return [
-                Panel(name, Instance(name, 0, 0, 0.5, 0.3, 0), self.target,
-                      chosen or methods_for(self.sets), sizes, each)
-                for name in self.sets
-            ]  # fmt: skip
+        if self.named:
+            return self._named(each)
         found = [
             Panel(title, instance, self.target, chosen or self.preset.methods, sizes, each)
             for title, instance in CONTESTS.items()
@@ -240,6 +252,26 @@ class Grid:
                 for beta in self.preset.betas
             ]  # fmt: skip
         return found
+
+    def _named(self, each: float) -> list[Panel]:
+        """Return a panel for every set, and one for every term beside a set."""
+        alone = methods_for(self.sets)
+        # SCS is faster than Clarabel where a term is not quadratic.
+        beside = methods_for(self.sets or BESIDE_TERMS, ("CLARABEL", "SCS"))
+        found = [(name, "", alone) for name in self.sets]
+        found += [(name, term, beside) for term in self.terms for name in self.sets or BESIDE_TERMS]
+        named = named_sets()
+        return [
+            Panel(
+                f"{name} with {term}" if term else name,
+                Instance(
+                    name, 0, 0, named[name].radius if name in named else NAMED_RADIUS, 0.3, 0,
+                    term=term,
+                ),
+                self.target, self.methods or methods, self.preset.dimensions, each,
+            )
+            for name, term, methods in found
+        ]  # fmt: skip
 
     def _variations(self, each: float) -> list[Panel]:
         size = self.preset.varied_d
@@ -268,7 +300,11 @@ class Grid:
         """Return one measurement per panel, size, data set and method that claims the problem."""
         absent, plan = self.missing(), []
         for panel in self.panels():
-            example = replace(panel.instance, d=4, n=4).problem()
+            example = panel.at(min(panel.dimensions), 0).problem()
+            if panel.instance.model in named_sets():  # it may fit one number of vertices only
+                for d in panel.dimensions:
+                    problem = panel.at(d, 0).problem()
+                    problem.value(problem.prior.start(d))
             methods = [find_method(name) for name in panel.methods if name not in absent]
             claiming = [method.name for method in methods if method.claims(example)]
             plan += [

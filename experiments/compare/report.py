@@ -61,7 +61,7 @@ def describe(
             "Gaussian scenario: the sample average plus one LMI (`RobustPremium`).",
             statement_table(our_statements(rows)),
         ]
-    elif grid.sets:
+    elif grid.named:
         parts += ["## All methods", "![run time of every method](runtime.png)"]
     parts += ["## Do they agree?", _rates(rows), *_largest_gaps(rows)]
     parts += [_outlier_text(wrong), "## Times", _READING]

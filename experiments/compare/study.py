@@ -13,11 +13,11 @@ from experiments.compare.report import describe, has_scenarios, summarise
 from experiments.drawing.scaling import draw_panels
 from experiments.measuring.campaign import Planned
 from experiments.measuring.digest import Source
-from experiments.measuring.extensions import load_extension
+from experiments.measuring.extensions import load_extension, named_sets, named_terms
 from experiments.measuring.methods import find_method
 from experiments.measuring.outcome import Limits
 from experiments.study import Report, Run, Study
-from wdro_cvx import registered_ambiguities
+from wdro_cvx import registered_ambiguities, registered_terms
 
 #: The module that times and judges a method in its own process.
 MEASURED = ("experiments.measuring.measurement",)
@@ -25,10 +25,10 @@ MEASURED = ("experiments.measuring.measurement",)
 
 def comparison(options: argparse.Namespace) -> Study:
     """Load the extensions, check the names, and return the requested study."""
-    before = set(registered_ambiguities())
+    sets, terms = _known_sets(), _known_terms()
     for path in options.extensions:
         load_extension(path)
-    brought = tuple(sorted(set(registered_ambiguities()) - before))
+    sets, terms = _known_sets() - sets, _known_terms() - terms  # those that the files bring
     for name in options.methods or ():
         find_method(name)
     grid = Grid(
@@ -37,12 +37,21 @@ def comparison(options: argparse.Namespace) -> Study:
         options.samples,
         options.target,
         options.repeats,
-        options.sets or brought,
+        options.sets or tuple(sorted(sets)),
         options.figure7_limit,
+        options.terms or tuple(sorted(terms)),
     )
     plan = grid.plan()  # made here, to refuse impossible comparisons early
     source = Source(MEASURED, tuple(options.extensions))
     return Study("compare", source, lambda run, _: _answer(run, grid, plan, source.extensions))
+
+
+def _known_sets() -> set[str]:
+    return {*registered_ambiguities(), *named_sets()}
+
+
+def _known_terms() -> set[str]:
+    return {*registered_terms(), *named_terms()}
 
 
 def _preset(options: argparse.Namespace) -> Preset:
@@ -71,7 +80,7 @@ def _answer(run: Run, grid: Grid, plan: list[Planned], extensions: tuple[str, ..
     panels = {str(title): part for title, part in rows.groupby("panel", sort=False)}
     wrong = outliers(rows)
     scenarios = rows[rows["panel"].isin([s.title(beta) for s in SCENARIOS for beta in BETAS])]
-    contests = {title: part for title, part in panels.items() if title in CONTESTS or grid.sets}
+    contests = {title: part for title, part in panels.items() if title in CONTESTS or grid.named}
     figures = {"runtime": draw_panels(contests)} if contests else {}
     if has_scenarios(rows):
         figures["figure7"] = draw_figure7(scenarios)

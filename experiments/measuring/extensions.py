@@ -1,5 +1,7 @@
 """Load user-defined variants from a Python file or an installed package.
 
+A file registers classes, and may also assign sets and terms to names, such as
+``both = KLBall(0.2) + WassersteinBall(0.5)``; comparisons take these by name.
 A package declares an entry point in the group ``wdro_cvx.variants`` that names a module. Importing
 the module registers its variants.
 """
@@ -11,24 +13,26 @@ import sys
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from wdro_cvx import WdroError
+from wdro_cvx import AmbiguitySet, Term, WdroError, registered_ambiguities, registered_terms
 
 GROUP = "wdro_cvx.variants"
+#: The sets and terms that files assign to names, with the file of each.
+_NAMED: dict[str, tuple[AmbiguitySet | Term, Path]] = {}
 
 
 def load_extension(path: str) -> None:
-    """Run a Python file that registers sets, formulations or solvers.
+    """Run a Python file that registers variants, and keep the sets and terms that it names.
 
     Raises
     ------
     WdroError
-        If the file does not exist or cannot be run.
+        If the file does not exist or cannot be run, or a name is taken.
     """
     if not Path(path).is_file():
         raise WdroError(f"there is no file {path}; name a Python file that registers variants.")
     try:
         # The full path distinguishes files of the same name in the registries.
-        runpy.run_path(path, run_name=f"extension:{Path(path).resolve()}")
+        found = runpy.run_path(path, run_name=f"extension:{Path(path).resolve()}")
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # including SystemExit: the file must not end this process
@@ -36,6 +40,27 @@ def load_extension(path: str) -> None:
             f"the extension {path} cannot be loaded ({type(error).__name__}: {error}). Correct it; "
             "`python FILE` shows where it fails."
         ) from error
+    for name, value in found.items():
+        if isinstance(value, (AmbiguitySet, Term)) and not name.startswith("_"):
+            _keep(name, value, Path(path).resolve())
+
+
+def _keep(name: str, value: AmbiguitySet | Term, path: Path) -> None:
+    known = {**registered_ambiguities(), **registered_terms()}
+    taken = name in known or (name in _NAMED and _NAMED[name][1] != path)
+    if taken:
+        raise WdroError(f"{path} defines {name}, but there is a {name} already; rename it.")
+    _NAMED[name] = value, path
+
+
+def named_sets() -> dict[str, AmbiguitySet]:
+    """Return the ambiguity sets that loaded files assign to names."""
+    return {name: v for name, (v, _) in _NAMED.items() if isinstance(v, AmbiguitySet)}
+
+
+def named_terms() -> dict[str, Term]:
+    """Return the terms that loaded files assign to names."""
+    return {name: v for name, (v, _) in _NAMED.items() if isinstance(v, Term)}
 
 
 def load_installed() -> None:

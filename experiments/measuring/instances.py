@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
+from experiments.measuring.extensions import named_sets, named_terms
 from wdro_cvx import (
     AmbiguitySet,
     GaussianBall,
@@ -15,12 +18,15 @@ from wdro_cvx import (
     Nominal,
     ProblemError,
     Singleton,
+    Term,
     WassersteinBall,
     WdroError,
     registered_ambiguities,
+    registered_terms,
 )
 from wdro_cvx.generators import rbf_graph, smooth_signals
 
+T = TypeVar("T")
 MODELS = ("average", "gaussian", "wasserstein", "moment")
 
 
@@ -29,8 +35,9 @@ class Instance:
     """A random problem: RBF graph, smooth signals, noise 0.1.
 
     ``model`` is one of ``average``, ``gaussian``, ``wasserstein`` and ``moment`` (with norm ``p``),
-    or the name of any registered ambiguity set. ``shape`` selects a log-degree prior with α = 1 and
-    αβ = ``shape``; ``eta`` is then unused.
+    the name of any registered ambiguity set, or of a set in a user's file. ``shape`` selects a
+    log-degree prior with α = 1 and αβ = ``shape``; ``eta`` is then unused. ``term`` names a
+    registered term, or one in a user's file.
     """
 
     model: str
@@ -42,6 +49,7 @@ class Instance:
     p: float = 2.0
     trace_penalty: float | None = None
     shape: float | None = None
+    term: str = ""
 
     def problem(self) -> GraphProblem:
         """Generate the problem; the same numbers give the same problem on every machine."""
@@ -50,7 +58,20 @@ class Instance:
         nominal = Nominal.from_samples(samples)
         if self.shape is not None:
             return GraphProblem(nominal, self._ambiguity(), prior=LogDegree(1.0, self.shape))
-        return GraphProblem(nominal, self._ambiguity(), self.eta, trace_penalty=self.trace_penalty)
+        terms = (self._term(),) if self.term else ()
+        return GraphProblem(
+            nominal, self._ambiguity(), self.eta, trace_penalty=self.trace_penalty, terms=terms
+        )
+
+    def _term(self) -> Term:
+        named = named_terms()
+        if self.term in named:
+            return named[self.term]
+        terms = registered_terms()
+        if self.term in terms:
+            return _example(terms[self.term].example, 1.0, self.d)
+        names = ", ".join(sorted({**terms, **named}))
+        raise ProblemError(f"there is no term {self.term!r}. Known: {names}.")
 
     def _ambiguity(self) -> AmbiguitySet:
         if self.model == "average":
@@ -61,21 +82,24 @@ class Instance:
             return WassersteinBall(self.radius)
         if self.model == "moment":
             return MomentBall(self.radius, p=self.p)
+        named = named_sets()
+        if self.model in named:
+            return named[self.model]
         sets = registered_ambiguities()
         if self.model in sets:
-            return _example(sets[self.model], self.radius, self.d)
-        names = ", ".join([*MODELS, *sorted(sets)])
+            return _example(sets[self.model].example, self.radius, self.d)
+        names = ", ".join([*MODELS, *sorted({**sets, **named})])
         raise ProblemError(f"model must be one of {names}; it is {self.model!r}.")
 
 
-def _example(kind: type[AmbiguitySet], radius: float, d: int) -> AmbiguitySet:
-    """Return the example of a set; report errors of a plug-in as ProblemError."""
+def _example(example: Callable[[float, int], T], size: float, d: int) -> T:
+    """Return the example of a set or term; report errors of a plug-in as ProblemError."""
     try:
-        return kind.example(radius, d)
+        return example(size, d)
     except WdroError:
         raise
     except Exception as error:
         raise ProblemError(
-            f"{kind.__name__}.example({radius:g}, {d}) raises {type(error).__name__}: {error}. "
+            f"{example.__qualname__}({size:g}, {d}) raises {type(error).__name__}: {error}. "
             "Correct it; comparisons use it."
         ) from error

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 # Imported for the propositions that they, and what they import, register.
-from experiments.propositions import algorithms, errata, general  # noqa: F401
+from experiments.propositions import algorithms, errata, estimators, general  # noqa: F401
 from experiments.propositions.proposition import PROPOSITIONS
 
 

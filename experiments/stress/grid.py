@@ -1,7 +1,8 @@
 """Draw extreme problems at random corners of the domain, for every registered set and prior.
 
 Each problem is a random combination of the axes below; the full product has millions. Its set,
-prior, size and number determine it.
+prior, size and number determine it. The likelihood, a log-determinant beside the paper's prior, is
+tried with the sample average and the Wasserstein ball.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from wdro_cvx import (
     AmbiguitySet,
     EdgeBounds,
     GraphProblem,
+    LogDet,
     MomentBall,
     Nominal,
     Status,
@@ -28,23 +30,27 @@ from wdro_cvx.ambiguity import Norm
 from wdro_cvx.ambiguity.reweighting import WeightsBall
 from wdro_cvx.generators import rbf_graph, smooth_signals
 from wdro_cvx.graphs.laplacian import complete_graph, edge_index
-from wdro_cvx.priors import LogDegree
+from wdro_cvx.priors import Frobenius, LogDegree
 from wdro_cvx.validation import Array
 
 DIMENSIONS = (2, 3, 10, 30, 60)
 CELLS = 25  # for every set, prior and dimension
 TOLERANCE = 1e-6
 TIME_LIMIT = 30.0
-PRIORS = ("Frobenius", "log-degree")
+LIKELIHOOD = "likelihood"
+PRIORS = ("Frobenius", "log-degree", LIKELIHOOD)
+LIKELIHOOD_SETS = ("Singleton", "WassersteinBall")
 ORDERS = (1.0, 1.05, 4 / 3, 2.0, 4.0, 20.0, np.inf)
 
 #: The values from which problems are drawn, for the report.
 AXES = {
     "samples N": "1, 2, d/2, d, 5d",
     "radius": "1e-3 to 20 times the signals' length, or 1e-3 to 3 times a divergence's hard limit",
-    "eta, or the root of alpha·beta": "1e-4 to 10, in units of the data squared",
+    "eta, or the root of alpha·beta": "1e-4 to 10, in units of the data squared; with a "
+    "likelihood, 0 in a third of the cells",
     "bounds": "none (half of the cells), 30 % of the edges absent, 30 % pinned, all capped",
-    "trace": "d (half of the cells), 0.3 d, 7 d; fixed (two thirds), penalised weakly or strongly",
+    "trace": "d (half of the cells), 0.3 d, 7 d; fixed (two thirds), penalised weakly or strongly; "
+    "with a likelihood, free in half of the cells",
     "data": "smooth signals, heavy tails (t with 2 degrees of freedom), repeated samples",
     "offset": "0 or 1e6 times the spread",
     "unit": "1e-3, 1, 1e3",
@@ -69,6 +75,7 @@ def corners(dimensions: Sequence[int], cells: int = CELLS) -> list[Corner]:
         for d in sorted(dimensions)
         for name in sorted(registered_ambiguities())
         for prior in PRIORS
+        if prior != LIKELIHOOD or name in LIKELIHOOD_SETS
         for number in range(cells)
     ]
 
@@ -88,10 +95,18 @@ def build(corner: Corner) -> tuple[GraphProblem, Row]:
     ambiguity = _ambiguity(corner.set, rng, d, n, size)
     eta = float(10.0 ** rng.uniform(-4, 1)) * size**2 / d
     options, drawn = _graph(rng, d, eta)
+    bounds, alpha = options.get("bounds"), size**2 / d
     if corner.prior == "log-degree":
-        bounds = options.get("bounds")
-        alpha = size**2 / d
         options = {"prior": LogDegree(alpha, eta**2 / alpha, bounds)}
+    elif corner.prior == LIKELIHOOD:
+        if rng.random() < 1 / 3:
+            eta = 0.0
+        if rng.random() < 1 / 2:
+            drawn |= {"trace": np.nan, "penalty": "free"}
+            options = {"prior": Frobenius(eta, None, bounds=_connected(bounds, d))}
+        else:
+            options |= {"eta": eta, "bounds": _connected(bounds, d)}
+        options["terms"] = (LogDet(alpha),)
     else:
         options["eta"] = eta
     problem = GraphProblem(Nominal.from_samples(samples), ambiguity, **options).scaled(unit)
@@ -148,6 +163,15 @@ def _ambiguity(name: str, rng: np.random.Generator, d: int, n: int, size: float)
         )
     scaled = ambiguity.scaled(size)
     return replace(scaled, radius=scaled.radius * relative)
+
+
+def _connected(bounds: EdgeBounds | None, d: int) -> EdgeBounds | None:
+    """Return the bounds with every edge between neighbouring numbers allowed."""
+    if bounds is None:
+        return None
+    heads, tails = edge_index(d)
+    barred = (tails == heads + 1) & (bounds.upper == 0.0)
+    return replace(bounds, upper=np.where(barred, np.inf, bounds.upper))
 
 
 def _graph(rng: np.random.Generator, d: int, eta: float) -> tuple[dict[str, Any], Row]:

@@ -38,7 +38,7 @@ def _answer(run: Run, options: argparse.Namespace) -> Report:
 
 def describe(rows: pd.DataFrame) -> list[str]:
     """Return the paragraphs and tables of the report."""
-    groups = [*rows.groupby(["set", "prior"], sort=True), (("all", "both"), rows)]
+    groups = [*rows.groupby(["set", "prior"], sort=True), (("all", "all"), rows)]
     lines = [[*key, *_figures(group)] for key, group in groups]
     header = [
         "set", "prior", "cells", "gap ≤ 1e-6", "gap ≤ 1e-4", "worst gap", "wrongly solved",
@@ -48,7 +48,8 @@ def describe(rows: pd.DataFrame) -> list[str]:
     parts = [
         f"`solve(problem, tol={TOLERANCE:g}, time_limit={grid.TIME_LIMIT:g})` on random problems "
         "for every registered set, both priors and every d in "
-        f"{sorted(int(d) for d in rows['d'].unique())}. Drawn for each problem: {drawn}. Gaps are "
+        f"{sorted(int(d) for d in rows['d'].unique())}, and with `LogDet` (likelihood) for "
+        f"{' and '.join(grid.LIKELIHOOD_SETS)}. Drawn for each problem: {drawn}. Gaps are "
         "the judge's. Several runs share the machine while times are taken.",
         markdown_table(header, lines),
         "![share of cells within a gap and within a time](stress.png)",

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.atoms.balls import PieceBall, SmoothBall
+from solvers.control.deadline import tick
 from solvers.qp.saddle import SaddlePoint
 from solvers.qp.saddle_model import EdgeCosts, SaddleModel, incidence_of
 from wdro_cvx import GraphProblem
@@ -64,6 +65,7 @@ class Differences(EdgeCosts):
         """Yield ranges of atoms and edges with the corresponding tile of Z."""
         stored = self._stored
         for place, (atoms, edges) in enumerate(self._ranges):
+            tick()
             yield atoms, edges, self._tile(atoms, edges) if stored is None else stored[place]
 
 

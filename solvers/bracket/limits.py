@@ -40,9 +40,9 @@ class Clock:
         """The CPU seconds of this process since the start."""
         return time.process_time() - self.started_cpu
 
-    def check(self) -> None:
-        """Raise OutOfTime if the limit has passed."""
-        if self.seconds > self.limit:
+    def check(self, ahead: float = 0.0) -> None:
+        """Raise OutOfTime if less than ``ahead`` seconds are left."""
+        if self.seconds + ahead > self.limit:
             raise OutOfTime
 
 

@@ -19,7 +19,7 @@ from solvers.likelihood.newton import between, prior_matrix
 from solvers.likelihood.risks import BarrierRisk
 from wdro_cvx.validation import Array
 
-MOST_EDGES = 1300  # a factorisation takes a tenth of a second
+MOST_EDGES = 2000  # a factorisation takes a fifth of a second
 _MIX = 0.1  # share of the middle in the first point
 _INSIDE = 0.95  # share of the way to the nearest bound
 _FALL = 8.0
@@ -77,7 +77,7 @@ class _Walls:
         if rule.fixed:
             fixed = float(model.lower.sum()) - float(model.lower[free].sum())
             total = rule.target / 2 - fixed
-        scale = model.problem.target_trace
+        scale = model.prior.trace.target or float(model.d)
         return cls(free, model.lower[free], model.upper[free], total, scale)
 
     def inside(self, weights: Array) -> Array:

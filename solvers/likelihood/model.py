@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from solvers.likelihood.risks import BarrierRisk, LinearRisk, RiskPoint
-from wdro_cvx import Certificate, GraphProblem
+from wdro_cvx import Certificate
 from wdro_cvx.graphs.laplacian import adjoint, edge_index, laplacian_from_weights
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.validation import Array
@@ -115,21 +115,17 @@ class Point:
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """The objective of one problem with a smooth risk."""
+    """The objective of d vertices with a smooth risk."""
 
-    problem: GraphProblem
+    d: int
+    prior: DegreePrior
     risk: LinearRisk | BarrierRisk
     alpha: float
 
     @property
-    def prior(self) -> DegreePrior:
-        """The prior of the problem."""
-        return self.problem.prior
-
-    @property
     def ends(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """The end points of all edges."""
-        return edge_index(self.problem.d)
+        return edge_index(self.d)
 
     @cached_property
     def lower(self) -> Array:
@@ -150,7 +146,7 @@ class Model:
 
     def at(self, weights: Array) -> Point | None:
         """Return the point of some weights; None if they do not connect the graph."""
-        d = self.problem.d
+        d = self.d
         laplacian = laplacian_from_weights(weights)
         factor, failed = linalg.lapack.dpotrf(laplacian + 1.0 / d, lower=True, overwrite_a=True)
         diagonal = np.diagonal(factor)

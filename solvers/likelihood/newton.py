@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from solvers.control.deadline import tick
 from solvers.likelihood.model import Point
+from wdro_cvx.graphs.edge_list import EdgeList
 from wdro_cvx.graphs.exact_sums import project_interval
 from wdro_cvx.graphs.laplacian import adjoint
 from wdro_cvx.validation import Array
@@ -26,6 +28,7 @@ _ENTERING = 2  # times d: the most edges that become free in one step
 _PRODUCTS = 60  # conjugate-gradient products per round
 _ROUNDS = 12  # in which weights are fixed at their bounds
 _STORED = 400  # free edges up to which storing the Hessian is faster (measured: 350, not 600)
+_LARGE, _THIN = 300, 10  # vertices, and free edges each, for which sparse products are faster
 _FACTORED = 300  # free edges up to which the Hessian of a barrier is factored
 _LIGHT = 0.5  # share of squared degrees in the preconditioner that is worth a factorisation
 _RIDGE = 1e-13  # relative to the diagonal
@@ -41,7 +44,7 @@ def newton_step(point: Point, accuracy: float) -> Point | None:
     if rule.fixed:
         inside = weights - lower
         gradient = gradient - float(gradient @ inside) / max(float(inside.sum()), 1e-300)
-    free = _free(weights, gradient, lower, upper, model.problem.d)
+    free = _free(weights, gradient, lower, upper, model.d)
     if free.size == 0:
         return None
     system = _System.of(point, free)
@@ -65,6 +68,7 @@ def _search(point: Point, free: NDArray[np.intp], change: Array) -> Point | None
     if not slope < 0.0:
         return None
     while length >= _SHORTEST:
+        tick()
         moved = weights.copy()
         moved[free] = np.clip(weights[free] + length * change, lower[free], upper[free])
         tried = model.at(moved)
@@ -161,6 +165,11 @@ class _System:
     def _smooth(self, step: Array) -> Array:
         """Return the Hessian of risk and log-determinant times a step of ordinary size."""
         d = self.point.degrees.size
+        if self.barrier is None and d >= _LARGE and self.heads.size <= _THIN * d:
+            heads, tails = self.heads.astype(np.int32), self.tails.astype(np.int32)
+            change = EdgeList(d, heads, tails, step).laplacian().astype(np.float32)
+            image = change @ self.inverse
+            return self._across(self.inverse @ image) * self.point.model.alpha
         matrix = np.zeros((d, d), np.float32)
         matrix[self.heads, self.tails] = matrix[self.tails, self.heads] = -step
         matrix.flat[:: d + 1] = self._flow(step)
@@ -280,6 +289,7 @@ def _solve(system: _System, side: Array, accuracy: float) -> Array:
         for _ in range(_PRODUCTS):
             if not size > accuracy**2 * first:
                 break
+            tick()
             image = system.product(direction)
             bend = float(direction @ image)
             if not bend > 0.0:

@@ -15,7 +15,7 @@ _NEIGHBOURS = 6
 
 def start_weights(model: Model, costs: Array) -> Array:
     """Return weights that connect the graph: the roots of ``4βw² + cw = α(d - 1)/|E|``."""
-    d, prior = model.problem.d, model.prior
+    d, prior = model.d, model.prior
     heads, tails = model.ends
     costs = np.maximum(costs, 1e-9 * float(np.abs(costs).mean()) + 1e-300)
     allowed = model.upper > 0.0

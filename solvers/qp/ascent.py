@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg import lapack
 
+from solvers.control.deadline import tick
+from wdro_cvx.priors import DegreePrior
 from wdro_cvx.solution import relative_gap
 from wdro_cvx.stacks import choose, column, set_diagonals
 from wdro_cvx.validation import Array
@@ -86,6 +88,12 @@ class Curvature:
         d_tau = float(push / pivot) if pivot > 0.0 else float(np.sign(push)) * self.reach
         d_nu = free + d_tau * pulled - share * (float(b_nu @ free) + cross * d_tau) * bent
         return d_nu, d_tau
+
+
+def common_bump(prior: DegreePrior, nu: Array) -> tuple[float, Array, float] | None:
+    """Return the bump of a prior whose degrees do not depend on their own multipliers alone."""
+    found = prior.common(nu)
+    return None if found is None else (4 * prior.beta * found[0], found[1], 0.0)
 
 
 def _solved(matrix: NDArray[np.floating], sides: Array) -> Array:
@@ -195,6 +203,7 @@ def maximise(point: P, tol: float, max_steps: int, watch: Watch | None = None) -
 
 def _newton_step(point: P, gap: float) -> P | None:
     """Return the next point, or None if no step increases the dual."""
+    tick()
     grad_nu, grad_tau = point.gradient()
     try:
         d_nu, d_tau = point.curvature().direction(grad_nu, grad_tau)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.qp.ascent import Curvature
+from solvers.qp.ascent import Curvature, common_bump
 from solvers.qp.qp import LaplacianQP, edge_gains
 from solvers.qp.start import best_tau, first_multipliers
 from wdro_cvx.stacks import choose, column, flat, is_zero, number, ones, plane, set_diagonals
@@ -122,6 +122,7 @@ class QuadraticPoint:
             tau=np.inf if rule.free else 2 * unit * rule.curvature,
             unit=unit,
             reach=unit * rule.target / 2,
+            bump=common_bump(prior, self.nu),
         )
 
     def primal_value(self) -> Any:
@@ -150,9 +151,10 @@ class QuadraticPoint:
         return laplacian
 
     def _cost(self) -> Any:
-        """Return ``⟨M, L⟩`` with the prices as weights."""
+        """Return ``⟨M, L⟩`` and the cost of the largest degree, with the prices as weights."""
         paid = np.vecdot(self.nu, self.degrees) + self.square / 2
-        return (self.base + self.tau) * self.total / 2 - paid
+        top = self.qp.prior.top(self.degrees)
+        return (self.base + self.tau) * self.total / 2 - paid + top
 
     def _scale(self) -> Any:
         """Return the factor from prices to feasible weights; the best one if the trace is free."""

@@ -16,7 +16,9 @@ import pytest
 
 from solvers import solve
 from wdro_cvx import (
+    AmbiguitySet,
     ChiSquareBall,
+    CombinedSet,
     EdgeBounds,
     GaussianBall,
     GraphProblem,
@@ -36,10 +38,13 @@ from wdro_cvx.proof import proof_document, proof_text
 
 D = 4
 ALTERED = 150  # files with a new digest, and as many with the old one
+T = np.eye(D) + np.tri(D) / 4
 SETS = [
     Singleton(), GaussianBall(0.3), WassersteinBall(0.8), MahalanobisBall.example(0.4, D),
     KLBall(0.3), ChiSquareBall(0.3), MomentBall(0.4), MomentBall(0.4, p=1.5),
     PairBall.example(0.3, D), MomentUncertainty.example(0.2, D),
+    0.5 * MomentBall(0.4, p=1.5).in_coordinates(T) + PairBall.example(0.1, D),
+    2.0 * KLBall(0.1) + WassersteinBall(0.3),
 ]  # fmt: skip
 
 
@@ -136,19 +141,7 @@ def problem_of(statement: dict) -> GraphProblem:
             lower[i, j] = lower[j, i] = low
             upper[i, j] = upper[j, i] = np.inf if high is None else high
         bounds = EdgeBounds.from_matrices(lower, upper)
-    name, radius = ambiguity["kind"], ambiguity["radius"]
-    others = [ambiguity[key] for key in ambiguity if key not in ("kind", "radius")]
-    if name == "Singleton":
-        chosen = Singleton()
-    elif name in ("MahalanobisBall", "PairBall"):
-        chosen = {"MahalanobisBall": MahalanobisBall, "PairBall": PairBall}[name](
-            radius, tuple(others[0])
-        )
-    elif name == "MomentUncertainty":
-        chosen = MomentUncertainty(radius, ambiguity["mean_radius"], ambiguity["covariance_radius"])
-    else:
-        kinds = (GaussianBall, WassersteinBall, KLBall, ChiSquareBall, MomentBall)
-        chosen = {kind.__name__: kind for kind in kinds}[name](radius, *others)
+    chosen = set_of(ambiguity)
     nominal = Nominal.from_samples(table, data["weights"])
     if prior["kind"] == "log-degree":
         stated = LogDegree(prior["alpha"], prior["beta"], bounds=bounds)
@@ -156,6 +149,26 @@ def problem_of(statement: dict) -> GraphProblem:
     return GraphProblem(
         nominal, chosen, prior["eta"], prior["trace"], prior["trace_penalty"], bounds
     )
+
+
+def set_of(stated: dict) -> AmbiguitySet:
+    """Return the set that a document states."""
+    name = stated["kind"]
+    if name == "CombinedSet":
+        return CombinedSet(1.0, tuple(map(set_of, stated["parts"])), tuple(stated["factors"]))
+    if name == "SetInCoordinates":
+        return set_of(stated["set"]).in_coordinates(stated["coordinates"])
+    radius = stated["radius"]
+    others = [stated[key] for key in stated if key not in ("kind", "radius")]
+    if name == "Singleton":
+        return Singleton()
+    if name in ("MahalanobisBall", "PairBall"):
+        kinds = {"MahalanobisBall": MahalanobisBall, "PairBall": PairBall}
+        return kinds[name](radius, tuple(others[0]))
+    if name == "MomentUncertainty":
+        return MomentUncertainty(radius, stated["mean_radius"], stated["covariance_radius"])
+    kinds = (GaussianBall, WassersteinBall, KLBall, ChiSquareBall, MomentBall)
+    return {kind.__name__: kind for kind in kinds}[name](radius, *others)
 
 
 def check_truth(document: dict, result: verify.Result) -> None:
@@ -233,13 +246,14 @@ def test_certificates_from_far_outside_prove_the_truth():
         for power in (-300, -9, 0, 9, 150):
             forged = deepcopy(document)
             certificate = forged["certificate"]
-            for path in places(certificate["moment"] or {}):
-                values = holder(certificate["moment"], path)
-                if isinstance(values[path[-1]], float):
-                    size = 10.0**power * rng.standard_normal()
-                    values[path[-1]] = abs(size) if "weights" in path else size
-            certificate["multiplier"] *= 10.0 ** int(rng.integers(-20, 20))
-            certificate["top"] *= 1.0 + 1e-3 * rng.random()
+            for part in certificate.get("parts", [certificate]):
+                for path in places(part["moment"] or {}):
+                    values = holder(part["moment"], path)
+                    if isinstance(values[path[-1]], float):
+                        size = 10.0**power * rng.standard_normal()
+                        values[path[-1]] = abs(size) if "weights" in path else size
+                part["multiplier"] *= 10.0 ** int(rng.integers(-20, 20))
+                part["top"] *= 1.0 + 1e-3 * rng.random()
             forged["edges"]["present"] = []
             forged["edges"]["undecided"] = [[i, j] for i in range(D) for j in range(i + 1, D)]
             try:
@@ -447,6 +461,14 @@ def test_broken_files_are_refused_in_one_sentence(name, tmp_path, capsys):
         (4, ("certificate", "moment", "weights"), [0.0] * 5, "must not all be zero"),
         (4, ("certificate", "moment", "weights"), [-1.0] * 5, "too small"),
         (4, ("problem", "data", "weights"), [1.0] * 5, "must be null where there are weights"),
+        (10, ("problem", "ambiguity", "factors"), [0.5, -1.0], "factors must not be -1.0"),
+        (10, ("problem", "ambiguity", "factors"), [0.5], "factors must be a list of 2"),
+        (10, ("problem", "ambiguity", "parts"), [], "parts must have 1 to 20 entries"),
+        (10, ("problem", "ambiguity", "parts", 1), {"kind": "CombinedSet"}, "kind must be"),
+        (10, ("problem", "ambiguity", "parts", 0, "set", "kind"), "WassersteinBall", "members"),
+        (10, ("certificate", "parts"), [], "certificate.parts must be a list of 2"),
+        (10, ("certificate", "moment"), None, "certificate must have exactly the members parts"),
+        (11, ("certificate", "parts", 0, "moment", "weights"), [0.0] * 5, "not all be zero"),
     ],
 )
 def test_the_reason_is_named(which, path, value, reason):

@@ -1,6 +1,7 @@
 """A variant from outside: the printed example, by file and by entry point, and its checks."""
 
 import re
+from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pandas as pd
 import pytest
 
 from experiments import cli
-from experiments.compare.grid import methods_for
+from experiments.compare.grid import PRESETS, Grid, methods_for
 from experiments.measuring import extensions
 from experiments.measuring.digest import Source
 from formulations import registered
@@ -97,6 +98,74 @@ def test_two_files_of_one_name_do_not_replace_each_other(variant, tmp_path, caps
         extensions.load_extension(str(other))
 
 
+NAMED = """
+import numpy as np
+from wdro_cvx import CVaRBall, KLBall, KnownGraph, LogDet, Term, WassersteinBall, register_term
+
+@register_term
+class Heavy(LogDet):
+    pass
+
+both = KLBall(0.2) + WassersteinBall(0.5)
+_hidden = KLBall(0.5) & CVaRBall(1.0)
+"""
+
+
+def test_terms_and_combined_sets_are_compared(tmp_path, own_registries):
+    path = tmp_path / "named.py"
+    path.write_text(NAMED)
+    arguments = ["compare", "--with", str(path), "--dimensions", "5", "--seeds", "1",
+                 "--repeats", "1", "--output", str(tmp_path)]  # fmt: skip
+    assert cli.main(arguments) == 0
+    rows = pd.read_csv(tmp_path / "runs.csv").fillna({"term": ""})
+    panels = rows.groupby("panel")["method"].agg(set).to_dict()
+    assert panels == {
+        "both": {"CertifiedSolver", "ProjectedGradient", "CombinedProgram:CLARABEL"},
+        "both with Heavy": {
+            "CertifiedSolver", "CombinedProgram:CLARABEL", "CombinedProgram:SCS",
+        },
+    }  # fmt: skip
+    assert rows["is_solved"].all()
+    # A term that got lost would leave the value of the set alone.
+    values = rows.groupby("panel")["judged_value"].agg(["min", "max"])
+    assert values.loc["both", "min"] - values.loc["both with Heavy", "max"] > 0.1
+    assert set(rows["radius"]) == {1.0}  # that of a sum
+
+
+def test_shipped_terms_stand_beside_sets():
+    preset = replace(PRESETS["quick"], dimensions=(5,), seeds=1)
+    plan = Grid(preset, terms=("LogDet",)).plan()
+    assert {item.panel for item in plan} == {
+        "Singleton with LogDet", "WassersteinBall with LogDet",
+    }  # fmt: skip
+    methods = {item.cell.method for item in plan}
+    assert {"LikelihoodSolver", "CertifiedSolver", "RobustPremium:SCS"} <= methods
+    assert "ProjectedGradient" not in methods  # it takes no terms
+
+
+def test_names_in_files_are_checked(tmp_path, own_registries, capsys):
+    first, second = tmp_path / "first.py", tmp_path / "second.py"
+    first.write_text("from wdro_cvx import KLBall\nmine = 2.0 * KLBall(0.1)\n")
+    second.write_text(first.read_text())
+    extensions.load_extension(str(first))
+    extensions.load_extension(str(first))
+    with pytest.raises(extensions.WdroError, match="there is a mine already; rename it"):
+        extensions.load_extension(str(second))
+    second.write_text("from wdro_cvx import KLBall\nSingleton = KLBall(0.1)\n")
+    with pytest.raises(extensions.WdroError, match="there is a Singleton already"):
+        extensions.load_extension(str(second))
+    assert cli.main(["compare", "--terms", "LogDot", "--dimensions", "5"]) == 2
+    assert "there is no term 'LogDot'. Known: KnownEdges" in capsys.readouterr().err
+    second.write_text(
+        "import numpy as np\nfrom wdro_cvx import WassersteinBall\n"
+        "turned = WassersteinBall(0.5).in_coordinates(np.eye(4))\n"
+    )
+    arguments = ["compare", "--with", str(second), "--output", str(tmp_path), "--dimensions"]
+    assert cli.main([*arguments, "5"]) == 2
+    assert "coordinates" in (told := capsys.readouterr().err)
+    assert "5" in told
+
+
 SILLY = """
 from dataclasses import dataclass
 from solvers import CertifiedSolver, Solver, register
@@ -134,7 +203,7 @@ def test_a_plug_in_that_fails_while_it_is_asked_is_named(tmp_path, own_registrie
     shared = ["compare", "--with", str(path), "--dimensions", "5", "--seeds", "1",
               "--output", str(tmp_path)]  # fmt: skip
     assert cli.main([*shared, "--sets", "Shy"]) == 2
-    assert "Shy.example(0.5, 4) raises KeyError: 'none'" in capsys.readouterr().err
+    assert "Shy.example(0.5, 5) raises KeyError: 'none'" in capsys.readouterr().err
     assert cli.main([*shared, "--sets", "KLBall", "--methods", "PIQP"]) == 2
     assert "'PIQP' is a built-in method" in capsys.readouterr().err
     methods = ["--methods", "Muddled,CertifiedSolver"]

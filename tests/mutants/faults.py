@@ -11,7 +11,10 @@ _JUDGE = (
     "tests/adversarial/test_structured.py tests/adversarial"
 )
 _SETS = "tests/wdro_cvx/ambiguity tests/conformance/test_sets.py"
-_VERIFY = "tests/wdro_cvx/test_verify.py tests/adversarial/test_altered_proofs.py"
+_VERIFY = (
+    "tests/wdro_cvx/test_verify.py tests/wdro_cvx/test_verify_combined.py "
+    "tests/adversarial/test_altered_proofs.py"
+)
 _FORMS = "tests/formulations tests/conformance/test_formulations.py"
 _PRIORS = "tests/wdro_cvx/priors tests/solvers/test_log_degree.py tests/solvers/test_bounds.py"
 _LARGE = "tests/wdro_cvx/judging tests/solvers/large"
@@ -84,7 +87,13 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         _SETS,
         [
             ("multiplier * (radius + np", "multiplier * (np"),
-            ("ratios, spread / sharpness", "ratios, sharpness / spread"),
+            ("1.0 / sharpness", "sharpness"),
+        ],
+    ),
+    "wdro_cvx/ambiguity/tilting.py": (
+        _SETS,
+        [
+            ("if spent < self.radius else", "if spent > self.radius else"),
         ],
     ),
     "wdro_cvx/ambiguity/chi_square.py": (
@@ -158,6 +167,8 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("log_between(unit * degree)[0]", "log_between(unit * degree)[1]"),
             (" / (gamma - top)", " / gamma"),
             ("counts[abs(entry)] += 2", "counts[abs(entry)] += 1"),
+            ("(risk_of(part) - average)", "(risk_of(part) - average) / 2"),
+            ("image = [frame.out(list(column))", "image = [list(column)"),
             (
                 "log_between(total / proof.table.total)[1]",
                 "log_between(total / proof.table.total)[0]",
@@ -275,8 +286,8 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "solvers/selection/refit.py": (
         "tests/solvers/selection/test_refit.py",
         [
-            ("if excess <= tol:", "if excess <= 100 * tol:"),
-            ("point.weights + length * step, 0.0", "point.weights + length * step, 0.01"),
+            ("if gap > tol", "if gap > 100 * tol"),
+            ("-costs / 2", "-costs"),
         ],
     ),
     "solvers/selection/structure.py": (
@@ -338,10 +349,10 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("(4 * unit * losses", "(2 * unit * losses"),
         ],
     ),
-    "formulations/kl_dual.py": (
+    "formulations/reweighting.py": (
         _FORMS,
         [
-            ("t * self._unit,", "t,"),
+            ("multiplier * self._unit", "multiplier"),
         ],
     ),
     "formulations/moment_premium.py": (

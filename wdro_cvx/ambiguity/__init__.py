@@ -26,6 +26,7 @@ from wdro_cvx.ambiguity.pairs import PairBall
 from wdro_cvx.ambiguity.reweighting import PiecewiseBall, ReweightingBall
 from wdro_cvx.ambiguity.singleton import Singleton
 from wdro_cvx.ambiguity.structure import Atoms, Norm, Piece, Transport
+from wdro_cvx.ambiguity.tilting import TiltedBall
 from wdro_cvx.ambiguity.total_variation import TotalVariationBall
 
 # Import all modules, so that new files register their sets.
@@ -54,6 +55,7 @@ __all__ = [
     "SetInCoordinates",
     "ShiftIntersection",
     "Singleton",
+    "TiltedBall",
     "TotalVariationBall",
     "Transport",
     "WassersteinBall",

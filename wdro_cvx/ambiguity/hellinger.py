@@ -15,20 +15,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from wdro_cvx.ambiguity.base import register_ambiguity
-from wdro_cvx.ambiguity.reweighting import ReweightingBall
+from wdro_cvx.ambiguity.tilting import TiltedBall
 from wdro_cvx.validation import Array
 
-_MAX_STEPS = 200  # Newton takes about six, bisection seventy
-_LAST_STEP = 1e-9  # Newton squares the error, so the next one would be at rounding level
-# At this distance of θ from the largest loss, relative to their spread, only the largest keep
-# weight.
-_NEAREST = 1e-20
 _LARGEST_ROOT = 1e75  # the cube of its square does not overflow
 
 
 @register_ambiguity
 @dataclass(frozen=True)
-class HellingerBall(ReweightingBall):
+class HellingerBall(TiltedBall):
     """All reweightings ``q`` of the samples within a squared Hellinger distance ``radius``.
 
     The distance to the uniform weights is ``Σ (√q_i - √(1/N))²``. Compared with :class:`KLBall`, a
@@ -50,34 +45,17 @@ class HellingerBall(ReweightingBall):
     [0.142 0.221 0.636]
     """
 
-    def tilt(self, losses: Array) -> tuple[Array, float]:
-        """Return the ratios ``∝ 1/(θ - l)²`` with divergence ``radius``."""
-        spread = float(np.ptp(losses))
-        deficits = (losses.max() - losses) / spread
-        worst = deficits == 0.0
-        hard = worst * (losses.size / np.count_nonzero(worst))
-        if self.radius >= self.divergence(hard):
-            return hard, 0.0
-        # The divergence is at most 1/(2θ)² for θ measured from the largest loss.
-        low, high = math.log(_NEAREST), -0.5 * math.log(self.radius) + 1.0
-        place, settled = high, False
-        for _ in range(_MAX_STEPS):
-            distances = math.exp(place) + deficits
-            inverse = distances.min() / distances
-            ratios = np.square(inverse) / np.mean(np.square(inverse))
-            spent = self.divergence(ratios)
-            low, high = (place, high) if spent > self.radius else (low, place)
-            if settled or not low < high:
-                break
-            # Newton on the logarithms. The slope is between -2, far away, and 0.
-            square, cube = float(np.mean(inverse**2)), float(np.mean(inverse**3))
-            bend = (square - float(np.mean(inverse)) * cube / square) / math.sqrt(square)
-            slope = 2 * bend / spent * math.exp(place) / distances.min() if spent > 0.0 else -2.0
-            step = math.log(self.radius / max(spent, 1e-300)) / min(max(slope, -2.0), -1e-3)
-            inside = low < place + step < high
-            settled = inside and abs(step) <= _LAST_STEP
-            place = place + step if inside else (low + high) / 2
-        return ratios, spread * float(np.exp(place) * np.sqrt(ratios.max()))
+    def least_sharpness(self) -> float:
+        """Return a lower bound; the divergence is at most a fourth of the squared sharpness."""
+        return math.sqrt(self.radius)
+
+    def tilted_at(self, deficits: Array, sharpness: float) -> tuple[Array, float, float]:
+        """Return the ratios ``∝ 1/(θ - l)²``; the sharpness is the inverse of ``θ - max l``."""
+        inverse = 1.0 / (1.0 + sharpness * deficits)
+        squares = inverse * inverse
+        first, second, third = (float(np.mean(x)) for x in (inverse, squares, squares * inverse))
+        growth = 2.0 * (first * third / second - second) / math.sqrt(second)
+        return squares / second, growth, 1.0 / (sharpness * math.sqrt(second))
 
     def ceiling(self, losses: Array, ratios: Array, multiplier: float) -> float:
         """Return ``θ - (2 - ε)t + t² mean 1/(θ - l)``, at least the risk for all θ and t.

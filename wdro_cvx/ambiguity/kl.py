@@ -18,24 +18,20 @@ import numpy as np
 from scipy.special import xlogy
 
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, each_worst_case, register_ambiguity
-from wdro_cvx.ambiguity.reweighting import ReweightingBall, stacked_losses
+from wdro_cvx.ambiguity.reweighting import stacked_losses
+from wdro_cvx.ambiguity.tilting import LAST_STEP, MAX_STEPS, SHARPEST, TiltedBall
 from wdro_cvx.moments.distribution import Discrete
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.moments.points import ReweighedMoment
 from wdro_cvx.stacks import column
 from wdro_cvx.validation import Array
 
-# Distinct losses in [0, 1] differ by at least a rounding unit. At this sharpness only the largest
-# keep weight.
-_SHARPEST = 1e20
-_MAX_STEPS = 100  # Newton takes about six
-_LAST_STEP = 1e-9  # Newton squares the error, so the next one would be at rounding level
 _LARGEST_SCORE = 300.0  # the square of its exponential does not overflow
 
 
 @register_ambiguity
 @dataclass(frozen=True)
-class KLBall(ReweightingBall):
+class KLBall(TiltedBall):
     """All reweightings ``q`` of the samples with ``KL(q ‖ uniform) ≤ radius``.
 
     Use it if the signals are accurate but some kinds are over- or underrepresented. Every sample
@@ -57,40 +53,16 @@ class KLBall(ReweightingBall):
     [0.132 0.237 0.631]
     """
 
-    def tilt(self, losses: Array) -> tuple[Array, float]:
-        """Return the exponential tilt with divergence ``radius``."""
-        spread = float(np.ptp(losses))
-        deficits = (losses.max() - losses) / spread
-        worst = deficits == 0.0
-        hard = worst * (losses.size / np.count_nonzero(worst))
-        if self.radius >= self.divergence(hard):
-            return hard, 0.0
+    def least_sharpness(self) -> float:
+        """Return a lower bound: the variance of numbers in [0, 1] is at most 1/4."""
+        return math.sqrt(8.0 * self.radius)
 
-        # The variance of numbers in [0, 1] is at most 1/4, so this is a lower bound.
-        low, high = 0.5 * math.log(8.0 * self.radius), math.log(_SHARPEST)
-        place, settled = low, False
-        for _ in range(_MAX_STEPS):
-            sharpness = math.exp(place)
-            ratios = _tilted(deficits, sharpness)
-            spent = self.divergence(ratios)
-            low, high = (place, high) if spent < self.radius else (low, place)
-            if settled or not low < high:
-                break
-            # Newton on the logarithm of the divergence. In that of the sharpness it is nearly
-            # linear at first and bends down later, so that steps from the left hardly overshoot.
-            weighted = ratios * deficits
-            slope = float(weighted @ deficits) - float(weighted.sum()) ** 2 / losses.size
-            slope *= sharpness**2 / losses.size
-            step = math.inf
-            if spent > 0.0 and slope > 0.0:
-                step = spent / slope * math.log(self.radius / spent)
-            inside = low <= place + step <= high
-            settled = inside and abs(step) <= _LAST_STEP
-            place = place + step if inside else (low + high) / 2
-        else:
-            if high == math.log(_SHARPEST):
-                return hard, 0.0
-        return ratios, spread / sharpness
+    def tilted_at(self, deficits: Array, sharpness: float) -> tuple[Array, float, float]:
+        """Return the exponential tilt."""
+        ratios, count = _tilted(deficits, sharpness), deficits.size
+        weighted = ratios * deficits
+        slope = float(weighted @ deficits) - float(weighted.sum()) ** 2 / count
+        return ratios, slope * (sharpness**2 / count), 1.0 / sharpness
 
     def ceiling(self, losses: Array, ratios: Array, multiplier: float) -> float:
         """Return ``εt + t log mean exp(l/t)``, which is at least the risk for every t."""
@@ -171,7 +143,7 @@ def _dual(losses: Array, top: Any, multiplier: Any, radius: Any) -> Any:
 
 
 def _tilts(losses: Array, radii: Array) -> tuple[Array, Array]:
-    """Return the ratios and multipliers of a stack, with the same steps as :meth:`KLBall.tilt`.
+    """Return the ratios and multipliers of a stack, with the same steps as :meth:`TiltedBall.tilt`.
 
     Arrays of one element would take twice as long as the numbers of a single search, so there are
     two loops.
@@ -185,9 +157,9 @@ def _tilts(losses: Array, radii: Array) -> tuple[Array, Array]:
     if np.all(limit):
         return hard, 0.0 * spread
 
-    low, high = 0.5 * np.log(8.0 * radius), np.full_like(spread, math.log(_SHARPEST))
+    low, high = 0.5 * np.log(8.0 * radius), np.full_like(spread, math.log(SHARPEST))
     place, settled = low, limit
-    for _ in range(_MAX_STEPS):
+    for _ in range(MAX_STEPS):
         sharpness = np.exp(place)
         ratios = _tilted(deficits, sharpness)
         spent = relative_entropy(ratios)
@@ -206,9 +178,9 @@ def _tilts(losses: Array, radii: Array) -> tuple[Array, Array]:
         inside = sound & (low <= place + step) & (place + step <= high)
         following = np.where(inside, place + step, (low + high) / 2)
         place = np.where(settled, place, following)
-        settled = settled | (inside & (np.abs(step) <= _LAST_STEP))
+        settled = settled | (inside & (np.abs(step) <= LAST_STEP))
     else:
-        limit = limit | (~settled & (high == math.log(_SHARPEST)))
+        limit = limit | (~settled & (high == math.log(SHARPEST)))
     multiplier = np.where(limit, 0.0, spread / sharpness)
     return np.where(limit[:, np.newaxis], hard, ratios), multiplier
 

@@ -30,6 +30,8 @@ SUM = 64 * EPS  # relative error of pairwise sums and of their terms
 WORTHWHILE = 1e-10
 #: A certificate is used if at least this share of it is left after pulling it into the set.
 USABLE = 0.5
+#: A gap at which a slower proof is not needed, and one at which no other proof is.
+SETTLED, ENOUGH = 1e-6, 1e-11
 _RANGE = 1e30  # limit of certificates in the problem's unit; squared for moments
 _ISOLATED = 1e-12  # relative to the mean degree
 #: Attempts to pull a second moment into its set.
@@ -86,6 +88,11 @@ class Court(ABC, Generic[M]):
     degrees: Array
     residuals: Residuals
     repair: float
+
+    @property
+    def enough(self) -> float:
+        """The relative gap at which other moments and multipliers are not tried."""
+        return ENOUGH
 
     @abstractmethod
     def offered(self, moment: Moment) -> Candidate[M] | None:

@@ -322,7 +322,10 @@ def checked_weights(weights: ArrayLike, count: int) -> Array:
         raise DataError(f"weights must have one entry for each of the {count} samples; there are "
                         f"{values.size}.")  # fmt: skip
     if values.min() < 0.0 or values.max() == 0.0:
-        raise DataError("weights must be nonnegative, and not all zero.")
+        raise DataError(
+            "weights must be nonnegative, and one of them positive; they lie between "
+            f"{values.min():g} and {values.max():g}."
+        )
     return values
 
 

@@ -111,6 +111,14 @@ class DegreePrior:
             return np.full(nu.shape, 0.5 / column(self.kappa))
         return 1.0 / self.bend(self.degrees(nu))
 
+    def common(self, nu: Array) -> tuple[float, Array] | None:
+        """Return ``(weight, b)`` if the derivative of :meth:`degrees` has a term ``weight·bbᵀ``."""
+        return None
+
+    def top(self, degrees: Array) -> float:
+        """Return a cost of the graph that is proportional to its largest degree; 0 here."""
+        return 0.0
+
     def step_limit(self, nu: Array, step: Array) -> Any:
         """Return the fraction of a step that keeps ν in the conjugate's domain, with a margin."""
         if self.unbounded:

@@ -214,3 +214,16 @@ def test_the_refit_of_edge_selection_is_the_same_optimum():
     costs = adjoint(nominal.second_moment)[kept]
     weights = refit_weights(costs, heads[kept], tails[kept], d, tol=1e-6)
     assert np.allclose(weights, -answer.laplacian[heads[kept], tails[kept]], rtol=1e-3, atol=1e-3)
+
+
+def test_sparse_products_take_the_same_steps(monkeypatch):
+    """Products with a sparse change of the Laplacian pay on large graphs only."""
+    nominal = random_nominal(np.random.default_rng(3), 14, 40)
+    problem = GraphProblem(nominal, Singleton(), prior=Frobenius(0.0, None), terms=TERMS)
+    monkeypatch.setattr(newton, "_STORED", 0)  # nor is the Hessian stored
+    usual = LikelihoodSolver(1e-8).solve(problem)
+    monkeypatch.setattr(newton, "_LARGE", 2)
+    sparse = LikelihoodSolver(1e-8).solve(problem)
+    assert sparse.status is Status.SOLVED
+    assert sparse.iterations <= usual.iterations + 1
+    assert sparse.value == pytest.approx(usual.value, rel=1e-8)
