@@ -196,6 +196,8 @@ class CertifiedSolver(Settings, Solver):
         """Return a program for a conic backend, if the set offers no structure but has one."""
         if not self.conic or problem.structure is not None or problem.d > _CONIC_UP_TO:
             return None
+        if problem.ambiguity.radius == 0.0:  # no kinks; the program takes longer than the solution
+            return None
         return next(programs_for(problem), None)
 
     def last_phases(self, incumbent: Incumbent, program: Program | None = None) -> Method[None]:

@@ -9,7 +9,7 @@ from instances import random_nominal
 from formulations import Formulation, Risk, register, smoothness
 from formulations.base import _REGISTRY
 from solvers import CertifiedSolver, solve
-from wdro_cvx import AmbiguitySet, GraphProblem, Status, WorstCase, judge
+from wdro_cvx import AmbiguitySet, GraphProblem, Singleton, Status, WorstCase, judge
 from wdro_cvx.programs import programs_for
 
 
@@ -97,3 +97,13 @@ def test_a_backend_that_fails_leaves_the_bundle(program, monkeypatch):
 
 def test_without_a_program_there_is_none():
     assert next(programs_for(kinked()), None) is None
+
+
+def test_the_sample_average_builds_no_program(monkeypatch):
+    """Building one takes longer than the solution."""
+    monkeypatch.setattr(
+        "solvers.generic.solver.programs_for", lambda problem: pytest.fail("built a program")
+    )
+    nominal = random_nominal(np.random.default_rng(0), 4, 9)
+    answer = solve(GraphProblem(nominal, Singleton(), eta=0.3))
+    assert answer.status is Status.SOLVED
