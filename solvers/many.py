@@ -9,9 +9,10 @@ import numpy as np
 from solvers.base import Solver
 from solvers.bracket.incumbent import Incumbent
 from solvers.bracket.limits import MARGIN, Clock, OutOfTime, all_judged
-from solvers.bracket.requests import together
+from solvers.bracket.requests import Method, together
 from solvers.bracket.run import Run
 from solvers.bracket.threads import right_threads
+from solvers.control.deadline import watched
 from solvers.generic import CertifiedSolver
 from solvers.norm import MomentNewton
 from solvers.solve import candidates, refusal, solve
@@ -34,7 +35,8 @@ def solve_many(
 
     The answers are those of :func:`solvers.solve` up to the tolerance. Problems of a few dozen
     vertices take a fraction of the time, because their matrices are computed as stacks. Problems of
-    any sizes, sets and priors can be mixed. Those that cannot be stacked are solved one by one.
+    any sizes, sets and priors can be mixed. Those that cannot be stacked, or that a stack does not
+    solve, are solved one by one.
 
     Parameters
     ----------
@@ -82,7 +84,7 @@ def solve_many(
         )
     clock = Clock(time_limit)
     best = [_first_solver(place, problem) for place, problem in enumerate(given)]
-    settings = CertifiedSolver(tol)
+    settings = CertifiedSolver(tol, conic=True)  # like `solve`
     answers: dict[int, Solution] = {}
     for places in _stacks(given, best):
         stack, own = [given[place] for place in places], [begins[place] for place in places]
@@ -160,7 +162,7 @@ def _solve_stack(
         for incumbent, start in zip(incumbents, starts, strict=True)
     ]
     ended: dict[int, Status] = {}
-    for place, outcome in together(methods):
+    for place, outcome in together(map(_timed, methods, incumbents)):
         if outcome is None:
             solved = incumbents[place].solved
             ended[place] = Status.SOLVED if solved else Status.ITERATION_LIMIT
@@ -174,3 +176,15 @@ def _solve_stack(
     found = zip(finished, all_judged(own, answers, tol, watch), strict=True)
     kept = Status.SOLVED, Status.TIME_LIMIT
     return [(place, answer) for place, answer in found if answer.status in kept]
+
+
+def _timed(method: Method[None], incumbent: Incumbent) -> Method[None]:
+    """Run a method whose inner loops notice the time limit between its requests."""
+    answer = None
+    while True:
+        with watched(incumbent.check_clock):
+            try:
+                request = method.send(answer)
+            except StopIteration:
+                return
+        answer = yield request

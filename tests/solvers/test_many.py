@@ -11,6 +11,7 @@ from instances import random_nominal
 
 from solvers import CertifiedSolver, solve, solve_many
 from solvers.bracket.incumbent import Incumbent
+from solvers.control.deadline import tick
 from wdro_cvx import (
     ChiSquareBall,
     CVaRBall,
@@ -136,6 +137,23 @@ def test_the_time_limit_is_for_all_problems_together():
     answers = solve_many(gaussian_problems(5, d=12), 1e-9, time_limit=1e-9)
     assert {answer.status for answer in answers} == {Status.TIME_LIMIT}
     assert all(0.0 < answer.gap < np.inf for answer in answers)
+
+
+def test_inner_loops_notice_the_time_limit(monkeypatch):
+    """The interior point of a hard case takes very long here, unless its ticks end it."""
+    finished = []
+
+    def slow(*given):
+        for _ in range(10**7):
+            tick()
+        finished.append(given)
+
+    monkeypatch.setattr("solvers.generic.solver.solve_transport", slow)
+    rng = np.random.default_rng(0)
+    hard = GraphProblem(random_nominal(rng, 6, 2), WassersteinBall(20.0), eta=1e-3)
+    (answer,) = solve_many([hard], time_limit=0.5)
+    assert answer.status is Status.TIME_LIMIT
+    assert not finished
 
 
 def test_starts_save_iterations():
