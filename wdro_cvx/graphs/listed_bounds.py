@@ -101,13 +101,13 @@ def list_bounds(
     """Return the bounds for a list of pairs of vertices, given in any order."""
     d = len(names)
     ends = _ends(names, pairs)
-    sides = [_values("lower", lower, len(ends)), _values("upper", upper, len(ends))]
+    lowest, highest = _values("lower", lower, len(ends)), _values("upper", upper, len(ends))
     low, high = ends.min(axis=1), ends.max(axis=1)
-    check_sides(*sides, low, high)
+    check_sides(lowest, highest, low, high)
     keys, places = np.unique(low * d + high, return_inverse=True)
     least, most = np.zeros(keys.size), np.full(keys.size, np.inf)
-    np.maximum.at(least, places, sides[0])
-    np.minimum.at(most, places, sides[1])
+    np.maximum.at(least, places, lowest)
+    np.minimum.at(most, places, highest)
     check_sides(least, most, keys // d, keys % d)  # of pairs that are listed twice
     kept = most > 0.0
     heads, tails = (keys[kept] // d).astype(np.int32), (keys[kept] % d).astype(np.int32)
