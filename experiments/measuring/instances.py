@@ -99,7 +99,8 @@ def _example(example: Callable[[float, int], T], size: float, d: int) -> T:
     except WdroError:
         raise
     except Exception as error:
+        kind = getattr(example, "__self__", type(None)).__name__
         raise ProblemError(
-            f"{example.__qualname__}({size:g}, {d}) raises {type(error).__name__}: {error}. "
+            f"{kind}.example({size:g}, {d}) raises {type(error).__name__}: {error}. "
             "Correct it; comparisons use it."
         ) from error

@@ -136,8 +136,8 @@ def warn_if_uncovered(signals: Signals, nominal: Nominal, kind: AmbiguitySet, bl
     if few and not has_law(signals, kind, block):
         warnings.warn(
             f"A {type(kind).__name__} with the bootstrap's radius contains the true distribution "
-            f"for fewer than 95 % of tables like this one, with {len(signals)} signals of "
-            f"{signals.d} vertices and missing values, blocks or very many vertices "
+            f"for fewer than 95 % of tables with fewer signals ({len(signals)}) than vertices "
+            f"({signals.d}) and missing values, blocks or very many vertices "
             "(docs/validation.md). Use ambiguity='moment', which reaches 95 %.",
             ChoiceWarning,
             stacklevel=3,

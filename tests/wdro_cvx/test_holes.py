@@ -141,7 +141,7 @@ def test_equal_weights_keep_the_samples():
     ("weights", "message"),
     [
         ([1.0], "one entry for each of the 12"),
-        (np.zeros(12), "one of them positive"),
+        (np.zeros(12), "not all zero"),
         (-np.ones(12), "nonnegative"),
         (np.full(12, np.nan), "NaN"),
     ],

@@ -112,9 +112,8 @@ def try_extras(place: Path, work: Path) -> None:
         done = subprocess.run(
             [place / "wdro", *command], cwd=work, env=clean(), capture_output=True, text=True
         )
-        # What a command says of its progress is indented, or counts.
-        said = [line for line in done.stderr.splitlines() if line and not line.startswith(" ")]
-        lines = [line for line in said if " of " not in line or line.startswith("wdro")]
+        # What a command says of its progress does not begin so.
+        lines = [line for line in done.stderr.splitlines() if line.startswith("wdro")]
         expect(done.returncode == 2, f"{extra}: ended with {done.returncode}\n{done.stderr}")
         expect(len(lines) == 1 and extra in lines[0], f"{extra}: {done.stderr}")
         print(lines[0])

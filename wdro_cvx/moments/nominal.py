@@ -323,7 +323,7 @@ def checked_weights(weights: ArrayLike, count: int) -> Array:
                         f"{values.size}.")  # fmt: skip
     if values.min() < 0.0 or values.max() == 0.0:
         raise DataError(
-            "weights must be nonnegative, and one of them positive; they lie between "
+            "weights must be nonnegative, and not all zero; they lie between "
             f"{values.min():g} and {values.max():g}."
         )
     return values

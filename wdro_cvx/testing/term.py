@@ -20,6 +20,8 @@ from wdro_cvx.validation import Array
 _EXACT = 1e-9  # identities in double precision
 _STEP = 1e-5
 _SLOPE = 1e-4  # error of one-sided differences with that step
+_HALVINGS = 30  # of a segment: the slope of a smooth term has changed by a billionth
+_KINK = 1e-4  # far above that, far below a jump that matters
 _SHARES = (0.25, 0.9, 1.1, 3.0)
 
 
@@ -69,11 +71,14 @@ def check_term(term: Term, d: int = D, instances: int = 5, seed: int = 0) -> Che
 
 
 def _result(name: str, check: Callable[[_Case], float], cases: list[_Case]) -> CheckResult:
-    limit = _SLOPE if name == "gradient" else _EXACT
+    limit = {"gradient": _SLOPE, "smooth": _KINK}.get(name, _EXACT)
 
     def run() -> tuple[bool, str]:
         miss = float(np.max([check(case) for case in cases]))  # NaN if one of them is
-        return miss <= limit, f"missed by {miss:.1e}, {limit:.0e} allowed"
+        told = f"missed by {miss:.1e}, {limit:.0e} allowed"
+        if name == "smooth" and not miss <= limit:
+            told += "; the gradient jumps: set smooth = False and write slope_near"
+        return miss <= limit, told
 
     return run_check(name, run)
 
@@ -97,6 +102,31 @@ def _gradient(case: _Case) -> float:
     ahead = (term.value(here + _STEP * direction) - value) / _STEP
     behind = (value - term.value(here - _STEP * direction)) / _STEP
     return max(slope - ahead, behind - slope, 0.0) / case.size
+
+
+def _jump(case: _Case) -> float:
+    """Check that the slope along a segment has no jump, unless the term says that it has kinks.
+
+    The slope of a convex function grows along a segment. The half in which it grows more is halved
+    again, until only a jump can be left.
+    """
+    term, direction = case.term, case.other - case.laplacian
+    if not term.smooth:
+        return 0.0
+
+    def slope(place: float) -> float:
+        return float(np.vdot(term.gradient(case.laplacian + place * direction), direction))
+
+    low, high = 0.0, 1.0
+    rise = [slope(low), slope(high)]
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        found = slope(middle)
+        if found - rise[0] > rise[1] - found:
+            high, rise[1] = middle, found
+        else:
+            low, rise[0] = middle, found
+    return abs(rise[1] - rise[0]) / case.size
 
 
 def _touches(case: _Case) -> float:
@@ -140,6 +170,7 @@ _CHECKS: dict[str, Callable[[_Case], float]] = {
     "symmetric gradient": _symmetric,
     "convex": _convex,
     "gradient": _gradient,
+    "smooth": _jump,
     "conjugate touches": _touches,
     "conjugate never understates": _understates,
     "unit of the objective": _scales,

@@ -1,13 +1,15 @@
 """Terms in problems: what is refused, what follows a change of unit, and safe logarithms."""
 
 import pickle
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from instances import seeds
+from instances import random_nominal, seeds
 
+from formulations import SampleAverage
 from solvers import solve
 from wdro_cvx import (
     EdgeBounds,
@@ -21,10 +23,17 @@ from wdro_cvx import (
     Residuals,
     Singleton,
     Stationarity,
+    Term,
     WassersteinBall,
+    check_term,
     judge,
+    registered_terms,
 )
-from wdro_cvx.graphs.laplacian import complete_graph, laplacian_from_weights
+from wdro_cvx.graphs.laplacian import (
+    complete_graph,
+    laplacian_from_weights,
+    weights_from_laplacian,
+)
 from wdro_cvx.terms.safe import log_det_below
 from wdro_cvx.verify import log_det_below as exact_log_det_below
 from wdro_cvx.verify import table_of
@@ -175,3 +184,59 @@ def test_log_det_is_finite_only_on_connected_graphs():
     assert LogDet(1.0).value(parts) == np.inf
     with pytest.raises(ProblemError, match="not connected"):
         LogDet(1.0).gradient(parts)
+
+
+@dataclass(frozen=True, eq=False)
+class EvenDegrees(Term):
+    """The term ``α Σ |deg - 1|``, whose author has overlooked its kinks."""
+
+    def value(self, laplacian):
+        return self.alpha * float(np.abs(np.diagonal(laplacian) - 1.0).sum()) * (1 + 1e-12)
+
+    def gradient(self, laplacian):
+        return np.diag(self.alpha * np.sign(np.diagonal(laplacian) - 1.0))
+
+    def conjugate(self, slope):
+        own = np.diagonal(slope)
+        if np.any(slope - np.diag(own)) or np.abs(own).max() > self.alpha:
+            return np.inf
+        return float(own.sum()) + 1e-12 * float(np.abs(own).sum())
+
+    def expression(self, laplacian, cp):
+        return self.alpha * cp.norm1(laplacian.degrees - 1.0)
+
+
+def test_kinks_that_a_term_does_not_own_up_to_are_found():
+    report = check_term(EvenDegrees(0.5))
+    assert report.failures == ("smooth",)
+    assert "set smooth = False and write slope_near" in str(report)
+    for kind in registered_terms().values():
+        assert check_term(kind.example(3.0, 6)).passed
+
+
+def test_a_ridge_on_weights_is_written_as_the_guide_says():
+    """The gradient of a function of the weights has half of each derivative, twice."""
+
+    @dataclass(frozen=True, eq=False)
+    class Ridge(Term):
+        def value(self, laplacian):
+            weights = weights_from_laplacian(laplacian)
+            return self.alpha * float(weights @ weights) * (1 + 1e-12)
+
+        def gradient(self, laplacian):
+            return self.alpha * (laplacian - np.diag(np.diagonal(laplacian)))
+
+        def conjugate(self, slope):
+            if np.diagonal(slope).any():
+                return np.inf
+            return float(np.sum(slope**2)) / (2 * self.alpha) * (1 + 1e-12)
+
+        def expression(self, laplacian, cp):
+            return self.alpha * cp.sum_squares(laplacian.weights)
+
+    assert check_term(Ridge(0.5)).passed
+    nominal = random_nominal(np.random.default_rng(0), 6, 20)
+    problem = GraphProblem(nominal, Singleton(), eta=0.2, terms=(Ridge(0.5),))
+    answer = solve(problem)
+    assert judge(problem, answer).solved(1e-6)
+    assert SampleAverage(problem).solve().value == pytest.approx(answer.value, rel=1e-6)
