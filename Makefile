@@ -73,7 +73,7 @@ robustness: $(READY)  ## solve extreme problems and judge every answer (wdro str
 validate: $(READY)  ## learn known graphs with our methods and with others
 	$(BIN)/wdro study validate
 
-wheel-test: $(READY)  ## build the wheel, install it in a new environment, and use it there
+wheel-test: $(READY)  ## build wheel and source distribution, check them, and use the wheel in a new environment
 	$(BIN)/python tests/wheel/try_wheel.py
 
 stale: $(READY)  ## list the committed results whose code has changed since

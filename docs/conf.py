@@ -28,12 +28,13 @@ extensions = [
     "extensions.mathml",
     "extensions.commands",
     "extensions.links",
+    "extensions.accessible",
     "extensions.closed",
 ]
 root_doc = "docs/index"
 include_patterns = [
     "docs/**", "results/*/*.md",
-    "CHANGELOG.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md",
+    "CHANGELOG.md", "CONTRIBUTING.md", "RELEASING.md", "CODE_OF_CONDUCT.md",
 ]  # fmt: skip
 exclude_patterns = [
     ".*",
@@ -92,5 +93,5 @@ html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#0072B2", "color-brand-content": "#0072B2"},
     "dark_css_variables": {"color-brand-primary": "#56B4E9", "color-brand-content": "#56B4E9"},
 }
-pygments_style = "friendly"
-pygments_dark_style = "monokai"
+pygments_style = "a11y-high-contrast-light"
+pygments_dark_style = "a11y-high-contrast-dark"

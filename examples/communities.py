@@ -10,10 +10,10 @@ they agree with the true ones (1 is perfect).
 import matplotlib.pyplot as plt
 import numpy as np
 
-from experiments.drawing.communities import communities
 from experiments.drawing.graphs import draw_edges, match_labels
 from experiments.drawing.style import PAGE
 from solvers import solve
+from solvers.learned.communities import communities
 from solvers.learned.drawing import spread_out
 from wdro_cvx import GraphProblem, LogDegree, Nominal, WassersteinBall
 from wdro_cvx.generators import sbm_graph, smooth_signals

@@ -10,10 +10,10 @@ have about four neighbours per vertex and are learned from the same data with th
 import matplotlib.pyplot as plt
 import numpy as np
 
-from experiments.drawing.communities import communities
 from experiments.drawing.graphs import draw_edges
 from experiments.drawing.style import BLUE, PAGE, VERMILION
 from solvers import solve_for_neighbours
+from solvers.learned.communities import communities
 from wdro_cvx import GraphProblem, LogDegree, Nominal, WassersteinBall
 
 # Signals vary smoothly over random places. The sensors range from good to bad.

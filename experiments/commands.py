@@ -212,6 +212,15 @@ STUDIES = (
         lambda options: _load("studies.shift.study"),
     ),
     Command(
+        "mechanism",
+        "why does a ball help with many signals? its premium from different second moments",
+        "Compare the Gaussian ball with the term that its premium approaches, computed from the "
+        "signals, from their variances alone, from shuffled and from other signals. Needs the "
+        "extra 'validate'. Exits with 1 if an answer was not certified.",
+        _shift,
+        lambda options: _load("studies.mechanism.study"),
+    ),
+    Command(
         "validate",
         "learn known graphs with RobustGraph and with what others would use",
         "Learn graphs that are known (US states, the grid of a climate model, power grids, the "

@@ -100,7 +100,10 @@ class CombinedProgram(_Derived):
                 program.risk(laplacian) if part.radius > 0.0 else Risk(smoothness(theta, laplacian))
             )
             if not isinstance(stated, Risk):
-                raise ProblemError(f"{type(program).__name__} states a set, not a risk.")
+                raise ProblemError(
+                    f"{type(program).__name__}.risk returns a MomentSet, and a part of a combined "
+                    "set needs a Risk. Register a formulation of that part that returns one."
+                )
             self._programs.append(program)
             risks.append(stated)
             expression = expression + factor * stated.expression

@@ -27,6 +27,7 @@ from wdro_cvx.claims import check_claims, check_stated
 from wdro_cvx.graphs.laplacian import complete_graph
 from wdro_cvx.moments.points import Moment, as_moment
 from wdro_cvx.priors import frobenius_of
+from wdro_cvx.programs import SOURCES
 from wdro_cvx.registry import Registry
 from wdro_cvx.solution import Status
 from wdro_cvx.validation import Array, real_number
@@ -179,7 +180,7 @@ class Formulation(ABC):
         """
 
     def multiplier_unit(self) -> float:
-        """Return the multiplier γ at the complete graph, which is of the optimum's size."""
+        """Return the multiplier γ at the complete graph, as the unit of γ in the program."""
         problem = self.normalised
         start = complete_graph(problem.d, problem.target_trace)
         unit = problem.ambiguity.worst_case(problem.nominal, start).multiplier
@@ -438,3 +439,6 @@ def registered() -> dict[str, type[Formulation]]:
     (<class 'wdro_cvx.ambiguity.gelbrich.GaussianBall'>,)
     """
     return _REGISTRY.all()
+
+
+SOURCES.append(registered)

@@ -49,7 +49,7 @@ class GaussianDual(Formulation):
     claims = (GaussianBall,)
 
     def risk(self, laplacian: LaplacianVariable) -> MomentSet:
-        """Return the ball, as moves of the factor of Θ, which is thin for few samples."""
+        """Return the second moments of the ball, stated as moves of the factor of Θ."""
         nominal = self.normalised.nominal
         rows, d = nominal.factor.shape
         moves = cp.Variable((rows, d), name="moves")

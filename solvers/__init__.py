@@ -10,6 +10,7 @@ from solvers.bracket.run import Request
 from solvers.generic import CertifiedSolver
 from solvers.large import SparseSolver, price_on
 from solvers.likelihood import LikelihoodSolver
+from solvers.many import solve_many
 from solvers.norm import MomentNewton
 from solvers.paper import (
     BlockDescent,
@@ -68,6 +69,7 @@ __all__ = [
     "solve",
     "solve_for_neighbours",
     "solve_laplacian_qp",
+    "solve_many",
     "solve_path",
 ]
 

@@ -44,6 +44,8 @@ class Solver(ABC):
     takes_terms: ClassVar[tuple[type[Term], ...]] = ()
     #: Its place in the order in which ``solve`` tries solvers, smallest first; None: only by name.
     rank: ClassVar[int | None] = None
+    #: The fewest vertices for which ``solve`` tries it.
+    least: ClassVar[int] = 2
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

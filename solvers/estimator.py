@@ -47,7 +47,7 @@ class RobustGraph(
     GraphUses,
     BaseEstimator,  # type: ignore[misc]  # scikit-learn is untyped
 ):
-    """The graph with the least worst-case risk over an ambiguity set around the data.
+    """Estimator of the graph with the least worst-case risk over an ambiguity set around the data.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ class RobustGraph(
         self.standardize = standardize
 
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn the graph.
+        """Learn the graph, select its edges, and return the estimator.
 
         Parameters
         ----------
@@ -254,7 +254,8 @@ class RobustGraph(
         if answer.status is not Status.SOLVED:
             warnings.warn(
                 f"The solver stopped at a relative gap of {answer.gap:.1e} "
-                f"({answer.status.value}); tol is {self.tol:g}.",
+                f"({answer.status.value}); tol is {self.tol:g}. The gap is proved nevertheless. "
+                "Raise tol, or time_limit if there is one.",
                 ConvergenceWarning,
                 stacklevel=2,
             )

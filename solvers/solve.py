@@ -9,6 +9,7 @@ from solvers.bracket.limits import Clock
 from solvers.bracket.run import Callback, Executor, Request
 from solvers.bracket.threads import right_threads
 from wdro_cvx import GraphProblem, ProblemError, Solution, SolverError
+from wdro_cvx.claims import claimed
 
 
 def solve(
@@ -60,6 +61,9 @@ def solve(
     -----
     Up to ``solvers.bracket.threads.ONE_THREAD_UP_TO`` vertices BLAS is held to one thread.
 
+    If a set without structure has a registered formulation and the risk has a kink, Clarabel solves
+    that program, and the judge decides what of its answer is kept.
+
     Examples
     --------
     >>> import numpy as np
@@ -82,10 +86,10 @@ def solve(
             found = solver.try_solve(problem, replace(request, time_limit=left))
             if found is not None:
                 return found
-    raise SolverError(_refusal(problem))
+    raise SolverError(refusal(problem))
 
 
-def _refusal(problem: GraphProblem) -> str:
+def refusal(problem: GraphProblem) -> str:
     """Return why the solver that comes last, which takes most problems, refuses this one."""
     ranked = [solver for solver in registered().values() if solver.rank is not None]
     for solver in sorted(ranked, key=_rank, reverse=True):
@@ -108,6 +112,8 @@ def _rank(solver: type[Solver]) -> int:
 
 
 def _applies(solver: type[Solver], problem: GraphProblem) -> bool:
+    if problem.d < solver.least or not claimed(solver.claims, problem):
+        return False
     try:
         solver.check_claim(problem)
     except ProblemError:

@@ -1,6 +1,7 @@
 """The code blocks of the README and the documents run as they are printed."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -65,3 +66,15 @@ def test_links_and_named_files_exist(path):
     named = r"`((?:wdro_cvx|formulations|solvers|experiments|tests|docs)/[\w/.-]+\.\w+)"
     for target in re.findall(named, text):
         assert (ROOT / target).exists(), target
+
+
+def test_the_version_is_the_same_everywhere():
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    date = re.search(
+        rf"^## {re.escape(version)}, (\S+)$", (ROOT / "CHANGELOG.md").read_text(), re.M
+    )
+    assert date, f"CHANGELOG.md has no heading of {version}"
+    cited = (ROOT / "CITATION.cff").read_text()
+    assert f"\nversion: {version}\ndate-released: {date[1]}\n" in cited
+    told = (ROOT / "docs/citing.md").read_text()
+    assert f"version = {{{version}}},\n  date    = {{{date[1]}}}," in told

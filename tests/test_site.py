@@ -56,6 +56,23 @@ def test_links_of_the_repository_become_those_of_the_site():
     assert source == ["[E1]{#E1}, [x](gallery/priors.rst), [all](gallery/index.rst), [](a.md#b)"]
 
 
+def test_what_scrolls_can_be_reached_and_headings_have_a_level(tmp_path):
+    pytest.importorskip("sphinx")
+    page = tmp_path / "page.html"
+    page.write_text(
+        '<p class="caption" role="heading">Start</p><pre>x</pre><th class="head"><p></p></th>'
+        '<a class="reference internal" href="a.html"><span class="doc">A</span></a>'
+    )
+    app = SimpleNamespace(outdir=tmp_path, builder=SimpleNamespace(format="html"))
+    for _ in range(2):  # a second build changes nothing
+        extension("accessible").change(app, None)
+        assert page.read_text() == (
+            '<p class="caption" role="heading" aria-level="2">Start</p><pre tabindex="0">x</pre>'
+            '<td class="head"><p></p></td><a class="reference internal" href="a.html" '
+            'aria-label="A"><span class="doc">A</span></a>'
+        )
+
+
 def test_every_example_has_its_place_in_the_gallery():
     place = extension("order").place
     names = [path.name for path in (EXTENSIONS.parents[1] / "examples").glob("*.py")]

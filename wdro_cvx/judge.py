@@ -20,6 +20,7 @@ from wdro_cvx.ambiguity.singleton import Singleton
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.graphs.laplacian import Residuals
 from wdro_cvx.judging.court import (
+    SETTLED,
     USABLE,
     Bound,
     Candidate,
@@ -49,15 +50,12 @@ ORACLE_TOLERANCE = 1e-8
 #: The number of vertices from which edge lists are faster to solve and to judge.
 LARGE_FROM = 300
 
-_DENSITY = 0.1  # the largest share of nonzeros of a sparse graph
-_SETTLED = 1e-6  # a gap at which the dense back end is not needed
-# A gap at which other multipliers are not tried.
-_ENOUGH = 1e-11
+_DENSITY = 0.02  # the largest share of nonzeros of a sparse graph
 
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """The result of :func:`judge`.
+    """The findings of :func:`judge` about a Laplacian: feasibility, value, bound and edges.
 
     Attributes
     ----------
@@ -162,7 +160,7 @@ def judge(
     laplacian: ArrayLike | sparse.csr_array | Solution,
     certificate: Certificate | None = None,
 ) -> Verdict:
-    """Recompute feasibility, value and a lower bound for a Laplacian.
+    """Return the feasibility, value and lower bound of a Laplacian, recomputed from the problem.
 
     Parameters
     ----------
@@ -204,7 +202,7 @@ def judge(
     certificate = _checked(problem, certificate)
     if _as_edges(problem, matrix, certificate):
         found = _verdict(SparseCourtOfMatrix(problem, matrix), problem, certificate)
-        if 0.0 <= found.gap <= _SETTLED:
+        if 0.0 <= found.gap <= SETTLED:
             return found
     slopes = None if certificate is None else certificate.slopes
     return _verdict(DenseCourt(problem, matrix, slopes), problem, certificate)
@@ -225,7 +223,9 @@ def _sparse_matrix(problem: GraphProblem, matrix: sparse.csr_array) -> sparse.cs
             f"laplacian must have shape {(problem.d, problem.d)}; it has {matrix.shape}."
         )
     if np.iscomplexobj(matrix.data):
-        raise ProblemError("laplacian must have real entries; it has complex ones.")
+        raise ProblemError(
+            "laplacian must have real entries; it has complex ones. Pass laplacian.real."
+        )
     if not judged_at_scale(problem):
         raise ProblemError(
             f"judge takes sparse Laplacians only for transport balls and moment balls with p = 2, "
@@ -240,14 +240,14 @@ def _verdict(court: Court[M], problem: GraphProblem, certificate: Certificate | 
     notes: list[str] = []
     offered = None if certificate is None else court.offered(certificate.moment)
     if certificate is not None and offered is None:
-        notes.append("the certificate is no transport within the set; it was not used")
+        notes.append("the certificate is not a transport within the set and was not used")
     if certificate is not None and not slopes_in_range(certificate.slopes, problem.unit):
         notes.append("the certificate's slopes are out of range and were not used")
     value, oracle_error = court.value(offered)
     square = problem.unit**2
     multipliers = _multipliers(court, problem, certificate, notes)
     worth = max(abs(value - problem.constant / square), problem.floor / square)
-    best = _best_bound(court, offered, multipliers, (value, _ENOUGH * worth), notes)
+    best = _best_bound(court, offered, multipliers, (value, court.enough * worth), notes)
     if best.value == -np.inf:
         notes.append("too many pairs have positive prices at the multipliers; there is no bound")
     excess = max(value - best.value, 0.0)
@@ -306,7 +306,7 @@ def _best_bound(
         if candidate is None:
             continue
         if candidate.share < USABLE:
-            notes.append(f"{source} lies outside the ambiguity set; its bound was not used")
+            notes.append(f"{source} lies outside the ambiguity set; at most a part of it was used")
             if court.thrifty:
                 continue
         for bound in court.bounds(candidate.moment, multipliers, value):

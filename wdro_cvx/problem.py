@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -33,7 +34,7 @@ _FARTHEST = 1e50  # largest ratio of a problem's numbers; its fourth power does 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class GraphProblem:
-    """Learn a graph: ``min_L R(L) + prior(L) + Σ g(L)`` over the Laplacians that the prior allows.
+    """The problem ``min_L R(L) + prior(L) + Σ g(L)`` over the Laplacians that the prior allows.
 
     Keywords state the paper's prior, ``η‖L‖_F²`` with ``Tr L = trace``; ``prior`` gives any other.
 
@@ -186,7 +187,7 @@ Frobenius(eta=0.3, trace=3))
         """The power by which the multiplier scales with the data; 0 if γ is compared with L."""
         return 0.0 if self.structure is None else self.structure.multiplier_degree
 
-    @property
+    @cached_property
     def reach(self) -> float:
         """The size of the set, in the unit of the data; 0 if its radius is dimensionless."""
         if isinstance(self.structure, Transport):
@@ -201,7 +202,7 @@ Frobenius(eta=0.3, trace=3))
         parts += map(repr, self.terms)
         return f"GraphProblem({', '.join(parts)})"
 
-    @property
+    @cached_property
     def d(self) -> int:
         """The number of vertices."""
         return self.nominal.d
@@ -213,18 +214,18 @@ Frobenius(eta=0.3, trace=3))
         In this unit no number is very large or small. Scaling by a power of two is exact.
         """
         sizes = [
-            float(np.linalg.norm(self.nominal.lengths)) / np.sqrt(self.d),
-            float(np.sqrt(max(self.prior.beta, self.prior.kappa))),
+            float(np.linalg.norm(self.nominal.lengths)) / math.sqrt(self.d),
+            math.sqrt(max(self.prior.beta, self.prior.kappa)),
             self.reach,
-            *(float(np.sqrt(term.alpha)) for term in self.terms),
+            *(math.sqrt(term.alpha) for term in self.terms),
         ]
-        return float(np.exp2(np.round(np.log2(max(sizes)))))
+        return math.ldexp(1.0, round(math.log2(max(sizes))))
 
     @cached_property
     def normalised(self) -> GraphProblem:
         """The same problem for data in its :attr:`unit`, after :meth:`check_ratios`."""
         self.check_ratios()
-        return self.scaled(1.0 / self.unit)
+        return self if self.unit == 1.0 else self.scaled(1.0 / self.unit)
 
     def check_ratios(self) -> None:
         """Raise ProblemError if numbers are so far apart that their products over- or underflow."""
@@ -244,13 +245,13 @@ Frobenius(eta=0.3, trace=3))
         """The fixed or penalised trace; d, mean degree 1, if it is free."""
         return self.prior.trace.target or float(self.d)
 
-    @property
+    @cached_property
     def constant(self) -> float:
         """The part of the value that is the same for every graph of this problem."""
         trace = self.prior.trace
         return self.ambiguity.constant_risk(self.d, trace.target) if trace.fixed else 0.0
 
-    @property
+    @cached_property
     def floor(self) -> float:
         """The least denominator of gaps: ``αd``, or 0 without logarithms."""
         return self.prior.alpha * self.d + sum(term.floor(self.d) for term in self.terms)
@@ -308,8 +309,8 @@ def _checked_terms(terms: Iterable[Term], d: int, prior: DegreePrior) -> tuple[T
     scaled = prior.alpha > 0.0 or any(term.sets_scale for term in terms)
     if prior.trace.free and not scaled:
         raise ProblemError(
-            "trace is free, and then the empty graph is optimal. Give a trace, or a term that sets "
-            "the scale of the graph, such as LogDet."
+            "trace must be a number; it is None, which leaves it free, and then the empty graph is "
+            "optimal. Give a trace, or a term that sets the scale of the graph, such as LogDet."
         )
     return terms
 
@@ -328,8 +329,8 @@ def check_costs(problem: GraphProblem) -> None:
         if not risk > least:
             raise ProblemError(
                 f"vertices {heads[edge]} and {tails[edge]} have equal signals, so the weight of "
-                "their edge grows for ever and no graph is optimal. Remove one of them, or give "
-                "eta > 0, a trace, or an ambiguity set that moves signals."
+                "their edge grows without limit and no graph is optimal. Remove one of them, or "
+                "give eta > 0, a trace, or an ambiguity set that moves signals."
             )
 
 

@@ -43,7 +43,7 @@ from wdro_cvx.moments.points import MeanMoment, Moment, ReweighedMoment, Transpo
 from wdro_cvx.priors import Frobenius, LogDegree
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate, Solution
-from wdro_cvx.terms import KnownEdges, KnownGraph, LogDet, Stationarity, Term
+from wdro_cvx.terms import KnownEdges, KnownGraph, LogDet, Residuals, Stationarity, Term
 from wdro_cvx.validation import Array
 from wdro_cvx.verify import FORMAT, VERSION, RefusedError, establish
 
@@ -89,7 +89,7 @@ def proof_document(
     if not isinstance(problem.prior, (Frobenius, LogDegree)):
         raise ProblemError(
             f"proofs support the priors Frobenius and LogDegree; this problem has "
-            f"{problem.prior!r}, which the exact verifier does not know."
+            f"{problem.prior!r}, which the exact verifier does not know. Use judge instead."
         )
     terms = [_term(term) for term in problem.terms]
     chosen = judge(problem, solution).certificate
@@ -120,7 +120,7 @@ def proof_document(
     try:
         found = establish(document)
     except RefusedError as reason:
-        raise SolverError(f"the proof failed: {reason}") from reason
+        raise SolverError(f"the exact verifier refuses this solution: {reason}") from reason
     document["edges"] = {
         "threshold": threshold,
         "present": [list(pair) for pair in found.present],
@@ -240,9 +240,11 @@ def _term(term: Term) -> dict[str, Any]:
         return stated | {"matrix": term.laplacian.tolist()}
     if type(term) is Stationarity:
         return stated | {"matrix": term.theta.tolist()}
+    if type(term) is Residuals:
+        return stated | {"matrix": term.root.tolist()}
     raise ProblemError(
-        f"proofs support the terms KnownEdges, KnownGraph, LogDet and Stationarity; this problem "
-        f"has {term!r}, which the exact verifier does not know."
+        f"proofs support the terms KnownEdges, KnownGraph, LogDet, Residuals and Stationarity; "
+        f"this problem has {term!r}, which the exact verifier does not know. Use judge instead."
     )
 
 
@@ -251,7 +253,9 @@ def _slopes(problem: GraphProblem, chosen: Certificate) -> list[list[list[float]
     assert chosen.slopes is not None
     found = []
     for term, slope in zip(problem.terms, chosen.slopes, strict=True):
-        matrix = term.multipliers(slope) if isinstance(term, Stationarity) else slope
+        matrix = slope
+        if isinstance(term, Residuals | Stationarity):
+            matrix = term.multipliers(slope)
         found.append(_triangle(matrix, problem.d))
     return found
 

@@ -28,7 +28,7 @@ SPARSE_FROM = 2000
 
 
 class Status(Enum):
-    """What a method reports about its own answer; ``judge`` decides whether it is true.
+    """The status that a method reports for its own answer; ``judge`` does not rely on it.
 
     Examples
     --------
@@ -295,5 +295,8 @@ def network(
     if names is None:
         return graph
     if len(set(names)) != adjacency.shape[0]:
-        raise ProblemError(f"names must be {adjacency.shape[0]} different names, one per vertex.")
+        raise ProblemError(
+            f"names must be {adjacency.shape[0]} different names, one per vertex; there are "
+            f"{len(set(names))} different ones."
+        )
     return nx.relabel_nodes(graph, dict(enumerate(names)))

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 from scipy.spatial.distance import pdist
 
 from wdro_cvx.validation import Array
 
-_BLOCK = 512  # rows per block
+#: Rows per block.
+BLOCK_ROWS = 512
+_COLUMNS = 64  # per block of a factorisation
 _PAIRS = 2048  # pairs per block
 _NUMBERS = 1 << 17  # per block of a table; they stay in the cache
 
@@ -26,8 +30,8 @@ def roundings(count: int, d: int = 0) -> float:
 
     With ``d`` it includes the steps of :func:`triangular`, each a factorisation with d columns.
     """
-    levels = math.ceil(math.log2(max(count / _BLOCK, 1.0)))
-    return min(count, _BLOCK) + levels * (d + 16)
+    levels = math.ceil(math.log2(max(count / BLOCK_ROWS, 1.0)))
+    return min(count, BLOCK_ROWS) + levels * (d + 16)
 
 
 def exact_levels(table: Array) -> Array:
@@ -129,16 +133,25 @@ def chosen_sums(
 def triangular(rows: Array) -> Array:
     """Return at most d rows with the same second moment, by QR factorisations of blocks."""
     d = rows.shape[1]
-    step = max(_BLOCK, 2 * d)
+    step = max(BLOCK_ROWS, 2 * d)
     while len(rows) > step:
         whole = len(rows) // step * step
         parts = np.asarray(np.linalg.qr(rows[:whole].reshape(-1, step, d), mode="r"))
         rows = np.vstack([parts.reshape(-1, d), rows[whole:]])
-    return np.asarray(np.linalg.qr(rows, mode="r") if len(rows) > d else rows)
+    if len(rows) <= d:
+        return rows
+    # LAPACK itself, because NumPy's checks take longer than a small factorisation.
+    factored, *_ = lapack.dgeqrf(rows, lwork=_COLUMNS * d)
+    return np.ascontiguousarray(factored[:d]) * _upper(d)
+
+
+@lru_cache(maxsize=8)
+def _upper(d: int) -> Array:
+    return np.triu(np.ones((d, d)))
 
 
 def _blocks(count: int) -> Iterable[slice]:
-    return (slice(first, first + _BLOCK) for first in range(0, count, _BLOCK))
+    return (slice(first, first + BLOCK_ROWS) for first in range(0, count, BLOCK_ROWS))
 
 
 def _pairwise(parts: Iterable[Array]) -> Array:

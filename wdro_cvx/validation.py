@@ -93,7 +93,8 @@ def covariance_matrix(name: str, value: ArrayLike, size: int) -> Array:
     if lowest < -MATRIX_TOLERANCE * max(scale, np.finfo(float).tiny):
         raise DataError(
             f"{name} is not positive semidefinite: its smallest eigenvalue is {lowest:.3g}; "
-            "no distribution has this covariance."
+            "no distribution has this covariance. If that is rounding, set negative eigenvalues to "
+            "0."
         )
     return matrix
 
@@ -112,8 +113,8 @@ def coordinate_matrix(name: str, value: ArrayLike, size: int | None = None) -> A
     if not singular[-1] > 0.0 or singular[0] > MOST_UNEVEN * singular[-1]:
         condition = singular[0] / singular[-1] if singular[-1] > 0.0 else np.inf
         raise ProblemError(
-            f"{name} must be invertible, with a condition of at most {MOST_UNEVEN:g}; it is "
-            f"{condition:.3g}. Add a little to the directions that it leaves out."
+            f"{name} must be invertible, with a condition number of at most {MOST_UNEVEN:g}; its "
+            f"condition number is {condition:.3g}. Add a small multiple of the identity."
         )
     return matrix
 
@@ -130,7 +131,7 @@ def positive_scales(values: ArrayLike, place: Callable[[int], str], remedy: str)
     if scales.max() > widest * scales.min():
         raise ProblemError(
             f"scales must lie within a factor of {widest:g} of each other; they go from "
-            f"{scales.min():g} to {scales.max():g}."
+            f"{scales.min():g} to {scales.max():g}. Raise the smallest ones."
         )
     return scales
 

@@ -819,6 +819,30 @@ class Stationarity:
         return PairNumbers(pair_costs(matrix), 1 << bits + unit), square / (4 * term.alpha)
 
 
+class Residuals:
+    """``α‖RL‖²`` for a symmetric R, at least ``2α⟨RK, RL⟩ - α‖RK‖²`` for all symmetric K."""
+
+    @staticmethod
+    def value(term: Term, graph: Graph) -> Fraction:
+        """Return the term at a graph."""
+        root, bits = table_of(term.matrix, graph.d)
+        images = [graph.image(row) for row in root]
+        total = sum(dot(image, image) for image in images)
+        return term.alpha * graph.scale**2 * Fraction(total, 1 << 2 * (bits + graph.bits))
+
+    @staticmethod
+    def minorant(term: Term, slope: Rows, bits: int) -> tuple[PairNumbers, Fraction]:
+        """Return the costs of ``α(R²K + KR²)`` and its price; the proof offers K."""
+        d = len(slope)
+        root, unit = table_of(term.matrix, d)
+        half = [[dot(row, column) for column in slope] for row in root]  # RK; K is symmetric
+        product = [[dot(row, column) for column in zip(*half, strict=True)] for row in root]
+        above, below = term.alpha.numerator, term.alpha.denominator
+        matrix = [[above * (product[i][j] + product[j][i]) for j in range(d)] for i in range(d)]
+        square = Fraction(sum(dot(row, row) for row in half), 1 << 2 * (bits + unit))
+        return PairNumbers(pair_costs(matrix), below << bits + 2 * unit), term.alpha * square
+
+
 def laplacian_of(graph: Graph) -> list[list[Fraction]]:
     """Return the Laplacian of a graph."""
     unit = graph.scale / (1 << graph.bits)
@@ -834,6 +858,7 @@ TERMS: dict[str, Any] = {
     "KnownEdges": KnownEdges,
     "KnownGraph": KnownGraph,
     "LogDet": LogDet,
+    "Residuals": Residuals,
     "Stationarity": Stationarity,
 }
 
@@ -1399,7 +1424,8 @@ def read_terms(given: Given | None, d: int) -> list[Term]:
     """Return the terms; a file without this member has none."""
     terms = []
     for entry in [] if given is None else given.entries():
-        matrices = dict.fromkeys(("KnownEdges", "KnownGraph", "Stationarity"), "alpha matrix")
+        kinds = ("KnownEdges", "KnownGraph", "Residuals", "Stationarity")
+        matrices = dict.fromkeys(kinds, "alpha matrix")
         kind, members = entry.variant(LogDet="alpha", **matrices)
         matrix = members["matrix"].rows(d, d) if "matrix" in members else []
         if any(matrix[i][j] != matrix[j][i] for i, j in combinations(range(len(matrix)), 2)):
@@ -1586,10 +1612,12 @@ def establish(document: Any) -> Result:
     except (ValueError, ArithmeticError) as reason:  # of infinities, and what exceeds decimals
         raise RefusedError(f"its numbers are too large or too small ({reason}).") from None
     text = json.dumps(document["problem"], sort_keys=True, separators=(",", ":"))
+    # The rows of a proof are those of the table, or a factor of the moment of one with holes.
+    table = f"{len(proof.table.rows)} rows" if proof.holes is None else "a table with holes"
     return Result(
         bound, value, present, undecided, float(proof.threshold), proof.d, proof.holes,
         hashlib.sha256(text.encode()).hexdigest(),
-        f"{proof.d} vertices, {len(proof.table.rows)} rows, {title_of(proof.ambiguity)}",
+        f"{proof.d} vertices, {table}, {title_of(proof.ambiguity)}",
     )  # fmt: skip
 
 
@@ -1686,12 +1714,15 @@ def report(path: str, result: Result) -> str:
     """Return what a proof proves, in a few lines; all decimals are rounded to the safe side."""
     low, high = outward(result.bound, result.value)
     size = max(abs(result.bound), abs(result.value))
-    gap = (result.value - result.bound) / size if size else Fraction(0)
+    apart = result.value - result.bound
+    gap = apart / size if size else Fraction(0)
     present, undecided = len(result.present), len(result.undecided)
     absent = result.vertices * (result.vertices - 1) // 2 - present - undecided
     lines = [
         f"{path}: proved in exact arithmetic",
-        f"  {low} ≤ optimum ≤ {high}  (gap {outward(gap, gap, 2)[1]} of the value)",
+        f"  {low} ≤ optimum ≤ {high}",
+        f"  value - bound ≤ {outward(apart, apart, 2)[1]}, which is {outward(gap, gap, 2)[1]} of "
+        "the value",
         f"  optimal graph: {present} edges of weight {result.threshold!r} or more, {absent} pairs "
         f"without, {undecided} undecided",
         f"  problem: {result.title}",

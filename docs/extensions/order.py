@@ -1,7 +1,7 @@
-"""The order of the gallery: from a first graph to a set of one's own."""
+"""The order of the gallery: from a first map to a set of one's own."""
 
 _ORDER = (
-    "quick_start", "learned_map", "worst_case", "radius_path", "choose_radius", "certificate",
+    "learned_map", "quick_start", "worst_case", "radius_path", "choose_radius", "certificate",
     "certified_edges", "edge_confidence", "communities", "priors", "large_graph", "new_variant",
 )  # fmt: skip
 

@@ -25,7 +25,15 @@ from experiments.compare.grid import (
     Scenario,
 )
 from experiments.compare.statements import ACCURATE, curve
-from experiments.drawing.style import BLUE, PAGE, VERMILION, label_line, spread_labels
+from experiments.drawing.style import (
+    BLUE,
+    PAGE,
+    VERMILION,
+    label_line,
+    note_point,
+    place_notes,
+    spread_labels,
+)
 from experiments.measuring.outcome import Outcome
 
 COLOURS = {"general": BLUE, "Gaussian": VERMILION}
@@ -54,7 +62,7 @@ def draw_figure7(rows: pd.DataFrame) -> Figure:
     for scenario in SCENARIOS:
         _draw_own_rule(left, rows, scenario)
         _draw_judged(right, rows, scenario)
-    left.set_title(f"(a) until its own rule stops it, β = {FIGURE_BETA:g}", loc="left")
+    left.set_title(f"Figure 7, (a) until its own rule stops it, β = {FIGURE_BETA:g}", loc="left")
     right.set_title(f"(b) to a judged gap of at most {_power(SCENARIO_TARGET)}", loc="left")
     sizes = sorted(float(d) for d in rows["d"].unique())
     for axes in (left, right):
@@ -66,6 +74,7 @@ def draw_figure7(rows: pd.DataFrame) -> Figure:
     figure.canvas.draw()  # the layout is known only now
     for axes in (left, right):
         spread_labels(axes)
+        place_notes(axes)
     return figure
 
 
@@ -138,11 +147,8 @@ def _draw(
                 markersize=4.5, markerfacecolor="white" if rough else colour,
             )  # fmt: skip
             if rough:
-                axes.annotate(
-                    f"{100 * gap:.2g} %" if np.isfinite(gap) else "gap unknown", (d, s),
-                    xytext=(0, 5), textcoords="offset points", ha="center", color=colour,
-                    fontsize=6,
-                )  # fmt: skip
+                text = f"{100 * gap:.2g} %" if np.isfinite(gap) else "gap unknown"
+                note_point(axes, d, s, text, colour)
     if label:
         label_line(axes, sizes[-1], middle[-1], label, colour)
 

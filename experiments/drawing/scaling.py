@@ -19,6 +19,8 @@ from experiments.drawing.style import (
     PAGE,
     label_line,
     method_style,
+    note_point,
+    place_notes,
     plain_ticks,
     spread_labels,
 )
@@ -89,6 +91,8 @@ def _draw_limits(axes: Axes, rows: pd.DataFrame) -> None:
                 [place], [limit], marker=_MARKS[Outcome(row["outcome"])], markersize=4,
                 color=style.colour, linestyle="none", markeredgewidth=1.2,
             )  # fmt: skip
+        if (group["outcome"] == Outcome.OUT_OF_MEMORY).any():
+            note_point(axes, d, limit, "out of memory", "#555555")
     for limit in stopped["limit_s"].unique():
         axes.axhline(limit, color=GREY, linewidth=0.6, linestyle=(0, (1, 3)), zorder=0)
         axes.annotate(
@@ -151,9 +155,12 @@ def draw_panels(panels: Mapping[str, pd.DataFrame]) -> Figure:
     lines = -(-len(panels) // columns)
     entries = len({method for rows in panels.values() for method in rows["method"]})
     height = 2.1 * lines + 0.5 + _LEGEND_LINE * entries / (_COLUMNS - 1)
+    # Panels are compared: they share the time, and the sizes if they are the same.
+    alike = len({frozenset(rows["d"]) for rows in panels.values()}) == 1
     figure, axes = plt.subplots(
-        lines, columns, figsize=(PAGE, height), layout="constrained", squeeze=False
-    )
+        lines, columns, figsize=(PAGE, height), layout="constrained", squeeze=False, sharex=alike,
+        sharey=True,
+    )  # fmt: skip
     known: dict[str, Artist] = {}
     for panel, (title, rows) in zip(axes.flat, panels.items(), strict=False):
         draw_curves(panel, rows)
@@ -179,4 +186,5 @@ def draw_panels(panels: Mapping[str, pd.DataFrame]) -> Figure:
     figure.draw_without_rendering()  # the layout is known only now
     for panel in axes.flat:
         spread_labels(panel)
+        place_notes(panel)
     return figure

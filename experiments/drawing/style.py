@@ -20,12 +20,17 @@ from matplotlib.text import Annotation
 from scipy.optimize import isotonic_regression
 
 from experiments.measuring.files import write_atomically
+from solvers.learned.palette import BLACK as BLACK
+from solvers.learned.palette import BLUE as BLUE
+from solvers.learned.palette import COLOURS as COLOURS
+from solvers.learned.palette import GREEN as GREEN
+from solvers.learned.palette import GREY as GREY
+from solvers.learned.palette import ORANGE as ORANGE
+from solvers.learned.palette import PURPLE as PURPLE
+from solvers.learned.palette import SKY as SKY
+from solvers.learned.palette import VERMILION as VERMILION
 
-# Okabe and Ito's palette, safe for colour-blind readers; markers distinguish curves in grey.
-BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
-ORANGE, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#999999"
 _SLATE = "#555555"  # between black and grey, told from them by its lightness
-COLOURS = [BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK, GREY]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
 
 #: Family → colour and members with their markers.
@@ -74,7 +79,8 @@ _LINES: dict[str, Line] = {
     "PIQP": (0, (1, 2, 4, 2)), "HIGHS": (0, (1, 3)), "PROXQP": (0, (6, 1, 2, 1)),
 }  # fmt: skip
 _OTHER_LINE = "-."
-_END = "end of a curve"
+_END, _NOTE = "end of a curve", "note at a point"
+_NOTE_SIDES = ((0, 5), (0, -11), (-14, 3), (14, 3), (-14, -9), (14, -9))  # points
 
 
 @dataclass(frozen=True)
@@ -129,6 +135,32 @@ def spread_labels(axes: Axes, apart: float = 9.0) -> None:
         targets = isotonic_regression(heights - steps).x + steps
         for text, height, target in zip(here, heights, targets, strict=True):
             text.xyann = (6, float(target - height))
+
+
+def note_point(axes: Axes, x: float, y: float, text: str, colour: str) -> None:
+    """Write a small note at a point; :func:`place_notes` finds room for it."""
+    axes.annotate(
+        text, (x, y), xytext=_NOTE_SIDES[0], textcoords="offset points", ha="center",
+        color=colour, fontsize=6, gid=_NOTE,
+    )  # fmt: skip
+
+
+def place_notes(axes: Axes) -> None:
+    """Move notes to a free side of their points, and remove those without one.
+
+    Call it after :func:`spread_labels`, when limits and scales of the axes are final.
+    """
+    every = [text for text in axes.texts if isinstance(text, Annotation)]
+    taken = [text.get_window_extent() for text in every if text.get_gid() != _NOTE]
+    for note in (text for text in every if text.get_gid() == _NOTE):
+        for side in _NOTE_SIDES:
+            note.xyann = side
+            box = note.get_window_extent()
+            if not any(box.overlaps(other) for other in taken):
+                taken.append(box)
+                break
+        else:
+            note.remove()
 
 
 def plain_ticks(axes: Axes, ticks: Sequence[float]) -> None:

@@ -18,7 +18,15 @@ from matplotlib.figure import Figure
 from experiments.drawing.graphs import draw_edges, match_labels
 from experiments.drawing.style import COLOURS, plain_ticks
 from experiments.figures.chosen import Chosen, beside, choose_by_truth, choose_fairly, told
-from experiments.figures.drawing import STYLES, band, bands, draw_table_2, draw_table_3, panels
+from experiments.figures.drawing import (
+    STYLES,
+    band,
+    bands,
+    draw_table_2,
+    draw_table_3,
+    legend_below,
+    panels,
+)
 from experiments.figures.learning import BLOCKS, NORMS, PLANTED, SAA, SIMILARITY, D
 from experiments.figures.trials import (
     GRAPHS,
@@ -66,7 +74,7 @@ def compare_models(table: pd.DataFrame, by: str, xlabel: str, log: bool) -> Figu
             if log:
                 panel.set_xscale("log")
                 plain_ticks(panel, (10, 100, 1000))
-    axes[0].legend()
+    legend_below(axes[0])
     return figure
 
 
@@ -88,9 +96,10 @@ def radius_figure(table: pd.DataFrame) -> Figure:
                 best = int((means if score == "mcc" else -means).argmax())
                 spot = [radii[best]], [means[best]]
                 panel.plot(*spot, "*", markersize=9, color=COLOURS[index], markeredgecolor="k")
-            panel.set(xscale="log", xlabel="radius ε", ylabel=score.upper(), title=model)
+            panel.set(xscale="log", ylabel=score.upper(), title=model)
+            panel.set_xlabel("radius ε" if row else "")
             plain_ticks(panel, _TICKS)
-    axes[1].legend(loc="lower left", ncols=2)
+    legend_below(axes[1])
     return figure
 
 
@@ -100,7 +109,7 @@ def reliability_figure(table: pd.DataFrame) -> Figure:
     bands(panel, table, "radius", "reliability", {m: STYLES[m] for m in RADIUS_MODELS})
     panel.set(xscale="log", xlabel="radius ε", ylabel="reliability", ylim=(0, 1.02))
     plain_ticks(panel, _TICKS)
-    panel.legend()
+    legend_below(panel, 2)
     return figure
 
 
@@ -156,7 +165,7 @@ def prior_figure(table: pd.DataFrame) -> Figure:
         bands(panel, chosen[chosen["truth"] == graph], "n", "mcc", styles)
         panel.set(xscale="log", xlabel="number of samples N", ylabel="MCC", title=f"{graph} graphs")
         plain_ticks(panel, sorted(set(chosen["n"])))
-    axes[1].legend(loc="lower right")
+    legend_below(axes[1])
     return figure
 
 

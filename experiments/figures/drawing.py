@@ -30,10 +30,25 @@ STYLES = {SAA: 7, TUNED: 6, GAUSSIAN: 0, GENERAL: 1}
 
 
 def panels(columns: int, rows: int = 1) -> tuple[Figure, list[Axes]]:
-    """Return a figure with panels in rows; one panel is as wide as a column of a page."""
+    """Return a figure with panels in rows; one panel is as wide as a column of a page.
+
+    Panels that are compared share their axes: those of one row, or those of one column if there are
+    several rows.
+    """
     size = (COLUMN if columns == 1 else PAGE, 2.4 * rows)
-    figure, axes = plt.subplots(rows, columns, figsize=size, layout="constrained")
+    figure, axes = plt.subplots(
+        rows, columns, figsize=size, layout="constrained", sharex=True,
+        sharey="col" if rows > 1 else True,
+    )  # fmt: skip
     return figure, list(np.atleast_1d(axes).ravel())
+
+
+def legend_below(axes: Axes, columns: int = 4) -> None:
+    """Put the legend of a panel below the figure, where it covers nothing."""
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns)
 
 
 def band(axes: Axes, places: Sequence[float], scores: Sequence[Array], style: int) -> Array:

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from experiments.drawing.communities import communities
 from solvers import solve
+from solvers.learned.communities import communities
 from wdro_cvx import AmbiguitySet, GraphProblem, Nominal, Singleton, Solution
 from wdro_cvx.generators import rbf_graph, sbm_graph
 from wdro_cvx.metrics import dog, mcc, nmi, reliability

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 import pandas as pd
+from matplotlib.figure import Figure
 
 from experiments.figures.catalogue import EXPERIMENTS, Experiment
 from experiments.figures.trials import (
@@ -50,8 +51,15 @@ def answer(run: Run, options: argparse.Namespace) -> Report:
         tables={
             name: table.drop(columns="graph", errors="ignore") for name, table in tables.items()
         },
-        figures={name: chosen[name].figure(table) for name, table in tables.items()},
+        figures={name: _titled(chosen[name], table) for name, table in tables.items()},
     )
+
+
+def _titled(experiment: Experiment, table: pd.DataFrame) -> Figure:
+    """Return the figure of an experiment, under the name that it has in the paper."""
+    figure = experiment.figure(table)
+    figure.suptitle(experiment.title, fontsize=9)
+    return figure
 
 
 def _table(run: Run, name: str, trials: int, seed: int) -> pd.DataFrame:

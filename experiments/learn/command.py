@@ -143,12 +143,13 @@ def _add_edges(parser: Group) -> None:
     """Add the options that select edges."""
     parser.add_argument(
         "--edges", choices=("auto", "all"), default="auto",
-        help="auto: those of the optimal graph for which the evidence is largest; all of it "
-        "(default: auto)",
+        help="which edges of the optimal graph to select; auto: the strongest, up to where the "
+        "evidence for them is largest; all: every edge, untested (default: auto)",
     )  # fmt: skip
     parser.add_argument(
-        "--fdr", type=number(0.0, above=True), metavar="SHARE",
-        help="select edges such that about this share of them is false, such as 0.1",
+        "--fdr", type=number(0.0, above=True), metavar="RATE",
+        help="instead of --edges, a false-discovery rate such as 0.1: about a tenth of the "
+        "selected edges is false",
     )  # fmt: skip
     parser.add_argument(
         "--neighbours", "--neighbors", type=number(0.0, above=True), metavar="K",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import cross_val_score
 
 from experiments.learn.loading import SignalTable
 from solvers import RobustGraph
@@ -19,7 +20,7 @@ from solvers.selection.radius import ChoiceWarning
 from solvers.selection.signals import ROUNDING
 from solvers.selection.support import check_selection
 from solvers.selection.tables import TableWarning
-from wdro_cvx import AmbiguitySet, DataError, ProblemError, Status
+from wdro_cvx import AmbiguitySet, DataError, ProblemError, Status, WdroError
 from wdro_cvx.ambiguity import named_ambiguity
 from wdro_cvx.judging.edges import EDGE_THRESHOLD
 from wdro_cvx.validation import Array, real_number, whole_number
@@ -32,6 +33,8 @@ PREPARATIONS: dict[str, bool | str] = {
     "auto": "auto", "raw": False, "centred": False, "standardised": True,
 }  # fmt: skip
 _DEFAULT = RobustGraph()
+# Five refits for the held-out score; a rough solution suffices.
+_LEAST_ROWS, _MOST_SCORED, _FOLD_SECONDS = 20, 200, 2.0
 
 
 @dataclass(frozen=True)
@@ -169,6 +172,26 @@ def learn_graph(table: SignalTable, options: LearnOptions) -> LearnedGraph:
         stability=estimator.stability(frame, options.stability) if options.stability else None,
         notes=tuple(notes),
     )
+
+
+def held_out_score(table: SignalTable, options: LearnOptions, graph: LearnedGraph) -> float | None:
+    """Return the mean score of graphs with the same radius and eta on rows that they have not seen.
+
+    None if there are too few rows or too many vertices, or if a fold does not suffice for a graph.
+    """
+    frame = _prepared(table.frame, options.signals)
+    if len(frame) < _LEAST_ROWS or graph.problem.d > _MOST_SCORED:
+        return None
+    again = options.estimator().set_params(
+        radius=graph.radius, eta=graph.eta, neighbours=None, edges="all", fdr=None, tol=1e-4,
+        time_limit=_FOLD_SECONDS,
+    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the fit of all rows has warned
+        try:
+            return float(np.mean(cross_val_score(again, frame, error_score="raise")))
+        except WdroError:
+            return None
 
 
 def _prepared(frame: pd.DataFrame, how: str) -> pd.DataFrame:

@@ -9,6 +9,7 @@ import contextlib
 import io
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,9 @@ import networkx as nx
 import numpy as np
 from scipy import sparse
 
-from experiments.drawing.communities import communities
 from experiments.drawing.outlines import nearby_outlines
 from experiments.drawing.style import render
-from experiments.learn.graph import LearnOptions, learn_graph
+from experiments.learn.graph import LearnOptions, held_out_score, learn_graph
 from experiments.learn.loading import Layout, load_signals
 from experiments.learn.page import learned_page
 from experiments.learn.picture import draw_picture
@@ -27,6 +27,7 @@ from experiments.learn.places import load_places
 from experiments.learn.summary import Summary, summarise
 from experiments.measuring.display import note
 from experiments.measuring.files import check_writable, table_bytes, write_together
+from solvers.learned.communities import communities
 from solvers.learned.drawing import spread_out
 from solvers.learned.graph import LearnedGraph
 from wdro_cvx import DataError, WdroError
@@ -86,18 +87,19 @@ def run_learn(
     note(f"{len(table.signals)} observations of {len(table.names)} vertices")
     with _announced_stages():
         graph = learn_graph(table, options)
+    note("scoring held-out rows")
+    graph = replace(graph, held_out=held_out_score(table, options, graph))
     note("drawing")
     labels = communities(graph.selected)
     points = spread_out(graph.selected) if places is None else places.points
     title = f"{options.ambiguity}, radius {graph.radius:.3g}, eta {graph.eta:.3g}"
     picture = draw_picture(graph, labels, title, points, places, outlines)
     note("solving for other radii and etas, for graph.html")
-    page = learned_page(graph, labels, options, path.name, points, places, outlines)
+    ignored = f"Columns that are no vertices: {', '.join(table.ignored)}."
+    notes = [*([ignored] if table.ignored else []), *table.notes]
+    page = learned_page(graph, labels, options, path.name, points, places, outlines, notes)
     proof, remark = _proof(graph)
-    ignored = (
-        [f"Columns that are no vertices: {', '.join(table.ignored)}."] if table.ignored else []
-    )
-    summary = summarise(graph, labels, options, path.name, [*ignored, *table.notes, remark])
+    summary = summarise(graph, labels, options, path.name, [*notes, remark])
     rendered = render(picture, ("png", "pdf") if pdf else ("png",))
     _write(output, graph, labels, rendered, page, proof, summary.markdown())
     return graph, summary

@@ -14,8 +14,8 @@ from rich.text import Text
 
 from experiments.learn.graph import LearnOptions
 from experiments.measuring.text import escape_markdown, markdown_table
+from solvers.learned.evidence import edge_evidence
 from solvers.learned.graph import LearnedGraph
-from solvers.selection.support import NOISE_RATE
 from wdro_cvx.validation import Array
 
 _RULES = {
@@ -105,9 +105,9 @@ def summarise(
             ("selected edges", _selected(graph, options)),
             ("communities", f"{len(np.unique(labels[~alone]))}"),
         ],
-        "How sure the edges are": _evidence(graph),
+        "How sure the edges are": edge_evidence(graph),
         "Solver accuracy": [
-            ("certified gap", f"{graph.gap:.1e}{'' if graph.solved else ': not solved to 1e-6'}"),
+            ("certified gap", _gap(graph)),
             ("worst-case value", f"{graph.solution.value:.6g}"),
             ("the optimal graph", _optimum(graph)),
         ],
@@ -119,7 +119,6 @@ def summarise(
             ("signals", f"{options.signals}, divided by {graph.unit:.4g}"),
         ],
     }
-    facts = {heading: rows for heading, rows in facts.items() if rows}
     return Summary(source, facts, graph.isolated, groups, graph.notes, notes)
 
 
@@ -149,23 +148,11 @@ def _selected(graph: LearnedGraph, options: LearnOptions) -> str:
     return f"{count}, estimated by the cut of the ranking"
 
 
-def _evidence(graph: LearnedGraph) -> list[tuple[str, str]]:
-    """Return what the data say about structure and about the selected edges."""
-    if graph.selection is None:
-        return []
-    found = "" if graph.selection.found else ": none found"
-    rows = [("structure", f"{graph.selection.structure:.1f} sd{found}")]
-    if len(graph.edges):
-        scores, rates = graph.edges["z_score"], graph.edges["q_value"]
-        rows += [
-            ("z-scores of the edges", f"median {scores.median():.1f}, least {scores.min():.1f}"),
-            (
-                "false discoveries",
-                f"{(rates <= NOISE_RATE).sum()} of {len(rates)} edges have a q-value of at most "
-                f"{NOISE_RATE:g}",
-            ),
-        ]
-    return rows
+def _gap(graph: LearnedGraph) -> str:
+    """Return the judge's gap, relative to the scale of the problem, and in units of the value."""
+    apart = graph.verdict.value - graph.verdict.bound
+    text = f"{graph.gap:.1e} of the problem's scale; value - bound is {apart:.1e}"
+    return text if graph.solved else f"{text}: not solved to 1e-6"
 
 
 def _optimum(graph: LearnedGraph) -> str:

@@ -27,6 +27,8 @@ LIBRARIES = (
 PACKAGES = ("wdro_cvx", "formulations", "solvers", "experiments")
 #: Modules that import this only draw; results do not depend on them.
 _DRAWS = "matplotlib"
+#: What only makes pages, and what these are made of; results do not depend on them either.
+_SHOWS = ("solvers.learned.html",)
 #: A package whose ``__init__`` calls one of these imports all its modules to register them, except
 #: those that it lists in a literal tuple ``_ON_DEMAND``.
 _IMPORTS_ALL = ("iter_modules", "walk_packages")
@@ -91,7 +93,7 @@ def modules_of(starts: Iterable[str]) -> set[str]:
             raise ValueError(f"there is no module {name}.")
     found, seen = set(waiting), set(waiting)
     while waiting:
-        new = _imported_by(waiting.pop()) - seen
+        new = _imported_by(waiting.pop()) - seen - set(_SHOWS)
         seen |= new
         kept = [name for name in new if _path_of(name).is_file() and not _parsed(name).draws]
         found.update(kept)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from solvers import solve
+from solvers import solve_many
 from solvers.selection.radius import candidate_radii, warn_at_ends
 from solvers.selection.signals import Signals
 from wdro_cvx import (
@@ -21,7 +21,6 @@ from wdro_cvx import (
     ProblemError,
     Singleton,
     Solution,
-    Status,
 )
 from wdro_cvx.metrics import reliability
 from wdro_cvx.validation import Array
@@ -83,14 +82,12 @@ def held_out(
 
     splits = list(KFold(min(folds, len(samples))).split(samples))
     nominals = [Nominal.from_samples(samples[train]) for train, _ in splits]
-    starts: list[Solution | None] = [None] * len(splits)
+    starts: list[Solution] | None = None
     for candidate in candidates:
+        problems = [build(nominal, candidate) for nominal in nominals]
+        starts = solve_many(problems, tol, starts=starts)
         risks, shares = [], []
-        for fold, (_, test) in enumerate(splits):
-            answer = solve(build(nominals[fold], candidate), tol, start=starts[fold])
-            if answer.status is Status.INTERRUPTED:  # an interrupt ends the whole search
-                raise KeyboardInterrupt
-            starts[fold] = answer
+        for answer, (_, test) in zip(starts, splits, strict=True):
             unseen = GraphProblem(Nominal.from_samples(samples[test]), Singleton(), eta)
             risks.append(unseen.value(answer.laplacian))
             shares.append(reliability(answer.laplacian, answer.value, eta, samples[test]))

@@ -56,7 +56,7 @@ def _values(rng: np.random.Generator) -> Figure:
         ("Theorem 3, p = 2", GeneralRegularized(drawn.problem(MomentBall)), "-", 3),
         ("penalised, β = 2", GaussianSDP(drawn.problem(GaussianBall, 2.0)), "--", 3),
     ]  # fmt: skip
-    figure, axes = plt.subplots(figsize=(COLUMN, 3.2), layout="constrained")
+    figure, axes = plt.subplots(figsize=(COLUMN, 3.6), layout="constrained")
     nominal = solve(GraphProblem(drawn.nominal, Singleton(), drawn.eta)).value
     axes.axhline(nominal, color=GREY, linewidth=1, label="SAA")
     for index, (name, form, line, size) in enumerate(curves):
@@ -67,7 +67,7 @@ def _values(rng: np.random.Generator) -> Figure:
             markersize=size, markerfacecolor="none", linestyle=line, linewidth=1,
         )  # fmt: skip
     axes.set(xlabel="radius ε", ylabel="optimal value", ylim=(0, None))
-    axes.legend(loc="upper left", handlelength=1.5)
+    figure.legend(loc="outside lower center", ncols=2, handlelength=1.5)
     return figure
 
 
@@ -77,7 +77,7 @@ def _worst_case(rng: np.random.Generator) -> Figure:
     nominal = Nominal.from_samples(samples)
     laplacian = np.array([[1.0, -1.0], [-1.0, 1.0]])
     figure, panels = plt.subplots(
-        1, 3, figsize=(PAGE, 2.35), sharex=True, sharey=True, layout="constrained"
+        1, 3, figsize=(PAGE, 2.6), sharex=True, sharey=True, layout="constrained"
     )
     for axes, radius in zip(panels, (0.2, 0.5, 1.0), strict=True):
         worst = WassersteinBall(radius).worst_case(nominal, laplacian)
@@ -93,7 +93,7 @@ def _worst_case(rng: np.random.Generator) -> Figure:
         axes.set_title(f"ε = {radius:g}: risk {worst.risk:.2f}")
         axes.set(xlabel="signal at vertex 1", aspect="equal")
     panels[0].set_ylabel("signal at vertex 2")
-    panels[0].legend(loc="lower right", handletextpad=0.2)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 
 
@@ -107,11 +107,11 @@ def gamma_figure(rng: np.random.Generator) -> Figure:
     rest = drawn.eta * float(np.sum(drawn.laplacian**2))
     line = grid * drawn.radius**2 + np.vdot(drawn.theta, drawn.laplacian) + rest
     minimum = float(worst.risk + rest)
-    figure, axes = plt.subplots(figsize=(COLUMN, 2.4), layout="constrained")
+    figure, axes = plt.subplots(figsize=(COLUMN, 2.8), layout="constrained")
     axes.plot(grid, curve, color=COLOURS[0], label="g(γ)")
     axes.plot(grid, line, "--", color=COLOURS[1], linewidth=1, label="γε² + ⟨Θ, L⟩ + η‖L‖²")
     axes.axvline(top, color=GREY, linewidth=1, linestyle=":", label="λmax")
     axes.plot([gamma], [minimum], "o", color=COLOURS[2], label="minimum")
     axes.set(xlabel="γ", ylabel="g(γ)", ylim=(0, 3 * minimum))
-    axes.legend()
+    figure.legend(loc="outside lower center", ncols=2)
     return figure

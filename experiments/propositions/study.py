@@ -15,8 +15,14 @@ from experiments.measuring.digest import Source
 from experiments.measuring.files import remove_folder
 from experiments.measuring.text import markdown_table
 from experiments.propositions.figures import draw_figures
-from experiments.propositions.page import ledger_page
-from experiments.propositions.proposition import PROPOSITIONS, Attempt, Finding, Proposition, tally
+from experiments.propositions.proposition import (
+    PROPOSITIONS,
+    Attempt,
+    Finding,
+    Proposition,
+    Ruling,
+    tally,
+)
 from experiments.propositions.trial import PropositionTask, try_task
 from experiments.study import Report, Run, Study
 from wdro_cvx import WdroError
@@ -28,6 +34,13 @@ _ORDER = (
     "Algorithm", "Section", "Reliability", "Scenarios", "Penalty", "Worst", "Adversary",
     "Sandwich", "p =", "First-order", "Estimator",
 )  # fmt: skip
+#: How verdicts look, in the order of the tables: failures first.
+_LOOKS = {
+    Ruling.FAILS: "**✗ fails**",
+    Ruling.UNDECIDED: "**? undecided**",
+    Ruling.CORRECTED: "*≈ holds as corrected*",
+    Ruling.HOLDS: "✓ holds",
+}
 _EXPLAINED = (
     "*Worst* is the largest relative deviation of what the paper says, and *corrected* that of "
     "what we find instead. A statement holds if no instance deviates by more than the tolerance. "
@@ -75,14 +88,13 @@ def answer(run: Run, options: argparse.Namespace) -> Report:
         Finding(chosen[key], attempts[key], options.dimensions)
         for key in sorted(chosen, key=_place)
     ]
-    page = ledger_page(findings, _TITLE, _summary(findings), run.command)
     remove_folder(run.output / "counterexamples")  # those of an earlier run may hold by now
     return Report(
         _TITLE,
         describe(findings),
         tables={"ledger": ledger_table(findings)},
         figures={} if options.names else draw_figures(options.seed),
-        files={"ledger.html": page, **counterexamples(findings)},
+        files=counterexamples(findings),
         summary="\n".join(f"  {f.proposition.name:24} {f.ruling.value}" for f in findings),
         failure=" ".join(
             f"{f.proposition.name} {f.ruling.value}, but docs/propositions.md says that it "
@@ -123,7 +135,8 @@ def describe(findings: Sequence[Finding]) -> list[str]:
     ]  # fmt: skip
     parts = [_summary(findings), _EXPLAINED]
     for title, note in (("What the paper says", ""), ("What it does not say", _UNSAID)):
-        rows = [_row(f) for f in findings if f.proposition.ours is bool(note)]
+        part = [f for f in findings if f.proposition.ours is bool(note)]
+        rows = [_row(f) for f in sorted(part, key=lambda f: list(_LOOKS).index(f.ruling))]
         parts += [f"## {title}", note, markdown_table(header, rows)] if rows else []
     tried = ledger_table(findings)
     columns = ["statement", "routes", "vertices", "instances", "ranges", "reason"]
@@ -161,7 +174,7 @@ def _summary(findings: Sequence[Finding]) -> str:
 def _row(finding: Finding) -> list[object]:
     p, corrected, file = finding.proposition, finding.corrections, finding.file
     return [
-        p.name, p.says, p.finds, f"**{finding.ruling.value}**", _text(finding.worst),
+        p.name, p.says, p.finds, _LOOKS[finding.ruling], _text(finding.worst),
         _text(float(np.max(corrected))) if corrected else "", f"{p.within[0]:.0e}", p.erratum,
         f"[npz]({file})" if file else "",
     ]  # fmt: skip

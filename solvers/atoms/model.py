@@ -11,11 +11,11 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from solvers.atoms.balls import PieceBall, SmoothBall
+from solvers.control.deadline import tick
 from solvers.qp.saddle import SaddlePoint
-from solvers.qp.saddle_model import EdgeCosts, SaddleModel
+from solvers.qp.saddle_model import EdgeCosts, SaddleModel, incidence_of
 from wdro_cvx import GraphProblem
 from wdro_cvx.ambiguity import Atoms
 from wdro_cvx.graphs.laplacian import edge_index, incidence, weights_from_laplacian
@@ -25,7 +25,7 @@ from wdro_cvx.validation import Array
 _STORED = 2**24  # most entries of Z that are stored; a larger Z is recomputed tile by tile
 _TILE = 2**22
 _FREE = 1e10
-_BISECTIONS = 40  # for the starting point, which needs few digits
+_BISECTIONS = 12  # for the starting point, which needs few digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +65,7 @@ class Differences(EdgeCosts):
         """Yield ranges of atoms and edges with the corresponding tile of Z."""
         stored = self._stored
         for place, (atoms, edges) in enumerate(self._ranges):
+            tick()
             yield atoms, edges, self._tile(atoms, edges) if stored is None else stored[place]
 
 
@@ -88,20 +89,23 @@ def build_model(problem: GraphProblem, atoms: Atoms, laplacian: Array, value: fl
     # In these units the degrees of a graph and the objective per vertex are of order 1.
     prior = DegreePrior(given.beta * factor, given.kappa * factor, given.alpha / unit, rule)
     softness = _FREE if rule.free else 2 * rule.scaled(factor).curvature
-    ends, fixed = incidence(d), lower / scale
-    count = len(signals)
+    fixed, count = lower / scale, len(signals)
+    losses, degrees = np.zeros(count), np.zeros(d)
+    if fixed.any():
+        losses = Differences(signals, heads, tails, tall=count > heads.size).losses(fixed)
+        degrees = np.asarray(incidence(d) @ fixed)
     return SaddleModel(
         ball=PieceBall(atoms) if atoms.pieces else SmoothBall(atoms),
         prior=prior,
         total=0.0 if rule.free else (rule.target / 2 - float(lower.sum())) / scale,
         softness=softness,
         spread=Differences(signals, heads[free], tails[free], tall=count > free.size),
-        incidence=sparse.csr_array(ends[:, free]),
+        incidence=incidence_of(d, free),
         free=free,
         width=(upper - lower)[free] / scale,
         lower=lower,
-        losses=Differences(signals, heads, tails, tall=count > heads.size).losses(fixed),
-        degrees=np.asarray(ends @ fixed),
+        losses=losses,
+        degrees=degrees,
         scale=scale,
         price=unit / scale,
     )
@@ -124,9 +128,9 @@ def starting_point(model: SaddleModel) -> SaddlePoint | None:
     kappa = d / (width.size + q.size)
     x, tau = _central_weights(model.spread.costs(q), width, goal, kappa)
     room = (width - x)[np.isfinite(width)]
-    return SaddlePoint(
-        x, kappa / x, room, kappa / room, q, kappa / q, slack, kappa / slack,
-        tau=tau, theta=float(q @ model.risks(x)), spare=spare, over=kappa / spare,
+    return SaddlePoint.of(
+        (x, kappa / x), (room, kappa / room), (q, kappa / q), (slack, kappa / slack),
+        tau=tau, theta=float(q @ model.risks(x)), limits=(spare, kappa / spare),
     )  # fmt: skip
 
 

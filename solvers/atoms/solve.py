@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from dataclasses import dataclass
+
 import numpy as np
-from scipy import linalg
 
 from solvers.atoms.balls import PieceBall, SmoothBall
 from solvers.atoms.model import build_model, starting_point
 from solvers.bracket.incumbent import Incumbent
+from solvers.bracket.requests import Method
 from solvers.qp.saddle import SaddlePoint, advance
 from solvers.qp.saddle_model import SaddleModel
+from solvers.qp.saddle_stack import advance_all, stack_key
 from wdro_cvx.ambiguity import Atoms
 from wdro_cvx.graphs.laplacian import laplacian_from_weights
 from wdro_cvx.validation import Array
@@ -21,7 +25,34 @@ _ROUNDING = 1e-15  # least relative complementarity; below it rounding dominates
 _PULLS = 100  # towards the nominal shares; only a radius at rounding level needs more than 60
 
 
-def solve_atoms(incumbent: Incumbent, max_iterations: int) -> None:
+@dataclass(slots=True)
+class Advance:
+    """Ask for the next point of the interior point; the answer is None if rounding prevents it."""
+
+    model: SaddleModel
+    point: SaddlePoint
+    kind: Hashable  # what the models of a stack have in common
+
+    def answer(self) -> SaddlePoint | None:
+        """Return the next point."""
+        # The last steps may overflow; their results are then discarded.
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            moved, length = advance(self.model, self.point)
+        return moved if _usable(moved, length) else None
+
+    @staticmethod
+    def answers(requests: list[Advance]) -> list[SaddlePoint | None]:
+        """Return the next points."""
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            found = advance_all([one.model for one in requests], [one.point for one in requests])
+        return [moved if _usable(moved, length) else None for moved, length in found]
+
+
+def _usable(moved: SaddlePoint, length: float) -> bool:
+    return length >= _SHORTEST and bool(np.isfinite(moved.complementarity))
+
+
+def solve_atoms(incumbent: Incumbent, max_iterations: int) -> Method[None]:
     """Improve the incumbent until it is solved or no further progress is possible.
 
     Do nothing for a set without atoms, or if the weights or the probabilities are fixed.
@@ -35,41 +66,32 @@ def solve_atoms(incumbent: Incumbent, max_iterations: int) -> None:
     point = starting_point(model)
     if point is None:
         return
+    kind = Advance, stack_key(model)
     for steps_left in reversed(range(min(max_iterations, _MAX_STEPS))):
         incumbent.check_clock()
-        following = _next(model, point)
+        following = yield Advance(model, point, kind)
         point = following or point
         left = point.complementarity / problem.d
         ended = following is None or left <= _ROUNDING or steps_left == 0
         if ended or left <= _NEAR * incumbent.tol:
-            _offer(incumbent, problem.structure, model, point)
+            yield from _offer(incumbent, problem.structure, model, point)
         incumbent.record()
         if ended or incumbent.solved:
             return
 
 
-def _next(model: SaddleModel, point: SaddlePoint) -> SaddlePoint | None:
-    """Return the next point, or None if rounding prevents a step."""
-    # The last steps may overflow; their results are then discarded.
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        try:
-            moved, length = advance(model, point)
-        except linalg.LinAlgError:
-            return None
-    usable = length >= _SHORTEST and bool(np.isfinite(moved.complementarity))
-    return moved if usable else None
-
-
-def _offer(incumbent: Incumbent, atoms: Atoms, model: SaddleModel, point: SaddlePoint) -> None:
+def _offer(
+    incumbent: Incumbent, atoms: Atoms, model: SaddleModel, point: SaddlePoint
+) -> Method[None]:
     """Update the incumbent from the weights, the probabilities and the best graph for these."""
     problem = incumbent.problem
     graph = laplacian_from_weights(model.weights(point.x))
-    incumbent.evaluate(problem.prior.repaired(graph))
+    yield from incumbent.evaluation(problem.prior.repaired(graph))
     assert isinstance(model.ball, (PieceBall, SmoothBall))
     probabilities = pulled_inside(atoms, model.ball.probabilities(point.q))
     start = model.multipliers(point.x, point.tau)
-    answer = incumbent.bound_by(atoms.moment(probabilities), start)
-    incumbent.evaluate(answer.laplacian)
+    answer = yield from incumbent.bounding(atoms.moment(probabilities), start)
+    yield from incumbent.evaluation(answer.laplacian)
 
 
 def pulled_inside(atoms: Atoms, probabilities: Array) -> Array:

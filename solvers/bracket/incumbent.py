@@ -6,12 +6,14 @@ gives a lower bound. The gap is a certificate, and a run ends as solved only if 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from solvers.bracket.requests import Dual, Method, Optimum, Value, alone
 from solvers.bracket.run import Run
-from solvers.qp import LaplacianQP, QPSolution, climb, solve_laplacian_qp
+from solvers.qp import LaplacianQP, QPSolution
 from solvers.qp.minimax import Master
 from wdro_cvx import Certificate, GraphProblem, Solution, WorstCase
 from wdro_cvx.moments.points import Moment, as_moment
@@ -20,6 +22,10 @@ from wdro_cvx.validation import Array
 
 #: The relative gap to which a QP is solved if its answer is final.
 QP_TOL = 1e-12
+_JUDGING = 3.0  # the judge's time, relative to the last evaluation
+
+
+_Evidence = Certificate | tuple[Array | Moment | WorstCase, Array, float] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,17 +65,25 @@ class Incumbent:
     problem: GraphProblem
     tol: float = 1e-6
     run: Run = field(default_factory=Run)
+    # A faster worst case than the set's own, if there is one.
+    oracle: Callable[[Array], WorstCase] | None = None
     laplacian: Array | None = None
     value: float = np.inf
     multiplier: float = np.nan
     bound: float = -np.inf
-    certificate: Certificate | None = None
     iterations: int = 0
+    judging: float = 0.0  # an estimate of the seconds that the judge will take
+    _evidence: _Evidence = None
+    _measured: tuple[float, float, float] = (np.inf, -np.inf, np.inf)  # value, bound, gap
 
     @property
     def gap(self) -> float:
         """The certified relative gap."""
-        return relative_gap(self.value, self.bound, self.problem.constant, self.problem.floor)
+        bracket = self.value, self.bound
+        if bracket != self._measured[:2]:
+            problem = self.problem
+            self._measured = *bracket, relative_gap(*bracket, problem.constant, problem.floor)
+        return self._measured[2]
 
     @property
     def solved(self) -> bool:
@@ -86,13 +100,22 @@ class Incumbent:
 
         If the problem has terms, the worst case includes their gradients.
         """
+        return alone(self.evaluation(laplacian))
+
+    def evaluation(self, laplacian: Array) -> Method[tuple[WorstCase, float]]:
+        """Do what :meth:`evaluate` does, as a method that asks for the worst case."""
         self.check_clock()
-        worst = self.problem.ambiguity.worst_case(self.problem.nominal, laplacian)
-        value = worst.risk + self.problem.regularisation(laplacian)
+        started = self.run.clock.seconds
+        if self.oracle is None:
+            worst, value = yield Value(self.problem, laplacian)
+        else:
+            worst = self.oracle(laplacian)
+            value = worst.risk + self.problem.regularisation(laplacian)
         if value < self.value:
             self.laplacian, self.value, self.multiplier = laplacian, value, worst.multiplier
         if self.problem.terms and np.isfinite(value):
             worst = sloped(self.problem, worst, laplacian)
+        self.judging = _JUDGING * (self.run.clock.seconds - started)
         return worst, value
 
     def bound_by(
@@ -105,35 +128,55 @@ class Incumbent:
 
         If the source is a bare matrix, the judge must prove by itself that it is in the set.
         """
+        return alone(self.bounding(source, start, tol))
+
+    def bounding(
+        self,
+        source: Array | Moment | WorstCase,
+        start: tuple[Array, float] | None,
+        tol: float = QP_TOL,
+    ) -> Method[QPSolution]:
+        """Do what :meth:`bound_by` does, as a method that asks for the QP's solution."""
         self.check_clock()
         matrix = source.second_moment if isinstance(source, (Moment, WorstCase)) else source
-        answer = solve_laplacian_qp(self.quadratic(matrix), start, tol)
+        answer = yield Optimum(self.quadratic(matrix), start, tol)
         self._keep(answer.bound, source, answer.nu, answer.tau)
         return answer
 
-    def bound_at(self, worst: WorstCase, multipliers: tuple[Array, float]) -> None:
+    def bounding_at(self, worst: WorstCase, multipliers: tuple[Array, float]) -> Method[None]:
         """Keep the bound of a worst case at given multipliers if it is best; no QP is solved."""
-        point = climb(self.quadratic(worst.second_moment), multipliers, QP_TOL, 0).last
-        self._keep(point.value, worst, point.nu, point.level)
+        value, nu, tau = yield Dual(self.quadratic(worst.second_moment), multipliers)
+        self._keep(value, worst, nu, tau)
 
     def _keep(
         self, bound: float, source: Array | Moment | WorstCase, nu: Array, tau: float
     ) -> None:
-        """Keep a bound and its certificate if it is best."""
-        slopes = None
+        """Keep a bound and its evidence if it is best."""
         if self.problem.terms:
             if not isinstance(source, SlopedCase):
                 return  # without slopes of the terms there is no bound
-            bound, slopes = bound - source.price, source.slopes
+            bound -= source.price
         if bound > self.bound:
-            self.bound = bound
+            self.bound, self._evidence = bound, (source, nu, tau)
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """The certificate of the best bound."""
+        if isinstance(self._evidence, tuple):  # built when it is needed, because most are not
+            source, nu, tau = self._evidence
             moment = source.moment if isinstance(source, WorstCase) else as_moment(source)
-            self.certificate = Certificate(moment, nu, tau, slopes)
+            slopes = source.slopes if isinstance(source, SlopedCase) else None
+            self._evidence = Certificate(moment, nu, tau, slopes)
+        return self._evidence
+
+    @certificate.setter
+    def certificate(self, certificate: Certificate | None) -> None:
+        self._evidence = certificate
 
     def check_clock(self) -> None:
-        """Raise OutOfTime if the limit has passed and there is an answer to end with."""
+        """Raise OutOfTime if there is an answer, and only enough time left to judge it."""
         if self.laplacian is not None:
-            self.run.clock.check()
+            self.run.clock.check(self.judging)
 
     def quadratic(
         self, moment: Array, rho: float = 0.0, centre: Array | None = None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from wdro_cvx import GraphProblem, Solution, Status, judge
+from wdro_cvx import GraphProblem, Solution, Status, Verdict, judge
+from wdro_cvx.judge_many import judge_many
 from wdro_cvx.validation import real_number
 
 #: Solvers aim at this share of the tolerance, since the judge subtracts a slack for rounding.
@@ -38,19 +40,39 @@ class Clock:
         """The CPU seconds of this process since the start."""
         return time.process_time() - self.started_cpu
 
-    def check(self) -> None:
-        """Raise OutOfTime if the limit has passed."""
-        if self.seconds > self.limit:
+    def check(self, ahead: float = 0.0) -> None:
+        """Raise OutOfTime if less than ``ahead`` seconds are left."""
+        if self.seconds + ahead > self.limit:
             raise OutOfTime
 
 
-def judged(problem: GraphProblem, answer: Solution, tol: float) -> Solution:
+def judged(
+    problem: GraphProblem, answer: Solution, tol: float, clock: Clock | None = None
+) -> Solution:
     """Return an answer with the judge's figures and a status that the judge confirms.
+
+    With a clock it also gets the CPU seconds so far.
 
     The judge shares no arithmetic with the solvers, so a mistake in a solver cannot pass for a
     proof.
     """
     verdict = judge(problem, answer)
+    return _confirmed(answer, verdict, tol, answer.solve_s if clock is None else clock.cpu_s)
+
+
+def all_judged(
+    problems: Sequence[GraphProblem], answers: Sequence[Solution], tol: float, clock: Clock
+) -> list[Solution]:
+    """Return what :func:`judged` returns for each of several answers of one run."""
+    verdicts = judge_many(problems, answers)
+    share = clock.cpu_s / max(len(answers), 1)
+    return [
+        _confirmed(answer, verdict, tol, share)
+        for answer, verdict in zip(answers, verdicts, strict=True)
+    ]
+
+
+def _confirmed(answer: Solution, verdict: Verdict, tol: float, cpu_s: float) -> Solution:
     status = answer.status
     if verdict.gap < 0.0:  # value and bound contradict each other, so one of them is wrong
         status = Status.FAILED
@@ -67,4 +89,5 @@ def judged(problem: GraphProblem, answer: Solution, tol: float) -> Solution:
         constant=verdict.constant,
         floor=verdict.floor,
         distance=verdict.distance,
+        solve_s=cpu_s,
     )

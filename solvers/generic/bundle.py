@@ -39,6 +39,7 @@ _FALL, _WITHIN = 0.7, 8
 _NEAR_ACCURACY, _NEAR_PATIENCE = 0.03, 15  # with proximal steps
 _FIRST = 10.0  # ρ, relative to the prior's curvature
 _SERIOUS, _GOOD = 0.1, 0.5  # shares of the predicted decrease at which to move, to lengthen steps
+_STALLED = 60  # iterations without progress; typical of a worst case that misses its risk
 _NULL_STEPS = 6  # without a move, after which steps become shorter
 
 
@@ -127,7 +128,12 @@ def _proximal_steps(incumbent: Incumbent, bundle: _Bundle, end: int) -> None:
     problem, centre = incumbent.problem, incumbent.laplacian
     assert centre is not None
     value, rho, nulls = incumbent.value, _FIRST * problem.prior.beta, 0
+    mark, marked = incumbent.gap, incumbent.iterations
     while incumbent.iterations < end:
+        if incumbent.gap <= _PROGRESS * mark:
+            mark, marked = incumbent.gap, incumbent.iterations
+        elif incumbent.iterations - marked >= _STALLED:
+            return
         prior = problem.prior.proximal(rho)
         trace = float(np.trace(centre)) or problem.target_trace
         master = Master.of(problem.d, prior, incumbent.size, trace)

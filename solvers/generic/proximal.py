@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.bracket.incumbent import Incumbent
+from solvers.bracket.requests import Method, Optimum
 from solvers.control.spectral import SpectralControl
-from solvers.qp import solve_laplacian_qp
 from wdro_cvx.validation import Array
 
 _MAX_DOUBLINGS = 60
@@ -32,30 +32,30 @@ def proximal_descent(
     max_iterations: int,
     patience: int | None = None,
     multipliers: tuple[Array, float] | None = None,
-) -> None:
+) -> Method[None]:
     """Improve the incumbent until it is solved, the limit is reached or no step descends.
 
     With ``patience`` it also ends after that many trial steps that have hardly reduced the gap,
     which is typical of a kink. This suits sets for which another method follows. ``multipliers``
     are those of a similar QP, for the first one.
     """
-    laplacian = start
-    worst, value = incumbent.evaluate(laplacian)
+    laplacian, tol = start, incumbent.tol
+    worst, value = yield from incumbent.evaluation(laplacian)
     control = SpectralControl(incumbent.problem.prior.beta)
     control.restart(value)
     mark, trials = np.inf, 0
     for _ in range(max_iterations):
         if control.proximal and multipliers is not None:
-            incumbent.bound_at(worst, multipliers)
-        near = not incumbent.solved and incumbent.gap <= _NEAR * incumbent.tol
-        if near or not control.proximal:
-            answer = incumbent.bound_by(worst, multipliers, _ACCURACY * incumbent.tol)
+            yield from incumbent.bounding_at(worst, multipliers)
+        if not control.proximal or tol < incumbent.gap <= _NEAR * tol:
+            answer = yield from incumbent.bounding(worst, multipliers, _ACCURACY * tol)
             multipliers = answer.nu, answer.tau
         incumbent.record()
-        if incumbent.solved:
+        gap = incumbent.gap
+        if gap <= tol:
             return
-        if incumbent.gap <= _FALL * mark:
-            mark, trials = incumbent.gap, 0
+        if gap <= _FALL * mark:
+            mark, trials = gap, 0
         for _ in range(_MAX_DOUBLINGS):
             if trials == patience:
                 return
@@ -63,11 +63,11 @@ def proximal_descent(
             if control.proximal:
                 step = incumbent.quadratic(worst.second_moment, control.rho, laplacian)
                 nearby = _shifted(multipliers, control.rho, laplacian)
-                answer = solve_laplacian_qp(step, nearby, _ACCURACY * incumbent.tol)
+                answer = yield Optimum(step, nearby, _ACCURACY * tol)
             moved = answer.laplacian
             change = moved - laplacian
             length = float(np.vdot(change, change))
-            moved_worst, value = incumbent.evaluate(moved)
+            moved_worst, value = yield from incumbent.evaluation(moved)
             if control.accepts(value, length):
                 break
             if incumbent.solved:

@@ -7,7 +7,7 @@ check the status ``SOLVED`` with :func:`wdro_cvx.judge`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,18 +15,26 @@ from solvers.atoms import solve_atoms
 from solvers.base import Solver, register
 from solvers.bracket.incumbent import QP_TOL, Incumbent
 from solvers.bracket.limits import MARGIN, OutOfTime, judged
+from solvers.bracket.requests import Method, alone
 from solvers.bracket.run import Request, Settings, running
+from solvers.control.deadline import watched
 from solvers.generic.bundle import bundle_ascent
+from solvers.generic.handover import solve_program
 from solvers.generic.proximal import proximal_descent
 from solvers.norm.interior import solve_norm_ball
+from solvers.norm.peak import solve_largest_degree
 from solvers.transport import solve_transport
+from solvers.transport.nearby import NearbyWorst
 from wdro_cvx import AmbiguitySet, GraphProblem, ProblemError, Solution, Status, Term, WorstCase
 from wdro_cvx.ambiguity import Transport
+from wdro_cvx.programs import Program, programs_for
 from wdro_cvx.validation import Array, square_matrix, whole_number
 
 # If the risk is smooth at the optimum, a few steps suffice (measured: 2 to 40). A run that needs
 # more than this limit should use a method for nonsmooth risks.
 _SMOOTH_ITERATIONS = 60
+# With many vertices and fast worst cases a step takes a fraction of one of ADMM's.
+_NEARBY_ITERATIONS, _NEARBY_PATIENCE = 300, 40
 _FIRST_ACCURACY = 1e-3  # of the sample-average graph, from which the smooth phase starts
 _TRANSPORT_ITERATIONS = 5000  # usual: 10 to 50 of the interior point, 100 to 500 of ADMM
 # The patience of the smooth phase if an interior point follows. Measured for atoms at d = 6 to 100:
@@ -34,6 +42,9 @@ _TRANSPORT_ITERATIONS = 5000  # usual: 10 to 50 of the interior point, 100 to 50
 # without need. Measured for transport: at d = 30 it halves the time; at d = 60 a patience of 8 is
 # the best of 4, 8 and 17.
 _PATIENCE, _EDGES_PER_TRIAL = 4, 200
+# A conic backend takes 5 to 14 s with 60 vertices (measured), and minutes with more than this. In a
+# fifth of that time a bundle often solves the problem.
+_CONIC_UP_TO = 80
 
 
 @register
@@ -58,6 +69,9 @@ class CertifiedSolver(Settings, Solver):
     time_limit : float
         Seconds after which to stop, checked between steps; the answer then has the status
         ``TIME_LIMIT`` and its true gap.
+    conic : bool
+        Whether a set without structure may go to a registered formulation that certifies its
+        answers, if the risk has a kink at the optimum. :func:`solvers.solve` allows it.
 
     Notes
     -----
@@ -81,6 +95,7 @@ class CertifiedSolver(Settings, Solver):
     rank = 100  # it solves every problem, so it comes last
 
     max_iterations: int = 5500
+    conic: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -89,7 +104,7 @@ class CertifiedSolver(Settings, Solver):
     @classmethod
     def try_solve(cls, problem: GraphProblem, request: Request) -> Solution:
         """Solve any problem."""
-        return cls(**request.settings(cls)).solve(problem, request.start)
+        return cls(conic=True, **request.settings(cls)).solve(problem, request.start)
 
     def solve(self, problem: GraphProblem, start: Solution | None = None) -> Solution:
         """Solve the problem, starting from another problem's solution if one is given.
@@ -103,21 +118,23 @@ class CertifiedSolver(Settings, Solver):
         self.check_claim(problem)
         with running(self, problem.unit) as run:
             incumbent = Incumbent(problem.normalised, MARGIN * self.tol, run)
+            if NearbyWorst.applies(incumbent.problem):
+                incumbent.oracle = NearbyWorst(incumbent.problem, incumbent.tol)
             status = Status.INTERRUPTED
             try:
-                self._run(incumbent, start)
+                with watched(incumbent.check_clock):
+                    alone(self.phases(incumbent, start))
                 status = Status.SOLVED if incumbent.solved else Status.ITERATION_LIMIT
             except OutOfTime:
                 status = Status.TIME_LIMIT
             except KeyboardInterrupt:
                 if incumbent.laplacian is None:
                     raise
-        answer = judged(problem, incumbent.solution(status), self.tol)
-        return replace(answer, solve_s=run.clock.cpu_s)
+        return judged(problem, incumbent.solution(status), self.tol, run.clock)
 
     @classmethod
     def check_claim(cls, problem: GraphProblem) -> None:
-        """Accept every problem with a positive eta or beta."""
+        """Raise ProblemError unless eta (or beta) is positive and all terms are smooth."""
         super().check_claim(problem)
         for term in problem.terms:
             if not term.smooth:
@@ -132,35 +149,67 @@ class CertifiedSolver(Settings, Solver):
                 "eta."
             )
 
-    def _run(self, incumbent: Incumbent, start: Solution | None) -> None:
+    def phases(self, incumbent: Incumbent, start: Solution | None = None) -> Method[None]:
+        """Improve the incumbent until it is solved or no method can improve it."""
+        program = self._program(incumbent.problem)
+        yield from self.smooth_phase(incumbent, start, program)
+        yield from self.last_phases(incumbent, program)
+
+    def smooth_phase(
+        self, incumbent: Incumbent, start: Solution | None = None, program: Program | None = None
+    ) -> Method[None]:
+        """Improve the incumbent as far as a smooth method can; it takes any number of requests."""
         problem = incumbent.problem
         multipliers: tuple[Array, float] | None
         if problem.terms:
             laplacian = problem.prior.start(problem.d)
             if start is not None:
                 laplacian = _feasible_start(problem, start)
-            proximal_descent(incumbent, laplacian, self.max_iterations)
+            yield from proximal_descent(incumbent, laplacian, self.max_iterations)
+            return
+        solve_largest_degree(incumbent, self.max_iterations)
+        if incumbent.solved:
             return
         if start is None:
             tol = QP_TOL if problem.ambiguity.radius == 0.0 else _FIRST_ACCURACY
-            answer = incumbent.bound_by(_centre(problem), None, tol)
+            answer = yield from incumbent.bounding(_centre(problem), None, tol)
             laplacian, multipliers = answer.laplacian, (answer.nu, answer.tau)
-            if not np.isfinite(problem.regularisation(laplacian)):
+            if problem.prior.alpha > 0.0 and not np.isfinite(problem.regularisation(laplacian)):
                 # With logarithms, a QP that ends early may leave a vertex isolated. Starting from a
                 # graph without isolated vertices is easier.
                 laplacian = problem.prior.start(problem.d)
             elif problem.ambiguity.radius == 0.0:  # the problem is the sample-average problem
-                incumbent.evaluate(laplacian)
+                yield from incumbent.evaluation(laplacian)
                 incumbent.record()
                 return
         else:
             laplacian = _feasible_start(problem, start)
             multipliers = _multipliers_of(start, incumbent.run.unit)
+        smooth, patience = min(self.max_iterations, _SMOOTH_ITERATIONS), _patience(problem)
+        if program is not None:  # which follows
+            patience = 2 * max(_PATIENCE, _brief(problem))
+        if incumbent.oracle is not None:
+            smooth, patience = min(self.max_iterations, _NEARBY_ITERATIONS), _NEARBY_PATIENCE
+        yield from proximal_descent(incumbent, laplacian, smooth, patience, multipliers)
+
+    def _program(self, problem: GraphProblem) -> Program | None:
+        """Return a program for a conic backend, if the set offers no structure but has one."""
+        if not self.conic or problem.structure is not None or problem.d > _CONIC_UP_TO:
+            return None
+        return next(programs_for(problem), None)
+
+    def last_phases(self, incumbent: Incumbent, program: Program | None = None) -> Method[None]:
+        """Improve an incumbent that the smooth phase has not solved."""
+        if incumbent.problem.terms:
+            return  # these methods know the risk and the prior only
         limit = self.max_iterations
-        smooth, patience = min(limit, _SMOOTH_ITERATIONS), _patience(problem)
-        proximal_descent(incumbent, laplacian, smooth, patience, multipliers)
         solve_transport(incumbent, min(limit - incumbent.iterations, _TRANSPORT_ITERATIONS))
-        for method in (solve_atoms, solve_norm_ball, bundle_ascent):
+        if program is not None:
+            brief = 3 * _brief(incumbent.problem)
+            bundle_ascent(incumbent, min(limit - incumbent.iterations, brief))
+            solve_program(incumbent, program)
+        yield from solve_atoms(incumbent, limit - incumbent.iterations)
+        for method in (solve_norm_ball, bundle_ascent):
             method(incumbent, limit - incumbent.iterations)
 
 
@@ -169,14 +218,24 @@ def _patience(problem: GraphProblem) -> int | None:
     if problem.structure is None:
         return None
     if isinstance(problem.structure, Transport):
-        return max(_PATIENCE, problem.d * (problem.d - 1) // 2 // _EDGES_PER_TRIAL)
+        return max(_PATIENCE, _brief(problem))
     return _PATIENCE
+
+
+def _brief(problem: GraphProblem) -> int:
+    """Return a number of steps that take little time compared with an interior point."""
+    return problem.d * (problem.d - 1) // 2 // _EDGES_PER_TRIAL
 
 
 def _centre(problem: GraphProblem) -> WorstCase:
     """Return the nominal moment in the form of a worst case."""
-    nominal, membership = problem.nominal, problem.ambiguity.membership(problem.nominal)
-    return WorstCase(np.nan, nominal.second_moment, np.inf, build_moment=lambda: membership.centre)
+    nominal, ambiguity = problem.nominal, problem.ambiguity
+    return WorstCase(
+        np.nan,
+        nominal.second_moment,
+        np.inf,
+        build_moment=lambda: ambiguity.membership(nominal).centre,
+    )
 
 
 def _feasible_start(problem: GraphProblem, start: Solution) -> Array:

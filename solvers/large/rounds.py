@@ -16,7 +16,7 @@ from solvers.large.pricing import crowding, paying_pairs, paying_within
 from solvers.large.search import CandidateSearch, Data, TransportEvidence
 from solvers.large.start import carried_weights
 from solvers.large.structure import Candidates, Vertices
-from solvers.large.worth import NEIGHBOURS, NotWorthwhileError, worthwhile
+from solvers.large.worth import NEIGHBOURS, NotWorthwhileError, most_work, worthwhile
 from wdro_cvx import Certificate, GraphProblem, Solution, Status
 from wdro_cvx.ambiguity import Transport
 from wdro_cvx.graphs.edge_list import EdgeList
@@ -94,6 +94,8 @@ class Rounds:
             _unbounded(problem.prior.scaled(self.unit**-2)),
         )
         self.search = CandidateSearch(data, edges, run.clock, box)
+        if not patient:
+            self.search.most_work = most_work(problem)
         rule = problem.prior.trace
         self.first = None if start is None else carried_weights(edges, box, rule, start, place)
 

@@ -16,6 +16,7 @@ from solvers.control.spectral import SpectralControl
 from solvers.large.sparse_qp import SparsePoint, SparseQP, WeightLimits, solve_sparse_qp
 from solvers.large.structure import Candidates, squared_distances
 from solvers.large.worst_case import WorstTransport, worst_transport
+from solvers.large.worth import NotWorthwhileError
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.solution import relative_gap
 from wdro_cvx.validation import Array
@@ -106,6 +107,8 @@ class CandidateSearch:
     evidence: TransportEvidence | None = None
     worst: WorstTransport | None = None  # at the weights
     steps: int = 0
+    work: float = 0.0  # multiplications in the worst cases so far
+    most_work: float = np.inf
     share: float = _SHARE
     control: SpectralControl = field(init=False)
     nominal_costs: Array = field(init=False)
@@ -232,6 +235,9 @@ class CandidateSearch:
         self.check_clock()
         laplacian = self.edges.laplacian(weights)
         worst = self.data.worst(laplacian, self._accuracy(), near)
+        self.work += worst.products * laplacian.nnz
+        if self.work > self.most_work:
+            raise NotWorthwhileError
         return worst, self.offer(weights, laplacian, worst)
 
     def offer(self, weights: Array, laplacian: sparse.csr_array, worst: WorstTransport) -> float:

@@ -14,6 +14,7 @@ from scipy import sparse
 from solvers.base import Solver, register
 from solvers.bracket.limits import MARGIN, judged
 from solvers.bracket.run import Executor, Request, Settings, running
+from solvers.control.deadline import watched
 from solvers.large.blocks import ambient_executor
 from solvers.large.moment import solve_moment_ball
 from solvers.large.rounds import Rounds
@@ -62,14 +63,16 @@ class SparseSolver(Settings, Solver):
 
     claims = (MOVED_ROWS, Singleton, FROBENIUS_BALL)
     rank = 10
+    least = LARGE_FROM
 
     executor: Executor | None = None
 
     @classmethod
     def check_claim(cls, problem: GraphProblem) -> None:
-        """Accept transport balls, the sample average and moment balls with p = 2, for any prior.
+        """Raise ProblemError unless the set and the bounds are supported.
 
-        Bounds must list the possible edges (``EdgeBounds.from_list``).
+        Supported are transport balls, the sample average and moment balls with p = 2, without
+        bounds or with a list of the possible edges (``EdgeBounds.from_list``).
         """
         super().check_claim(problem)
         bounds = problem.prior.bounds
@@ -101,7 +104,7 @@ class SparseSolver(Settings, Solver):
         case not to be unique (the hard case, in which the bounds are loose).
         """
         dense = isinstance(problem.structure, Norm) and problem.d <= SPARSE_FROM
-        if problem.d < LARGE_FROM or dense:  # MomentNewton takes one solve, this one several
+        if problem.d < cls.least or dense:  # MomentNewton takes one solve, this one several
             return None
         patient = problem.d > SPARSE_FROM
         if not patient and not worthwhile(problem):
@@ -121,17 +124,21 @@ class SparseSolver(Settings, Solver):
             def rounds(step: GraphProblem) -> Solution:
                 own = replace(run, unit=step.unit, history=[])
                 found = Rounds(step, tol, own, executor, patient, known)
-                status = Status.SOLVED if found.finish() else found.status
+                with watched(found.search.check_clock):
+                    status = Status.SOLVED if found.finish() else found.status
                 return found.solution(status)
 
             try:
                 answer = solve_moment_ball(problem, rounds) if special else rounds(problem)
             except NotWorthwhileError:
                 return None
+        late = answer.status is Status.TIME_LIMIT
+        if late:  # no time is left for the judge's dense back end, which might prove more
+            answer = judged(problem, answer, self.tol)
         if problem.d <= SPARSE_FROM:
             answer = replace(answer, laplacian=sparse.csr_array(answer.laplacian).toarray())
-        # Judge exactly the answer that is returned, so the caller's judge agrees.
-        answer = judged(problem, answer, self.tol)
+        if not late:  # judge exactly the answer that is returned, so the caller's judge agrees
+            answer = judged(problem, answer, self.tol)
         if not patient and answer.status is Status.ITERATION_LIMIT:
             return None
         return replace(answer, solve_s=run.clock.cpu_s)
@@ -142,7 +149,7 @@ def _edges_of(start: Solution, problem: GraphProblem) -> EdgeList | None:
     if start.laplacian.shape != (problem.d, problem.d):
         raise ProblemError(
             f"start.laplacian must have shape {(problem.d, problem.d)}; it has "
-            f"{start.laplacian.shape}."
+            f"{start.laplacian.shape}. Start from a solution for the same vertices."
         )
     edges = start.edges
     return edges if (edges.weights > 0.0).any() else None

@@ -18,6 +18,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
+from solvers.control.deadline import tick
 from solvers.large.start import easier_priors, first_multipliers
 from solvers.large.structure import Candidates
 from solvers.qp.start import bounded_tau, tau_of_levels
@@ -188,6 +189,7 @@ def solve_sparse_qp(
 
 def _climbed(point: SparsePoint, tol: float) -> SparsePoint:
     for _ in range(_MAX_STEPS):
+        tick()
         gap = point.gap
         if gap <= tol:
             break

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import linalg as sparse_linalg
 
+from solvers.control.deadline import tick
 from wdro_cvx.validation import Array
 
 Single = NDArray[np.float32]
@@ -45,6 +46,8 @@ class WorstTransport:
         Whether γ was found above λmax; in the hard case it is not.
     spread : array (d, s) or None
         In the hard case, the part of the budget that spreads mass in both directions.
+    products : int
+        The number of products of the Laplacian with a vector that it took.
     """
 
     premium: float
@@ -52,6 +55,7 @@ class WorstTransport:
     moves: Single
     closed: bool
     spread: Array | None = None
+    products: int = 0
 
 
 def top_bound(laplacian: sparse.csr_array) -> float:
@@ -115,10 +119,12 @@ def worst_transport(
     gamma = max(gamma, top * (1.0 + _ABOVE))
     near = float(np.sqrt(accuracy))
     known: list[tuple[float, float]] = []
+    products = 0
     while True:
         # How much the residuals may add to the premium, relative to its part γε².
         allowed = accuracy * gamma * radius**2 * (gamma - top)
-        moves, length, form, rest = _solved(laplacian, points, gamma, guess, near, allowed)
+        moves, length, form, rest, took = _solved(laplacian, points, gamma, guess, near, allowed)
+        products += took
         premium = gamma * radius**2 + form + rest / (gamma - top)
         moves *= radius / length
         known.append((gamma, 1.0 / length))
@@ -128,7 +134,7 @@ def worst_transport(
             sharp, top = True, min(top, top_estimate(laplacian))
         following = max(following, top * (1.0 + _ABOVE))
         if close or following == gamma or len(known) == _MAX_PASSES:
-            return WorstTransport(premium, gamma, moves, close)
+            return WorstTransport(premium, gamma, moves, close, products=products)
         gamma, guess = following, moves
 
 
@@ -159,11 +165,16 @@ def _solved(
     start: Single | None,
     accuracy: float,
     allowed: float,
-) -> tuple[Single, float, float, float]:
-    """Return Y, ‖Y‖, ``⟨B + R, Y⟩``, ``‖R‖²``; ``‖R‖ ≤ accuracy·‖B‖`` and ``‖R‖² ≤ allowed``."""
+) -> tuple[Single, float, float, float, int]:
+    """Return Y, ‖Y‖, ``⟨B + R, Y⟩``, ``‖R‖²`` and the number of products with L.
+
+    ``‖R‖ ≤ accuracy·‖B‖`` and ``‖R‖² ≤ allowed``.
+    """
     found = np.empty(points.shape, dtype=np.float32)
     form = left = length = 0.0
+    products = 0
     for part in _parts(points):
+        tick()
         side = laplacian @ np.ascontiguousarray(points[:, part])
         guess = side / gamma if start is None else start[:, part].astype(np.float64, order="C")
         rest = side - gamma * guess + laplacian @ guess
@@ -175,6 +186,7 @@ def _solved(
             if float(square.sum()) <= goal:
                 break
             image = gamma * along - laplacian @ along
+            products += along.shape[1]
             step = square / np.maximum(np.einsum("ij,ij->j", along, image), _TINY)
             guess += step * along
             rest -= step * image
@@ -185,7 +197,7 @@ def _solved(
         length += float(np.vdot(guess, guess))
         form += float(np.vdot(side, guess)) + float(np.vdot(rest, guess))
         left += float(square.sum())
-    return found, float(np.sqrt(length)), form, left
+    return found, float(np.sqrt(length)), form, left, products
 
 
 def _parts(points: Array) -> list[slice]:

@@ -7,8 +7,11 @@ from wdro_cvx.graphs.listed_bounds import ListedBounds
 
 NEIGHBOURS = 16  # nearest neighbours of every vertex that become its first candidates
 # The sparse path costs about candidates · r, the dense one d³. Measured: they break even at a
-# ratio of 1/40, and at 1/160 for the sample average, which needs no worst case.
-_WORTHWHILE, _WORTHWHILE_AVERAGE = 40, 160
+# ratio of 1/100, and at 1/160 for the sample average, which needs no worst case.
+_WORTHWHILE, _WORTHWHILE_AVERAGE = 100, 160
+
+# The worst cases of a dense run, and the time of a sparse multiplication relative to a dense one.
+_DENSE_WORST_CASES, _SPARSE_COST = 40, 12
 
 
 class NotWorthwhileError(Exception):
@@ -26,3 +29,12 @@ def worthwhile(problem: GraphProblem, candidates: int | None = None) -> bool:
             candidates = bounds.heads.size
     average = problem.ambiguity.radius == 0.0
     return (_WORTHWHILE_AVERAGE if average else _WORTHWHILE) * candidates * rank <= d**3
+
+
+def most_work(problem: GraphProblem) -> float:
+    """Return how many sparse multiplications take as long as all worst cases of the dense path.
+
+    Next to λmax, conjugate gradients take many products, and the dense path is faster.
+    """
+    d, rank = problem.d, len(problem.nominal.factor)
+    return _DENSE_WORST_CASES * (d**3 / 6 + 3 * d**2 * rank) / _SPARSE_COST

@@ -32,12 +32,15 @@ _BLUE, _INK = "#0072B2", "#555555"
 _THIN, _THICKER = 0.3, 2.2  # line width in points at zero weight, and the most that weight adds
 _NAMED = 8  # strongest edges, which get a legend entry
 _STEPS = 25
+_IN_A_ROW = 25  # vertices without an edge
 _SMALL = 500  # vertices up to which all of them repel each other
 _MOVES, _NEAR = 60, 12
 
 
 def spread_out(adjacency: Array | sparse.csr_array) -> Array:
-    """Return a position for every vertex; the layout is deterministic.
+    """Return a position for every vertex; those without an edge are in rows below the others.
+
+    The layout is deterministic.
 
     Parameters
     ----------
@@ -54,13 +57,30 @@ def spread_out(adjacency: Array | sparse.csr_array) -> Array:
     >>> spread_out(np.array([[0.0, 1.0], [1.0, 0.0]])).shape
     (2, 2)
     """
+    weights = sparse.csr_array(adjacency)
+    joined = np.flatnonzero(np.diff(weights.indptr))
+    points = np.zeros((weights.shape[0], 2))
+    if joined.size:
+        points[joined] = _layout(sparse.csr_array(weights[joined][:, joined]))
+    alone = np.setdiff1d(np.arange(len(points)), joined)
+    low, high = (points[joined].min(axis=0), points[joined].max(axis=0)) if joined.size else (
+        np.zeros(2), np.ones(2)
+    )  # fmt: skip
+    width, height = high - low
+    row, column = np.divmod(np.arange(alone.size), _IN_A_ROW)
+    points[alone, 0] = low[0] + width * (column + 0.5) / min(max(alone.size, 1), _IN_A_ROW)
+    points[alone, 1] = low[1] - 0.08 * height * (row + 1)
+    return points
+
+
+def _layout(adjacency: sparse.csr_array) -> Array:
+    """Return positions of vertices that all have an edge."""
     d = adjacency.shape[0]
     if d > _SMALL:
-        weights = sparse.csr_array(adjacency)
-        return _relaxed(weights, _eigenvectors(weights))
+        return _relaxed(adjacency, _eigenvectors(adjacency))
     import networkx as nx
 
-    found = nx.spring_layout(network(adjacency), seed=1, k=2.0 / np.sqrt(d))
+    found = nx.spring_layout(network(adjacency.toarray()), seed=1, k=2.0 / np.sqrt(d))
     return np.array([found[vertex] for vertex in range(d)])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,6 +51,8 @@ class LearnedGraph:
         Remarks on the table, on how radius and eta were chosen and on missing values.
     selection : Selection or None
         The selected edges; None selects all.
+    held_out : float or None
+        The score of such graphs on signals that they were not learned from, if it was computed.
 
     Examples
     --------
@@ -70,6 +73,7 @@ class LearnedGraph:
     stability: Array | sparse.csr_array | None = None
     notes: tuple[str, ...] = ()
     selection: Selection | None = None
+    held_out: float | None = None
 
     @property
     def laplacian(self) -> Array | sparse.csr_array:
@@ -160,9 +164,7 @@ class LearnedGraph:
     def plot(self, axes: Axes | None = None, places: ArrayLike | None = None) -> Axes:
         """Draw the graph; see :meth:`RobustGraph.plot`."""
         d = self.problem.d
-        points = spread_out(self.selected) if places is None else finite_array("places", places, 2)
-        if points.shape != (d, 2):
-            raise DataError(f"places must have shape {(d, 2)}; it has {points.shape}.")
+        points = spread_out(self.selected) if places is None else self._points(places)
         if axes is None:
             axes = new_axes((9.0, 8.0) if d > CROWDED else (6.4, 5.6))
         unsure = ~self.in_optimum
@@ -175,3 +177,25 @@ class LearnedGraph:
     def plot_path(self, radii: Sequence[float] | None = None, axes: Axes | None = None) -> Axes:
         """Draw the edge weights as functions of the radius; see :meth:`RobustGraph.plot_path`."""
         return draw_path(self.problem, radii, self.names, axes)
+
+    def save_html(self, path: str | Path, places: ArrayLike | None = None) -> None:
+        """Write the graph as a page; see :meth:`RobustGraph.save_html`."""
+        from solvers.learned.html import graph_html
+
+        points = None if places is None else self._points(places)
+        Path(path).write_text(graph_html(self, Path(path).stem, points), encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        """Return the page, for notebooks."""
+        from solvers.learned.html import inline_html
+
+        return inline_html(self)
+
+    def _points(self, places: ArrayLike) -> Array:
+        points = finite_array("places", places, 2)
+        if points.shape != (self.problem.d, 2):
+            raise DataError(
+                f"places must have shape {(self.problem.d, 2)}, two coordinates per vertex; it has "
+                f"{points.shape}."
+            )
+        return points

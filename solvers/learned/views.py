@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
@@ -72,6 +73,28 @@ class GraphViews:
         axes : matplotlib axes, optional
         """
         return self._graph().plot_path(radii, axes)
+
+    def save_html(self, path: str | Path, places: ArrayLike | None = None) -> None:
+        """Write the graph as one HTML file that needs no network and checks the certificate itself.
+
+        It has graphs for other radii and etas too, which takes up to twenty seconds.
+
+        Parameters
+        ----------
+        path : str or Path
+        places : array (d, 2), optional
+            The x and y coordinates of the vertices; by default a layout.
+
+        Examples
+        --------
+        >>> import numpy as np, tempfile
+        >>> from solvers import RobustGraph
+        >>> X = np.random.default_rng(0).standard_normal((20, 4))
+        >>> graph = RobustGraph(0.3, edges="all").fit(X)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     graph.save_html(f"{folder}/graph.html")
+        """
+        self._graph().save_html(path, places)
 
     def _graph(self) -> LearnedGraph:
         from sklearn.utils.validation import check_is_fitted  # slow to import

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from solvers.control.deadline import tick
 from solvers.likelihood.model import Point
 from wdro_cvx.graphs.edge_list import EdgeList
 from wdro_cvx.graphs.exact_sums import project_interval
@@ -67,6 +68,7 @@ def _search(point: Point, free: NDArray[np.intp], change: Array) -> Point | None
     if not slope < 0.0:
         return None
     while length >= _SHORTEST:
+        tick()
         moved = weights.copy()
         moved[free] = np.clip(weights[free] + length * change, lower[free], upper[free])
         tried = model.at(moved)
@@ -287,6 +289,7 @@ def _solve(system: _System, side: Array, accuracy: float) -> Array:
         for _ in range(_PRODUCTS):
             if not size > accuracy**2 * first:
                 break
+            tick()
             image = system.product(direction)
             bend = float(direction @ image)
             if not bend > 0.0:

@@ -14,6 +14,7 @@ import numpy as np
 from solvers.base import Solver, register
 from solvers.bracket.limits import MARGIN, OutOfTime, judged
 from solvers.bracket.run import Request, Run, Settings, running
+from solvers.control.deadline import watched
 from solvers.likelihood.central import MOST_EDGES, central_path
 from solvers.likelihood.model import Model, Point
 from solvers.likelihood.newton import newton_step
@@ -45,6 +46,7 @@ _FALL = 10.0
 _LAST_BARRIER = 1e-3  # of the tolerance
 _FIRST_GAP = 1e-2  # with which the central path starts, so that its first point is near a centre
 _PATIENCE = 24  # Newton steps, usually 4 to 12, before the central path
+_JUDGING = 6.0  # the judge's time, relative to that of the last bound
 
 
 @register
@@ -172,6 +174,7 @@ class _Search:
     bound: float = -np.inf
     certificate: Certificate | None = None
     iterations: int = 0
+    judging: float = 0.0  # an estimate of the seconds that the judge will take
 
     def __post_init__(self) -> None:
         problem = self.problem
@@ -190,15 +193,25 @@ class _Search:
     def run_steps(self, start: Solution | None, limit: int) -> Status:
         """Take steps until the gap is closed or nothing improves."""
         point = self._start(start)
+        with watched(self._check_clock):
+            return self._steps(point, limit)
+
+    def _check_clock(self) -> None:
+        if self.certificate is not None:
+            self.run.clock.check(self.judging)
+
+    def _steps(self, point: Point, limit: int) -> Status:
         try:
             for moved in self._points(point):
+                started = self.run.clock.seconds
                 self._keep(moved)
+                self.judging = _JUDGING * (self.run.clock.seconds - started)
                 self.run.report(self.iterations, self.value, self.bound, self.gap)
                 if self.gap <= self.tol:
                     return Status.SOLVED
                 if self.iterations >= limit:
                     return Status.ITERATION_LIMIT
-                self.run.clock.check()
+                self.run.clock.check(self.judging)
                 self.iterations += 1
         except OutOfTime:
             return Status.TIME_LIMIT

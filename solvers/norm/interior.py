@@ -7,8 +7,7 @@ Let ``v`` be the entries of ``L``: the degrees ``u = Aw``, and every weight twic
     z(w - l) = y(h - w) = μ        1ᵀw + 2κτ = T/2
 
 The Hessian in w is a diagonal, plus ``Aᵀ(diagonal)A``, minus a rank-one term. A step is therefore
-one Cholesky factorisation of size d. For p = 1 the norm is the largest degree, and the worst cases
-are known: the whole budget on one vertex, or mixtures of these (solvers/qp/minimax.py).
+one Cholesky factorisation of size d. The case p = 1 is in solvers/norm/peak.py.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from solvers.qp.minimax import Master
 from wdro_cvx import GraphProblem
 from wdro_cvx.ambiguity import Norm
 from wdro_cvx.graphs.laplacian import adjoint, edge_index, laplacian_from_weights
-from wdro_cvx.moments.points import TransportedMoment
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.validation import Array
 
@@ -34,48 +32,23 @@ _TO_BOUNDARY = 0.98
 _CENTRING = 0.1  # least centring, times the tolerance: the norm bends where weights vanish
 _CLOSE = 10.0  # times the tolerance: below it every step is certified
 _STUCK = 1e-8
-_MOST_WORST_CASES = 5_000_000  # entries in a table of worst cases by edges
 _FREE = 1e10  # κ of a free trace
 
 
 def solve_norm_ball(incumbent: Incumbent, max_iterations: int) -> None:
     """Improve the incumbent until it is solved or rounding prevents further progress.
 
-    Do nothing unless the set is a norm ball of order 1 ≤ p < ∞.
+    Do nothing unless the set is a norm ball of order 1 < p < ∞.
     """
     problem = incumbent.problem
     norm = problem.structure
     if not isinstance(norm, Norm) or incumbent.laplacian is None or incumbent.solved:
         return
     order = norm.order
-    if np.isinf(order) or problem.ambiguity.radius == 0.0 or max_iterations < 1:
-        return
-    if order == 1.0:
-        _largest_degree(incumbent)
+    if order == 1.0 or np.isinf(order) or problem.ambiguity.radius == 0.0 or max_iterations < 1:
         return
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # ends the run
         _follow(incumbent, norm.dual_order, min(max_iterations, _MAX_STEPS))
-
-
-def _largest_degree(incumbent: Incumbent) -> None:
-    """Solve the case p = 1: mix the worst cases of all vertices."""
-    problem, theta = incumbent.problem, incumbent.problem.nominal.second_moment
-    radius, costs = problem.ambiguity.radius, adjoint(theta)
-    if problem.d * costs.size > _MOST_WORST_CASES:
-        return
-    table = np.tile(costs, (problem.d, 1))
-    for ends in edge_index(problem.d):
-        table[ends, np.arange(costs.size)] += radius
-    master = incumbent.master()
-    if master.free.size == 0:
-        return
-    mixture = master.mix(table, 0.01 * incumbent.tol)
-    shift = np.diag(radius * (1.0 - 1e-15) * mixture.shares)
-    moment = TransportedMoment(problem.nominal.rows, shift=shift)
-    answer = incumbent.bound_by(moment, (mixture.nu, mixture.tau))
-    incumbent.evaluate(problem.prior.repaired(laplacian_from_weights(mixture.weights)))
-    incumbent.evaluate(answer.laplacian)
-    incumbent.record()
 
 
 @dataclass(frozen=True, eq=False)

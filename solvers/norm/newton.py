@@ -105,8 +105,7 @@ class MomentNewton(Settings, Solver):
         with running(self, problem.unit) as run:
             incumbent = Incumbent(problem.normalised, self.tol, run)
             status = self._run(incumbent, start)
-        answer = judged(problem, incumbent.solution(status), self.tol)
-        return replace(answer, solve_s=run.clock.cpu_s)
+        return judged(problem, incumbent.solution(status), self.tol, run.clock)
 
     def _run(self, incumbent: Incumbent, start: Solution | None) -> Status:
         problem, run, steps = incumbent.problem, incumbent.run, count(1)

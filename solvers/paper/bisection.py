@@ -53,7 +53,9 @@ def bisect_multiplier(
     tol = max(real_number("tol", tol, 0.0, strict=True), 4 * np.finfo(float).eps)
     top = float(np.linalg.eigvalsh(matrix)[-1])
     if top <= 0.0:
-        raise ProblemError("laplacian has no positive eigenvalue, so γ is not determined.")
+        raise ProblemError(
+            "laplacian has no positive eigenvalue, so γ is not determined; pass a graph with edges."
+        )
     # The root satisfies ε(γ - λmax) ≤ ‖LΘ^½‖, which bounds it from above. Halving the distance to
     # λmax then brackets it. If there is no root down to the tolerance, this is the hard case.
     width = float(np.sqrt(max(float(np.vdot(matrix @ matrix, moment)), 0.0))) / radius

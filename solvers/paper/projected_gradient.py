@@ -80,7 +80,7 @@ class ProjectedGradient(Solver):
 
     @classmethod
     def check_claim(cls, problem: GraphProblem) -> None:
-        """Accept every ambiguity set whose risk has a gradient, with the paper's prior."""
+        """Raise ProblemError unless the prior is the paper's and the step supports its bounds."""
         super().check_claim(problem)
         frobenius_of(problem.prior, "ProjectedGradient")
         check_step(problem)

@@ -11,14 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg import lapack
 
+from solvers.control.deadline import tick
+from wdro_cvx.priors import DegreePrior
 from wdro_cvx.solution import relative_gap
+from wdro_cvx.stacks import choose, column, set_diagonals
 from wdro_cvx.validation import Array
 
 _SUFFICIENT = 1e-4  # share of the increase that the slope predicts
@@ -32,7 +35,8 @@ class Curvature:
     """Minus the generalised Hessian of a dual in (ν, τ), times ``unit``.
 
     It is ``[[S + diag(vertices), -counts], [-countsᵀ, Σcounts/2 + tau]]``, plus ``weight·bbᵀ`` if
-    there is a ``bump``. ``S`` is the signless Laplacian of the edges' slopes.
+    there is a ``bump``. ``S`` is the signless Laplacian of the edges' slopes. Without a bump it may
+    be a stack.
 
     Attributes
     ----------
@@ -52,27 +56,31 @@ class Curvature:
     edges: NDArray[np.floating]
     counts: Array
     vertices: Array | float
-    tau: float
-    unit: float
-    reach: float
+    tau: Any
+    unit: Any
+    reach: Any
     bump: tuple[float, Array, float] | None = None
 
-    def direction(self, grad_nu: Array, grad_tau: float) -> tuple[Array, float]:
+    def direction(self, grad_nu: Array, grad_tau: Any) -> tuple[Array, Any]:
         """Return the Newton step, by a Cholesky factor in ν and elimination of the rest."""
-        edges = self.edges
-        edges.flat[:: len(edges) + 1] = self.counts + self.vertices
-        sides = [self.unit * grad_nu, self.counts]
+        edges, counts = self.edges, self.counts
+        set_diagonals(edges, counts + self.vertices)
+        sides = np.empty((*counts.shape[:-1], 2 if self.bump is None else 3, counts.shape[-1]))
+        sides[..., 0, :] = column(self.unit) * grad_nu
+        sides[..., 1, :] = counts
         if self.bump is not None:
-            sides.append(self.bump[1])
-        free, pulled, *bumped = _solved(edges, np.array(sides, edges.dtype))
-        pivot = float(self.counts.sum()) / 2 + self.tau - float(self.counts @ pulled)
-        push = self.unit * grad_tau + float(self.counts @ free)
+            sides[2] = self.bump[1]
+        solved = _solved(edges, sides)
+        free, pulled = solved[..., 0, :], solved[..., 1, :]
+        pivot = counts.sum(axis=-1) / 2 + self.tau - np.vecdot(counts, pulled)
+        push = self.unit * grad_tau + np.vecdot(counts, free)
         if self.bump is None:
-            d_tau = float(push / pivot) if pivot > 0.0 else float(np.sign(push)) * self.reach
-            return free + d_tau * pulled, d_tau
+            curved = pivot > 0.0
+            d_tau = choose(curved, push / choose(curved, pivot, 1.0), np.sign(push) * self.reach)
+            return free + column(d_tau) * pulled, d_tau
         # The rank-one term adds one unknown, y = bᵀ(dν, dτ).
         weight, b_nu, b_tau = self.bump
-        (bent,) = bumped
+        bent = solved[2]
         cross = b_tau + float(b_nu @ pulled)
         share = weight / (1.0 + weight * float(b_nu @ bent))
         pivot += share * cross**2
@@ -82,12 +90,28 @@ class Curvature:
         return d_nu, d_tau
 
 
-def _solved(matrix: NDArray[np.floating], sides: NDArray[np.floating]) -> Array:
-    """Solve for the rows of ``sides``, in place, with the lower triangle of a positive matrix."""
+def common_bump(prior: DegreePrior, nu: Array) -> tuple[float, Array, float] | None:
+    """Return the bump of a prior whose degrees do not depend on their own multipliers alone."""
+    found = prior.common(nu)
+    return None if found is None else (4 * prior.beta * found[0], found[1], 0.0)
+
+
+def _solved(matrix: NDArray[np.floating], sides: Array) -> Array:
+    """Solve for the rows of ``sides``, in place, with the lower triangle of a positive matrix.
+
+    In a stack, the answers of a matrix that is not positive definite are NaN.
+    """
+    if matrix.ndim > 2:
+        for one, side in zip(matrix, sides, strict=True):
+            if lapack.dposv(one.T, side.T, overwrite_a=1, overwrite_b=1)[2] != 0:
+                side[:] = np.nan
+        return sides
     # LAPACK itself, because SciPy's checks take longer than a small system. The transposes are in
     # its column-major order, so nothing is copied.
-    solve = lapack.dposv if matrix.dtype == float else lapack.sposv
-    _, solved, info = solve(matrix.T, sides.T, overwrite_a=1, overwrite_b=1)
+    if matrix.dtype == float:
+        _, solved, info = lapack.dposv(matrix.T, sides.T, overwrite_a=1, overwrite_b=1)
+    else:
+        _, solved, info = lapack.sposv(matrix.T, sides.astype(matrix.dtype).T, overwrite_a=1)
     if info != 0:
         raise linalg.LinAlgError("the matrix is not positive definite")
     return np.asarray(solved.T, float)
@@ -179,6 +203,7 @@ def maximise(point: P, tol: float, max_steps: int, watch: Watch | None = None) -
 
 def _newton_step(point: P, gap: float) -> P | None:
     """Return the next point, or None if no step increases the dual."""
+    tick()
     grad_nu, grad_tau = point.gradient()
     try:
         d_nu, d_tau = point.curvature().direction(grad_nu, grad_tau)

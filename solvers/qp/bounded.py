@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.qp.ascent import Curvature
+from solvers.qp.ascent import Curvature, common_bump
 from solvers.qp.qp import LaplacianQP, edge_gains
 from solvers.qp.start import bounded_tau, first_multipliers
 from wdro_cvx import EdgeBounds
@@ -120,6 +120,7 @@ class BoundedPoint:
             tau=np.inf if rule.free else 2 * unit * rule.curvature,
             unit=unit,
             reach=unit * rule.target / 2,
+            bump=common_bump(prior, self.nu),
         )
 
     @property

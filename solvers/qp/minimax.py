@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from solvers.qp.saddle import SaddlePoint, advance, residual
-from solvers.qp.saddle_model import CostTable, SaddleModel
+from solvers.qp.saddle_model import CostTable, SaddleModel, incidence_of
 from wdro_cvx.graphs.laplacian import edge_index, incidence
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.validation import Array
@@ -46,7 +46,7 @@ class Master:
     upper: Array
     free: NDArray[np.intp]
     fixed: Array  # the weights of all edges, 0 on the free ones
-    joins: sparse.csr_array  # the columns of A for the free edges
+    joins: Array | sparse.csr_array  # the columns of A for the free edges
     degrees: Array  # contribution of the fixed weights
     unit: float  # of the objective
 
@@ -73,7 +73,7 @@ class Master:
             upper=upper[free],
             free=free,
             fixed=fixed,
-            joins=joins[:, free],
+            joins=incidence_of(d, free),
             degrees=np.asarray(joins @ fixed),
             unit=unit,
         )
@@ -126,10 +126,10 @@ class Master:
         top, tau = float(levels.max()) + apart, float(slope.mean())
         capped = np.isfinite(model.width)
         room, target = (model.width - x)[capped], 1.0 / (q.size + x.size)
-        return SaddlePoint(
-            x, np.maximum(slope - tau, 0.0) + target / x,
-            room, np.maximum(tau - slope, 0.0)[capped] + target / room,
-            q, top - levels, 1.0, target, tau, top,
+        return SaddlePoint.of(
+            (x, np.maximum(slope - tau, 0.0) + target / x),
+            (room, np.maximum(tau - slope, 0.0)[capped] + target / room),
+            (q, top - levels), (1.0, target), tau, top,
         )  # fmt: skip
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.solution import relative_gap
+from wdro_cvx.stacks import diagonals, set_diagonals
 from wdro_cvx.validation import Array
 
 
@@ -36,10 +38,10 @@ class LaplacianQP:
     @property
     def d(self) -> int:
         """The number of vertices."""
-        return int(self.moment.shape[0])
+        return int(self.moment.shape[-1])
 
     @property
-    def floor(self) -> float:
+    def floor(self) -> Any:
         """The least denominator of a relative gap, for values close to zero: ``αd``."""
         return self.prior.alpha * self.d
 
@@ -75,8 +77,9 @@ class QPSolution:
 
 def edge_gains(moment: Array) -> Array:
     """Return ``-𝒯*M`` as a symmetric matrix over edges, with ``-∞`` on the diagonal."""
-    diagonal = np.diagonal(moment)
-    gains = moment + moment.T
-    gains -= diagonal[:, np.newaxis] + diagonal  # this order keeps it symmetric under rounding
-    gains.flat[:: len(gains) + 1] = -np.inf
+    diagonal = diagonals(moment)
+    gains = moment + moment.mT
+    # This order keeps it symmetric under rounding.
+    gains -= diagonal[..., :, np.newaxis] + diagonal[..., np.newaxis, :]
+    set_diagonals(gains, -np.inf)
     return gains

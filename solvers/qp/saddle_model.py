@@ -12,14 +12,42 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from functools import lru_cache
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from wdro_cvx.graphs.laplacian import incidence
 from wdro_cvx.priors import DegreePrior
+from wdro_cvx.stacks import column
 from wdro_cvx.validation import Array
+
+#: The most vertices for which a dense incidence matrix is faster than a sparse one.
+DENSE = 40
+
+
+def incidence_of(d: int, free: NDArray[np.intp]) -> Array | sparse.csr_array:
+    """Return the columns of A for some edges."""
+    if d > DENSE:
+        return sparse.csr_array(incidence(d)[:, free])
+    ends = _dense_incidence(d)
+    return ends if free.size == ends.shape[1] else ends[:, free]
+
+
+@lru_cache(maxsize=DENSE)
+def _dense_incidence(d: int) -> Array:
+    ends = np.asarray(incidence(d).toarray())
+    ends.flags.writeable = False
+    return ends
+
+
+def at_vertices(ends: Array | sparse.csr_array, values: Array) -> Array:
+    """Return ``Av``: the sums of the values of the edges at every vertex."""
+    if isinstance(ends, np.ndarray):
+        return np.asarray(values @ ends.T)
+    return np.asarray((ends @ values.T).T)
 
 
 class EdgeCosts(ABC):
@@ -40,26 +68,26 @@ class EdgeCosts(ABC):
 
     def ends(self, values: Array) -> Array:
         """Return ``Aᵀu``: the sum of the values at the two ends of every edge."""
-        return np.asarray(values[self.heads] + values[self.tails])
+        return values.take(self.heads, axis=-1) + values.take(self.tails, axis=-1)
 
     def losses(self, weights: Array) -> Array:
         """Return ``Zw``."""
-        found = np.zeros(self.count)
+        found = np.zeros((*weights.shape[:-1], self.count))
         for cases, edges, tile in self.tiles():
-            found[cases] += tile @ weights[edges]
+            found[..., cases] += (tile @ weights[..., edges, np.newaxis])[..., 0]
         return found
 
     def costs(self, shares: Array) -> Array:
         """Return ``Zᵀq``."""
-        found = np.zeros(self.heads.size)
+        found = np.zeros((*shares.shape[:-1], self.heads.size))
         for cases, edges, tile in self.tiles():
-            found[edges] += shares[cases] @ tile
+            found[..., edges] += (shares[..., np.newaxis, cases] @ tile)[..., 0, :]
         return found
 
 
 @dataclass(frozen=True, eq=False)
 class CostTable(EdgeCosts):
-    """A matrix Z stored as one array."""
+    """A matrix Z stored as one array, or a stack of these."""
 
     table: Array
     heads: NDArray[np.intp]
@@ -68,7 +96,7 @@ class CostTable(EdgeCosts):
     @property
     def count(self) -> int:
         """The number of cases."""
-        return len(self.table)
+        return int(self.table.shape[-2])
 
     def tiles(self) -> Iterator[tuple[slice, slice, Array]]:
         """Yield the whole matrix."""
@@ -87,10 +115,10 @@ class ShareBall(Protocol):
         """The largest share of every case; infinite if it has no limit."""
 
     @property
-    def radius(self) -> float:
+    def radius(self) -> Any:
         """The largest divergence."""
 
-    def divergence(self, shares: Array, /) -> float:
+    def divergence(self, shares: Array, /) -> Any:
         """Return ``f(q)``."""
 
     def slope(self, shares: Array, /) -> Array:
@@ -102,7 +130,7 @@ class ShareBall(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class SaddleModel:
-    """The data of the interior point.
+    """The data of the interior point, for one problem or a stack.
 
     The unknowns are the excesses of the ``free`` edges over their lower bounds, at most ``width``,
     in units of ``scale``. Multipliers of weights are in units of ``price``. ``lower`` holds the
@@ -112,10 +140,10 @@ class SaddleModel:
 
     ball: ShareBall
     prior: DegreePrior
-    total: float
+    total: Any
     softness: float
     spread: EdgeCosts
-    incidence: sparse.csr_array
+    incidence: Array | sparse.csr_array
     free: NDArray[np.intp]
     width: Array
     lower: Array
@@ -132,15 +160,18 @@ class SaddleModel:
 
     def multipliers(self, excess: Array, tau: float) -> tuple[Array, float]:
         """Return the multipliers ν and τ of degrees and trace, in the unit of the problem."""
-        slopes = self.prior.slope(self.degrees + self.incidence @ excess)
+        slopes = self.prior.slope(self.vertices(excess))
         return slopes * self.price, tau * self.price
 
     def pull(self, excess: Array, probabilities: Array) -> Array:
         """Return the gradient of the saddle function in the free weights."""
-        degrees = self.degrees + self.incidence @ excess
         weights = excess + self.lower[self.free] / self.scale
-        pull = self.spread.costs(probabilities) + 4.0 * self.prior.beta * weights
-        return np.asarray(pull + self.spread.ends(self.prior.slope(degrees)))
+        pull = self.spread.costs(probabilities) + 4.0 * column(self.prior.beta) * weights
+        return np.asarray(pull + self.spread.ends(self.prior.slope(self.vertices(excess))))
+
+    def vertices(self, excess: Array) -> Array:
+        """Return the degrees."""
+        return np.asarray(self.degrees + at_vertices(self.incidence, excess))
 
     def risks(self, excess: Array) -> Array:
         """Return the gradient of the saddle function in the shares: the losses of the cases."""

@@ -15,12 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 from scipy.linalg import lapack
 
-from solvers.qp.saddle_model import SaddleModel
+from solvers.qp.saddle_model import SaddleModel, at_vertices
+from wdro_cvx.stacks import column, diagonals, number, set_diagonals
 from wdro_cvx.validation import Array
 
 _SHIFT = 1e-15  # added to the unit diagonal if rounding makes the matrix indefinite
@@ -35,7 +37,7 @@ class SaddleCurvature:
     vertices: Array
     cases: Array
     slope: Array
-    slack: float
+    slack: Any
     softness: float
 
 
@@ -45,9 +47,9 @@ class SaddleVector:
 
     edges: Array
     cases: Array
-    budget: float
-    total: float
-    mass: float
+    budget: Any
+    total: Any
+    mass: Any
 
 
 Solve = Callable[[SaddleVector], SaddleVector]
@@ -59,59 +61,66 @@ def newton_solver(model: SaddleModel, at: SaddleCurvature) -> Solve:
 
 
 def _without_edges(model: SaddleModel, at: SaddleCurvature) -> Solve:
-    d, count = at.vertices.size, at.cases.size
+    d, count = at.vertices.shape[-1], at.cases.shape[-1]
     inverse = 1.0 / at.edges
     matrix = _edge_products(model, inverse)
-    diagonal = np.concatenate([1.0 / at.vertices, at.cases, [at.softness]])
-    matrix[np.diag_indices_from(matrix)] += diagonal
+    diagonal = diagonals(matrix).copy()
+    diagonal[..., :d] += 1.0 / at.vertices
+    diagonal[..., d:-1] += at.cases
+    diagonal[..., -1] += at.softness
+    set_diagonals(matrix, diagonal)
     solve = _positive_solver(matrix)
-    border = np.zeros((d + count + 1, 2))
-    border[d:-1, 0], border[d:-1, 1] = at.slope, 1.0
+    border = np.zeros((*inverse.shape[:-1], 2, d + count + 1))
+    border[..., 0, d:-1], border[..., 1, d:-1] = at.slope, 1.0
     solved_border = solve(border)
-    small = border.T @ solved_border
-    small[0, 0] += at.slack
+    # The system of λ and θ is symmetric and positive definite, so elimination needs no pivots.
+    upper, lower = border[..., 0, :], border[..., 1, :]
+    first_row = np.vecdot(upper, solved_border[..., 0, :]) + at.slack
+    cross = np.vecdot(lower, solved_border[..., 0, :])
+    pivot = np.vecdot(lower, solved_border[..., 1, :]) - cross * cross / first_row
 
     def solution(side: SaddleVector) -> SaddleVector:
         pushed = inverse * side.edges
-        right = np.concatenate(
-            [
-                model.incidence @ pushed,
-                model.spread.losses(pushed) + side.cases,
-                [-float(pushed.sum()) - side.total],
-            ]
-        )
-        first = solve(right)
-        duals = np.linalg.solve(small, border.T @ first - [side.budget, side.mass])
-        p = first - solved_border @ duals
-        cases, tau = p[d:-1], float(p[-1])
-        pull = model.spread.ends(p[:d]) + model.spread.costs(cases) - tau
-        return SaddleVector(
-            inverse * (side.edges - pull), cases, float(duals[0]), tau, float(duals[1])
-        )
+        right = np.empty((*inverse.shape[:-1], 1, d + count + 1))
+        right[..., 0, :d] = at_vertices(model.incidence, pushed)
+        right[..., 0, d:-1] = model.spread.losses(pushed) + side.cases
+        right[..., 0, -1] = -pushed.sum(axis=-1) - side.total
+        first = solve(right)[..., 0, :]
+        budget, mass = np.vecdot(upper, first) - side.budget, np.vecdot(lower, first) - side.mass
+        theta = (mass - cross / first_row * budget) / pivot
+        multiplier = (budget - cross * theta) / first_row
+        p = first - column(multiplier) * solved_border[..., 0, :]
+        p -= column(theta) * solved_border[..., 1, :]
+        cases, tau = p[..., d:-1], p[..., -1]
+        pull = model.spread.ends(p[..., :d]) + model.spread.costs(cases) - tau[..., np.newaxis]
+        numbers = number(multiplier), number(tau), number(theta)
+        return SaddleVector(inverse * (side.edges - pull), cases, *numbers)
 
     return solution
 
 
 def _edge_products(model: SaddleModel, inverse: Array) -> Array:
     """Return ``B diag(inverse) Bᵀ``."""
-    spread, d, count = model.spread, model.degrees.size, model.spread.count
-    matrix = np.zeros((d + count + 1, d + count + 1))
+    spread, d, count = model.spread, model.degrees.shape[-1], model.spread.count
+    matrix = np.zeros((*inverse.shape[:-1], d + count + 1, d + count + 1))
     heads, tails = spread.heads, spread.tails
-    matrix[heads, tails] = matrix[tails, heads] = inverse
-    degrees = model.incidence @ inverse
-    matrix[np.arange(d), np.arange(d)] = degrees
-    cross, square = matrix[:d, d:-1], matrix[d:-1, d:-1]
+    matrix[..., heads, tails] = matrix[..., tails, heads] = inverse
+    degrees = at_vertices(model.incidence, inverse)
+    vertices = np.arange(d)
+    matrix[..., vertices, vertices] = degrees
+    cross, square = matrix[..., d:-1, :d], matrix[..., d:-1, d:-1]
     for _, edges, tile in spread.tiles():
-        root = np.sqrt(inverse[edges])
+        root = np.sqrt(inverse[..., edges])[..., np.newaxis, :]
         scaled = tile * root
-        square += scaled @ scaled.T
+        square += scaled @ scaled.mT
         scaled *= root
-        whole = scaled.shape[1] == inverse.size  # slicing a sparse matrix is slow
-        cross += (model.incidence if whole else model.incidence[:, edges]) @ scaled.T
-    matrix[d:-1, :d] = cross.T
-    matrix[-1, :d] = matrix[:d, -1] = -degrees
-    matrix[-1, d:-1] = matrix[d:-1, -1] = -spread.losses(inverse)
-    matrix[-1, -1] = float(inverse.sum())
+        whole = scaled.shape[-1] == inverse.shape[-1]  # slicing a sparse matrix is slow
+        cross += at_vertices(model.incidence if whole else model.incidence[:, edges], scaled)
+    matrix[..., :d, d:-1] = cross.mT
+    matrix[..., -1, :d] = matrix[..., :d, -1] = -degrees
+    losses = spread.losses(inverse)
+    matrix[..., -1, d:-1] = matrix[..., d:-1, -1] = -losses
+    matrix[..., -1, -1] = inverse.sum(axis=-1)
     return matrix
 
 
@@ -119,7 +128,8 @@ def _without_cases(model: SaddleModel, at: SaddleCurvature) -> Solve:
     spread, ends = model.spread, model.incidence
     inverse = 1.0 / at.cases
     root = np.sqrt(inverse)[:, np.newaxis]
-    matrix = (ends.T @ (ends * at.vertices[:, np.newaxis])).toarray()
+    product: Any = ends.T @ (ends * at.vertices[:, np.newaxis])
+    matrix = product.toarray() if sparse.issparse(product) else product
     matrix[np.diag_indices_from(matrix)] += at.edges
     for cases, _, tile in spread.tiles():
         scaled = tile * root[cases]
@@ -130,15 +140,15 @@ def _without_cases(model: SaddleModel, at: SaddleCurvature) -> Solve:
     border = np.stack([-np.ones(at.edges.size), *(-spread.costs(inverse * side) for side in sides)])
     corner = linalg.block_diag(-at.softness, (sides * inverse) @ sides.T)
     corner[1, 1] += at.slack
-    solved_border = solve(border.T)
-    small = corner - border @ solved_border
+    solved_border = solve(border)
+    small = corner - border @ solved_border.T
 
     def solution(side: SaddleVector) -> SaddleVector:
         pushed = inverse * side.cases
-        first = solve(side.edges - spread.costs(pushed))
+        first = solve((side.edges - spread.costs(pushed))[np.newaxis])[0]
         right = np.concatenate([[side.total], sides @ pushed - [side.budget, side.mass]])
         tau, multiplier, theta = np.linalg.solve(small, right - border @ first)
-        edges = first - solved_border @ [tau, multiplier, theta]
+        edges = first - np.array([tau, multiplier, theta]) @ solved_border
         cases = side.cases + spread.losses(edges) - multiplier * at.slope - theta
         return SaddleVector(edges, inverse * cases, float(multiplier), float(tau), float(theta))
 
@@ -146,23 +156,37 @@ def _without_cases(model: SaddleModel, at: SaddleCurvature) -> Solve:
 
 
 def _positive_solver(matrix: Array) -> Callable[[Array], Array]:
-    """Return a solver for a positive definite matrix, factorised after scaling to unit diagonal."""
-    scale = 1.0 / np.sqrt(np.diagonal(matrix))
-    scaled = matrix * scale[:, np.newaxis] * scale
+    """Return a solver for rows of right-hand sides with a positive definite matrix, or a stack.
+
+    The matrix is factorised after scaling to unit diagonal. If that fails, solutions are NaN.
+    """
+    scale = 1.0 / np.sqrt(diagonals(matrix))[..., np.newaxis, :]
+    matrix *= scale
+    matrix *= scale.mT
+    factors = [_factor(one) for one in matrix.reshape(-1, *matrix.shape[-2:])]
+
+    def solve(right: Array) -> Array:
+        sides = right * scale
+        # The transposes are in LAPACK's column-major order, so nothing is copied.
+        for factor, side in zip(factors, sides.reshape(-1, *sides.shape[-2:]), strict=True):
+            if factor is None:
+                side[:] = np.nan
+            else:
+                lapack.dpotrs(factor, side.T, lower=1, overwrite_b=1)
+        sides *= scale
+        return np.asarray(sides)
+
+    return solve
+
+
+def _factor(matrix: Array) -> Array | None:
+    """Return the Cholesky factor, after a small shift if necessary; None if that does not help."""
     shift = _SHIFT
     for _ in range(_MAX_SHIFTS):
         # LAPACK itself, because SciPy's checks take longer than a small system.
-        factor, info = lapack.dpotrf(scaled, lower=1, clean=0)
+        factor, info = lapack.dpotrf(matrix.T, lower=1, clean=0)
         if info == 0:
-            break
-        scaled[np.diag_indices_from(scaled)] += shift
+            return np.asarray(factor)
+        matrix[np.diag_indices_from(matrix)] += shift
         shift *= 10.0
-    else:
-        raise linalg.LinAlgError("no shift within reason makes the system positive definite")
-
-    def solve(right: Array) -> Array:
-        columns = right.reshape(right.shape[0], -1) * scale[:, np.newaxis]
-        solved, _ = lapack.dpotrs(factor, columns, lower=1)
-        return np.asarray((solved * scale[:, np.newaxis]).reshape(right.shape))
-
-    return solve
+    return None

@@ -165,6 +165,20 @@ def tau_of_levels(prior: DegreePrior, levels: Array, base: float = 0.0) -> float
     return rule.target / (4 * rule.curvature) if rule.curvature > 0.0 else base + tau
 
 
+def stacked_tau(prior: DegreePrior, gains: Array, nu: Array) -> Array:
+    """Return :func:`best_tau` for a stack of QPs with a fixed trace."""
+    heads, tails = edge_index(nu.shape[-1])
+    levels = nu[:, heads] + nu[:, tails] - gains[:, heads, tails]
+    goal = 2 * prior.beta * prior.trace.target
+    used = np.ones(levels.shape, dtype=bool)
+    while True:
+        tau = np.asarray((goal + (levels * used).sum(axis=1)) / used.sum(axis=1))
+        kept = levels < tau[:, np.newaxis]
+        if (kept == used).all():
+            return tau
+        used = kept
+
+
 def bounded_tau(prior: DegreePrior, levels: Array, lower: Array, upper: Array) -> float:
     """Return the τ that maximises the dual of a QP with bounds, for given levels.
 

@@ -135,10 +135,10 @@ def warn_if_uncovered(signals: Signals, nominal: Nominal, kind: AmbiguitySet, bl
     few = isinstance(structure, Transport) and structure.moves_all
     if few and not has_law(signals, kind, block):
         warnings.warn(
-            f"{len(signals)} signals of {signals.d} vertices: with fewer signals than vertices and "
-            f"holes, blocks or very many vertices, a {type(kind).__name__} of the bootstrap's "
-            "radius does not contain the truth with its 95 % (docs/validation.md); "
-            "ambiguity='moment' does.",
+            f"A {type(kind).__name__} with the bootstrap's radius contains the true distribution "
+            f"for fewer than 95 % of tables with fewer signals ({len(signals)}) than vertices "
+            f"({signals.d}) and missing values, blocks or very many vertices "
+            "(docs/validation.md). Use ambiguity='moment', which reaches 95 %.",
             ChoiceWarning,
             stacklevel=3,
         )
@@ -192,7 +192,7 @@ def solve_stated(
         if after < before:
             warnings.warn(
                 f"radius {before:.3g}, chosen by the rule {radius!r}, leaves more than "
-                f"{float(neighbours):g} neighbours whatever eta; it was lowered to {after:.3g}.",
+                f"{float(neighbours):g} neighbours for every eta; it was lowered to {after:.3g}.",
                 ChoiceWarning,
                 stacklevel=3,
             )

@@ -7,15 +7,15 @@ cannot: it contains eta and prefers the smallest.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import stats
 
+from solvers.many import solve_many
 from solvers.selection.parallel import in_processes
 from solvers.selection.signals import Signals
-from solvers.solve import solve
-from wdro_cvx import DataError, GraphProblem, Nominal, Solution, Status
+from wdro_cvx import DataError, GraphProblem, Nominal, Solution
 from wdro_cvx.judging.edges import EDGE_THRESHOLD
 from wdro_cvx.solution import above
 from wdro_cvx.validation import Array
@@ -32,6 +32,9 @@ _HOPELESS = 0.1
 # An answer that took more iterations than this is near the hard case. The next, harder problem is
 # then solved several times faster from a cold start than from this answer.
 _EASY = 10
+# The number of problems that are solved together, if they are small; other processes solve others.
+# It does not depend on the number of processes, so that the answers do not either.
+_TOGETHER, _SMALL = 35, 100
 
 
 @dataclass(frozen=True)
@@ -116,36 +119,60 @@ def try_predictions(
     folds = list(KFold(min(_FOLDS, len(signals))).split(signals.table))
     nominals = [signals.take(train).nominal()[0] for train, _ in folds]
     tests = [signals.take(test) for _, test in folds]
-    starts: tuple[Solution | None, ...] = (None,) * len(folds)
-    tried: list[Tried] = []
+    tracks = [_Track(eta, [None] * len(folds)) for eta in etas]
+    size = _TOGETHER if signals.d < _SMALL else 1
     with tqdm(total=len(etas) * len(radii), desc="radius and eta", disable=not progress,
               leave=False) as bar:  # fmt: skip
-        for eta in etas:
-            peak, worse = -np.inf, 0
-            for radius in radii:
-                bar.set_postfix_str(f"{radius:.3g}, {eta:.3g}")
-                calls = (
-                    (build(nominal, radius, eta), tol, start, test)
-                    for nominal, start, test in zip(nominals, starts, tests, strict=True)
-                )
-                found, starts = zip(*in_processes(_predict, calls, n_jobs), strict=True)
-                tried.append(Tried(radius, eta, found))
-                mean = tried[-1].mean
-                # Equal scores do not count as worse: small radii often do not change the graph.
-                worse = 0 if mean >= peak else worse + 1
-                peak = max(peak, mean)
+        for radius in radii:
+            bar.set_postfix_str(f"{radius:.3g}")
+            live = [track for track in tracks if not track.ended]
+            cells = [
+                (build(nominal, radius, track.eta), start, test)
+                for track in live
+                for nominal, start, test in zip(nominals, track.starts, tests, strict=True)
+            ]
+            calls = ((cells[at : at + size], tol) for at in range(0, len(cells), size))
+            found = [pair for part in in_processes(_predict, calls, n_jobs) for pair in part]
+            for place, track in enumerate(live):
+                track.add(radius, found[place * len(folds) : (place + 1) * len(folds)])
                 bar.update()
-                if worse > _PATIENCE or worse * (peak - mean) > _HOPELESS * (1.0 - peak):
-                    break
-    return tried
+    return [tried for track in tracks for tried in track.tried]
+
+
+@dataclass
+class _Track:
+    """The candidates of one eta so far, and the starts of its next ones in every fold."""
+
+    eta: float
+    starts: list[Solution | None]
+    tried: list[Tried] = field(default_factory=list)
+    peak: float = -np.inf
+    worse: int = 0
+    ended: bool = False
+
+    def add(self, radius: float, found: Sequence[tuple[float, Solution | None]]) -> None:
+        """Add the scores of a radius, and end if larger ones are not worth a try."""
+        scores, starts = zip(*found, strict=True)
+        self.starts = list(starts)
+        self.tried.append(Tried(radius, self.eta, scores))
+        mean = self.tried[-1].mean
+        # Equal scores do not count as worse: small radii often do not change the graph.
+        self.worse = 0 if mean >= self.peak else self.worse + 1
+        self.peak = max(self.peak, mean)
+        hopeless = self.worse * (self.peak - mean) > _HOPELESS * (1.0 - self.peak)
+        self.ended = self.worse > _PATIENCE or hopeless
 
 
 def _predict(
-    problem: GraphProblem, tol: float, start: Solution | None, test: Signals
-) -> tuple[float, Solution | None]:
-    """Return the score of one fold, and a start for the next candidate."""
-    answer = solve(problem, tol, start=start)
-    if answer.status is Status.INTERRUPTED:  # an interrupt ends the whole search
-        raise KeyboardInterrupt
-    score = test.prediction(above(answer.adjacency, EDGE_THRESHOLD))
-    return score, answer if answer.iterations <= _EASY else None
+    cells: Sequence[tuple[GraphProblem, Solution | None, Signals]], tol: float
+) -> list[tuple[float, Solution | None]]:
+    """Return scores on held-out signals, and starts for the next candidates."""
+    problems, starts, tests = zip(*cells, strict=True)
+    answers = solve_many(problems, tol, starts=starts)
+    return [
+        (
+            test.prediction(above(answer.adjacency, EDGE_THRESHOLD)),
+            answer if answer.iterations <= _EASY else None,
+        )
+        for answer, test in zip(answers, tests, strict=True)
+    ]

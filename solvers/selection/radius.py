@@ -139,7 +139,7 @@ def warn_at_ends(name: str, chosen: float, candidates: Sequence[float]) -> None:
         end = "smallest" if chosen == candidates[0] else "largest"
         warnings.warn(
             f"{name} {chosen:.3g} is the {end} of {len(candidates)} candidates; a better one may "
-            f"lie beyond. Try {name} as a number.",
+            f"lie beyond. Try numbers for {name} beyond it.",
             ChoiceWarning,
             stacklevel=4,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import add
@@ -10,16 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from solvers.many import solve_many
 from solvers.selection.parallel import in_processes
 from solvers.selection.resampling import Seed, checked_block, draw_counts, generator
 from solvers.selection.signals import Signals
-from solvers.solve import solve
-from wdro_cvx import GraphProblem, Solution, Status
+from wdro_cvx import GraphProblem, Solution
 from wdro_cvx.judging.edges import EDGE_THRESHOLD
 from wdro_cvx.validation import Array, whole_number
 
 # A rough solution suffices: the last digits of the value do not change the set of edges.
 _TOLERANCE = 1e-4
+_NUMBERS = 2**22  # numbers in the tables of resamples that are solved together
+# The most resamples that are solved together; other processes solve others. It does not depend on
+# the number of processes, so that the answers do not either.
+_TOGETHER = 25
 
 
 def edge_shares(
@@ -49,21 +54,29 @@ def edge_shares(
     """
     resamples = whole_number("resamples", resamples, 1)
     block = checked_block(block, len(signals))
+    drawn = draw_counts(len(signals), block, generator(seed), resamples)
+    size = min(max(_NUMBERS // (len(signals) * signals.d), 1), _TOGETHER)
     calls = (
-        (signals, counts, problem, start)
-        for counts in draw_counts(len(signals), block, generator(seed), resamples)
+        (signals, drawn[first : first + size], problem, start)
+        for first in range(0, resamples, size)
     )
-    found: Array | sparse.csr_array = reduce(add, in_processes(_refit, calls, n_jobs))
+    found: Array | sparse.csr_array = reduce(add, in_processes(_refits, calls, n_jobs))
     return found / resamples
 
 
-def _refit(
-    signals: Signals, counts: NDArray[np.int64], problem: GraphProblem, start: Solution
+def _refits(
+    signals: Signals, draws: Sequence[NDArray[np.int64]], problem: GraphProblem, start: Solution
 ) -> Array | sparse.csr_array:
-    """Return 1 for every edge of the graph of rows that are drawn ``counts`` times, else 0."""
-    drawn = signals.take(np.repeat(np.arange(len(signals)), counts))
-    nominal, _ = drawn.nominal()
-    answer = solve(replace(problem, nominal=nominal), _TOLERANCE, start=start)
-    if answer.status is Status.INTERRUPTED:
-        raise KeyboardInterrupt
-    return (answer.adjacency >= EDGE_THRESHOLD).astype(float)
+    """Return how many of the graphs of redrawn rows contain each edge."""
+    problems = [_redrawn(signals, problem, counts) for counts in draws]
+    answers = solve_many(problems, _TOLERANCE, starts=[start] * len(problems))
+    found: Array | sparse.csr_array = reduce(
+        add, ((answer.adjacency >= EDGE_THRESHOLD).astype(float) for answer in answers)
+    )
+    return found
+
+
+def _redrawn(signals: Signals, problem: GraphProblem, counts: NDArray[np.int64]) -> GraphProblem:
+    """Return the problem of rows that are drawn ``counts`` times."""
+    nominal, _ = signals.take(np.repeat(np.arange(len(signals)), counts)).nominal()
+    return replace(problem, nominal=nominal)

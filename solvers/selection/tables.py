@@ -66,9 +66,9 @@ def describe_table(signals: Signals, spread: Array, standardise: bool | str) -> 
         moving = np.where(spread > 0.0, spread, np.nan)
         low, high = names[int(np.nanargmin(moving))], names[int(np.nanargmax(moving))]
         done = (
-            "all columns were divided by their deviations."
+            "all columns were divided by their standard deviations."
             if standardise == "auto"
-            else "the largest columns decide the graph. Use standardise=True."
+            else "columns with large numbers dominate the graph. Use standardise=True."
         )
         said.append(
             f"The columns are in different units: {high!r} varies "
@@ -85,15 +85,16 @@ def _describe_empty(signals: Signals, spread: Array) -> list[str]:
         fewest = int(signals.present[:, missing].sum(axis=0).min())
         said.append(
             f"{_listed([names[place] for place in missing])}: more than {_MOSTLY:.0%} of the cells "
-            f"are missing ({fewest} are not). Edges of such columns are guesses."
+            f"are missing ({fewest} are not). Their edges are unreliable; drop such "
+            "columns, or check their edges."
         )
     same = (signals.table == np.median(signals.filled, axis=0)).mean(axis=0)
     rare = np.flatnonzero((same > _MOSTLY) & (spread > 0.0))
     if rare.size:
         said.append(
             f"{_listed([names[place] for place in rare])}: more than {_MOSTLY:.0%} of the cells "
-            f"are the same. A few rows decide about edges of such columns, and the test for "
-            "structure may be wrong."
+            f"are the same. Their edges depend on a few rows, and the test for structure may be "
+            "wrong; drop such columns, or check their edges."
         )
     return said
 
@@ -146,8 +147,8 @@ def describe_opposites(signals: Signals) -> list[str]:
     first, second = int(pairs[0][worst]), int(pairs[1][worst])
     return [
         f"{signals.labels[first]!r} and {signals.labels[second]!r} vary in opposite directions "
-        f"(correlation {alike[first, second]:.2f}). A Laplacian joins what is similar and keeps "
-        "opposites apart; absolute=True joins both."
+        f"(correlation {alike[first, second]:.2f}). An edge joins columns that vary alike, so "
+        "these two get none; absolute=True joins both."
     ]
 
 

@@ -24,6 +24,11 @@ from wdro_cvx.validation import Array
 _FEW = 0.15  # share of the eigenvectors; a larger share costs more than computing all of them
 _TRIAL_STEPS = 450  # most QPs on trial; at its best ADMM takes 40 to 350
 _TRIAL_CHECKS, _TRIAL_FALL = 2, 0.1  # over two certificates the gap must fall to this share
+# If the mean moves alone, the bound converges long before the value, whose error is the primal
+# residual. Weighing this one more and being patient halves the time of MomentUncertainty with 60
+# vertices. Where all of the data moves it doubles the time.
+_PRIMAL_WEIGHT, _PATIENT_FALL = 10.0, 0.3
+_NEARLY = 2.0  # times the tolerance: with a smaller gap, ADMM goes on
 
 
 def run_admm(
@@ -59,7 +64,7 @@ class _DenseADMM(TransportADMM[Array]):
         self.root = np.empty((0, len(primal)))
 
     def step(self) -> tuple[Array, Array] | None:
-        if self.on_trial and (self.graph_step.solved > _TRIAL_STEPS or _slow(self.gaps)):
+        if self.on_trial and (self.graph_step.solved > _TRIAL_STEPS or self._slow()):
             return None
         d = self.lmi.d
         self.positive, self.root = _split(self.state, len(self.root))
@@ -69,6 +74,13 @@ class _DenseADMM(TransportADMM[Array]):
         corner = target[d:, d:] - np.eye(len(self.form.factor)) / self.rho
         move = self.lmi.matrix(scaled, gamma, corner) - self.positive
         return self.state + RELAXATION * move, move
+
+    def _slow(self) -> bool:
+        """Return whether the gap is wide and has hardly shrunk over the last certificates."""
+        gaps, fall = self.gaps, _TRIAL_FALL if self.form.moves_all else _PATIENT_FALL
+        if len(gaps) <= _TRIAL_CHECKS or gaps[-1] <= _NEARLY * self.incumbent.tol:
+            return False
+        return gaps[-1] > fall * gaps[-1 - _TRIAL_CHECKS]
 
     def certify(self) -> bool:
         incumbent, lmi, laplacian = self.incumbent, self.lmi, self.graph_step.laplacian
@@ -91,13 +103,10 @@ class _DenseADMM(TransportADMM[Array]):
     def errors(self, image: Array) -> tuple[float, float, Callable[[float], Array]]:
         moved, rest = _split(image, len(self.root))
         primal = self.residual * float(np.linalg.norm(self.negative))
+        if not self.form.moves_all:
+            primal *= _PRIMAL_WEIGHT
         dual = float(np.linalg.norm(moved - self.positive) * np.linalg.norm(self.positive))
         return primal, dual, lambda factor: moved - rest.T @ rest * factor
-
-
-def _slow(gaps: list[float]) -> bool:
-    """Return whether the gap has hardly shrunk over the last certificates."""
-    return len(gaps) > _TRIAL_CHECKS and gaps[-1] > _TRIAL_FALL * gaps[-1 - _TRIAL_CHECKS]
 
 
 def _split(matrix: Array, rank: int = 0) -> tuple[Array, Array]:

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import linalg
 
 from solvers.bracket.incumbent import Incumbent
+from solvers.control.deadline import tick
 from solvers.transport.coupling import coupling
 from solvers.transport.edges import FreeEdges
 from solvers.transport.lmi import TransportLMI
@@ -86,6 +87,7 @@ class _Path:
 def _follow(incumbent: Incumbent, form: Transport, path: _Path, limit: int) -> None:
     tol = incumbent.tol
     for iteration in range(1, limit + 1):
+        tick()
         if path.chosen.size > MAX_EDGES or path.steps > _MAX_STEPS:
             return
         size = incumbent.size / form.radius**2

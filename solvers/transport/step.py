@@ -113,8 +113,9 @@ class LaplacianStep:
         degrees = np.diagonal(self.laplacian)
         shared = qp.coupling * float(qp.direction @ degrees)
         nu = 2 * (qp.vertices * degrees - shared * qp.direction)
-        prices = (qp.costs + nu[:, np.newaxis] + nu)[~np.eye(len(nu), dtype=bool)]
+        prices = qp.costs + nu[:, np.newaxis] + nu
+        prices.flat[:: nu.size + 1] = np.inf
         # If no edge pays at the last step's τ, Newton would have no slope.
         if self.tau is not None and self.tau > float(prices.min()):
             return nu, self.tau
-        return nu, float(np.median(prices))
+        return nu, float(np.median(prices[np.isfinite(prices)]))

@@ -307,7 +307,7 @@ def test_a_table_with_holes_whose_digits_rounding_eats_is_refused(a):
 def test_what_is_solved_is_judged_to_be_solved(ambiguity):
     """From 300 vertices on lists of edges are solved and judged, and matrices handed out."""
     rng = np.random.default_rng(1)
-    table = smooth_table(neighbour_graph(330, rng), n=20, rng=rng)
+    table = smooth_table(neighbour_graph(420, rng), n=20, rng=rng)
     problem = GraphProblem(Nominal.from_samples(table), ambiguity, eta=0.3)
     for tol in (1e-6, 3e-12):
         answer = solve(problem, tol)
@@ -318,10 +318,10 @@ def test_what_is_solved_is_judged_to_be_solved(ambiguity):
         assert verdict.solved(tol) == (answer.status.value == "solved")
     thin = judge(problem, sparse.csr_array(answer.laplacian), answer.certificate)
     assert (thin.value, thin.bound) == (verdict.value, verdict.bound)
-    assert verdict.edges.lower.size == 330 * 329 // 2
+    assert verdict.edges.lower.size == 420 * 419 // 2
     listed = thin.edges
     dense = verdict.edges
-    places = {pair: k for k, pair in enumerate(zip(*edge_index(330), strict=True))}
+    places = {pair: k for k, pair in enumerate(zip(*edge_index(420), strict=True))}
     at = [places[pair] for pair in zip(listed.heads.tolist(), listed.tails.tolist(), strict=True)]
     assert np.all(dense.lower[at] >= listed.lower - 1e-12)
     assert np.all(dense.upper[at] <= listed.upper + 1e-12)

@@ -16,6 +16,7 @@ from wdro_cvx import (
     LogDet,
     Nominal,
     ProblemError,
+    Residuals,
     Singleton,
     Stationarity,
     WassersteinBall,
@@ -116,7 +117,13 @@ def documents():
     for prior in PRIORS:
         problem, answer, verdict = solved(prior)
         yield problem, answer, verdict
-    for terms in ((known,), (Stationarity(0.5, NOMINAL.second_moment), LogDet(0.5))):
+    signal = np.arange(1.0, D + 1)
+    for terms in (
+        (known,),
+        (Stationarity(0.5, NOMINAL.second_moment), LogDet(0.5)),
+        (Residuals(0.5, NOMINAL.second_moment),),
+        (Residuals(0.5, np.outer(signal, signal)), LogDet(0.5)),  # of rank one
+    ):
         problem = GraphProblem(NOMINAL, Singleton(), eta=0.1, terms=terms)
         if known in terms:
             import formulations

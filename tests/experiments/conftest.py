@@ -37,4 +37,4 @@ def unpainted(monkeypatch):
 @pytest.fixture
 def small_page(monkeypatch):
     """Nine graphs on the page of a learned graph, not eighty."""
-    monkeypatch.setattr("experiments.learn.path._GRIDS", ((500, 3, 3),))
+    monkeypatch.setattr("solvers.learned.grid._GRIDS", ((500, 3, 3),))

@@ -55,7 +55,7 @@ def test_the_options_of_learn_are_grouped_and_have_examples(capsys):
     with pytest.raises(SystemExit):
         cli.main(["learn", "--help"])
     text = capsys.readouterr().out
-    assert text.index("which edges:") < text.index("--fdr SHARE") < text.index("which problem")
+    assert text.index("which edges:") < text.index("--fdr RATE") < text.index("which problem")
     examples = text[text.index("examples:") :].splitlines()[1:]
     assert len(examples) == 2
     for line in examples:  # they are accepted

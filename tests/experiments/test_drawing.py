@@ -1,21 +1,33 @@
 """One look for a method; marks that can be told apart."""
 
+from itertools import combinations
 from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import pytest
+from colour_vision import apart
 from matplotlib.text import Text
 
 from experiments.compare.grid import METHODS
-from experiments.drawing.communities import communities
 from experiments.drawing.graphs import community_colour, match_labels
 from experiments.drawing.scaling import draw_curves, draw_panels
-from experiments.drawing.style import _FAMILIES, GREY, PAGE, method_style
+from experiments.drawing.style import (
+    _FAMILIES,
+    COLOURS,
+    GREY,
+    PAGE,
+    label_line,
+    method_style,
+    note_point,
+    place_notes,
+)
 from experiments.learn.places import Places
 from experiments.measuring.outcome import Outcome
 from experiments.measuring.text import markdown_table, seconds
 from experiments.studies.temperature.drawing import draw_directions
+from solvers.learned.communities import communities
 
 
 def test_every_method_has_a_style_of_its_own():
@@ -30,6 +42,29 @@ def test_every_method_has_a_style_of_its_own():
     through, direct = method_style("SampleAverage:PIQP"), method_style("PIQP")
     assert through.line == direct.line != method_style("OSQP").line
     assert through.colour != direct.colour
+
+
+@pytest.mark.parametrize("sight", ["normal", "deuteranopia", "protanopia"])
+def test_no_two_colours_look_alike_to_anybody(sight):
+    families = [colour for colour, _ in _FAMILIES.values()]
+    for palette in (COLOURS, families):
+        for first, second in combinations(palette, 2):
+            assert apart(first, second, sight) > 15, (first, second)
+    assert apart(COLOURS[3], "#999999", "deuteranopia") < 10  # Okabe and Ito's own grey
+
+
+def test_notes_at_points_cover_neither_labels_nor_each_other():
+    figure, axes = plt.subplots()
+    axes.set(xlim=(0, 10), ylim=(0, 10))
+    label_line(axes, 4.0, 5.3, "> 2 s", "k")
+    for x in (4.9, 5.0, 5.1, 5.2, 5.3):
+        note_point(axes, x, 5.0, "0.25 %", "k")
+    figure.canvas.draw()
+    place_notes(axes)
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert 3 <= len(boxes) < 7  # those without room are left out
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+    plt.close(figure)
 
 
 def test_no_two_time_outs_are_on_one_spot():

@@ -1,13 +1,11 @@
 """Held-out scores, and the radius with the least held-out risk."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from signal_tables import signals
 
 from experiments.measuring.held_out import SHARES, choose_radius, held_out
-from solvers import solve
+from solvers import solve, solve_many
 from solvers.selection.radius import ChoiceWarning, candidate_radii
 from solvers.selection.signals import Signals
 from wdro_cvx import (
@@ -18,7 +16,6 @@ from wdro_cvx import (
     Nominal,
     ProblemError,
     Singleton,
-    Status,
 )
 from wdro_cvx.metrics import reliability
 
@@ -64,11 +61,11 @@ def test_hopeless_radii_are_not_solved(monkeypatch):
     """Large radii are the slow ones; the risk has its least before them."""
     asked = []
 
-    def counted(problem, *arguments, **options):
-        asked.append(problem.ambiguity.radius)
-        return solve(problem, *arguments, **options)
+    def counted(problems, *arguments, **options):
+        asked.extend(problem.ambiguity.radius for problem in problems)
+        return solve_many(problems, *arguments, **options)
 
-    monkeypatch.setattr("experiments.measuring.held_out.solve", counted)
+    monkeypatch.setattr("experiments.measuring.held_out.solve_many", counted)
     with pytest.warns(ChoiceWarning, match="0.1 is the smallest of 4 candidates"):
         chosen = choose_radius(signals(30), GaussianBall(0.0), 0.01, [0.1, 5.0, 50.0, 500.0])
     assert chosen == 0.1
@@ -105,13 +102,3 @@ def test_constant_signals_need_no_radius():
 def test_bad_choices_are_named(samples, radii, error, message):
     with pytest.raises(error, match=message):
         choose_radius(samples, GaussianBall(0.0), ETA, radii)
-
-
-def interrupted(problem, *arguments, **options):
-    return replace(solve(problem), status=Status.INTERRUPTED)
-
-
-def test_an_interrupt_ends_the_whole_search(monkeypatch):
-    monkeypatch.setattr("experiments.measuring.held_out.solve", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        choose_radius(signals(12), GaussianBall(0.0), ETA)

@@ -7,14 +7,14 @@ import pytest
 import signal_tables
 
 from experiments import cli
-from experiments.drawing.communities import communities
 from experiments.drawing.outlines import nearby_outlines
 from experiments.learn.command import DEFAULT_RADIUS
-from experiments.learn.graph import LearnOptions, _prepared, learn_graph
+from experiments.learn.graph import LearnOptions, _prepared, held_out_score, learn_graph
 from experiments.learn.loading import Layout, SignalTable, load_signals
 from experiments.learn.places import load_places
 from experiments.learn.run import FILES
 from solvers import RobustGraph
+from solvers.learned.communities import communities
 from wdro_cvx import DataError, GaussianBall, GraphProblem, Nominal, ProblemError, judge
 
 NAMES = ["Oslo", "Bergen", "Turku", "Malmö", "Åre", "Kiruna"]
@@ -274,6 +274,20 @@ def test_signals_that_tell_nothing(signals):
     assert "Turku" in graph.isolated
 
 
+def test_the_held_out_score_is_of_rows_that_were_not_learned_from(table):
+    found, options = load_signals(table), LearnOptions(radius=0.2)
+    graph = learn_graph(found, options)
+    score = held_out_score(found, options, graph)
+    scores = []
+    for rows in np.array_split(np.arange(len(found.frame)), 5):
+        rest = found.frame.drop(index=found.frame.index[rows])
+        again = RobustGraph(0.2, graph.eta, edges="all", tol=1e-4).fit(rest)
+        scores.append(again.score(found.frame.iloc[rows]))
+    assert score == pytest.approx(np.mean(scores), abs=1e-3)
+    few = SignalTable(found.frame.iloc[:10])
+    assert held_out_score(few, options, learn_graph(few, options)) is None
+
+
 # --- The command ---------------------------------------------------------------------------------
 
 
@@ -287,7 +301,8 @@ def test_command_writes_everything(table, tmp_path, capsys, monkeypatch, small_p
     said = capsys.readouterr()
     stages = [line.split()[0] for line in said.err.splitlines()]
     assert stages == [
-        "reading", "20", "choosing", "solving", "selecting", "drawing", "solving", "making"
+        "reading", "20", "choosing", "solving", "selecting", "scoring", "drawing",
+        "solving", "making"
     ]  # fmt: skip
     words = " ".join(said.out.split())
     for fact in (

@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from scipy import sparse
 from signal_tables import signals
 
-from experiments.learn import path
-from experiments.learn.page import GraphPage, graph_data
-from experiments.page import libraries
-from experiments.page.document import STATIC, bundle, document, in_order, packed
 from solvers import solve
+from solvers.learned import grid as path
 from solvers.learned.drawing import spread_out
+from solvers.learned.page import libraries
+from solvers.learned.page.content import GraphPage
+from solvers.learned.page.data import graph_data
+from solvers.learned.page.document import STATIC, bundle, document, in_order, packed
 from wdro_cvx import (
     EdgeBounds,
     GaussianBall,
@@ -61,9 +62,9 @@ def test_libraries_are_what_was_pinned_and_a_changed_byte_is_seen(tmp_path, monk
     copy = tmp_path / "copy"
     shutil.copytree(libraries._HERE, copy)
     (copy / "d3.min.js").write_text((copy / "d3.min.js").read_text() + " ")
-    (copy / "plot.LICENSE.txt").unlink()
+    (copy / "d3.LICENSE.txt").unlink()
     monkeypatch.setattr(libraries, "_HERE", copy)
-    assert sorted(libraries.altered()) == ["d3.min.js", "plot.LICENSE.txt"]
+    assert sorted(libraries.altered()) == ["d3.LICENSE.txt", "d3.min.js"]
 
 
 def test_every_library_has_its_licence_and_its_archive_a_hash():
@@ -89,7 +90,7 @@ def test_bundles_hold_every_module_once_after_what_it_imports(entry):
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=30))
 def test_no_name_can_begin_markup_and_every_name_comes_back(name):
     hostile = f"{name}</script><!--<script>{name}\u2028&"
-    text = document("graph", hostile, {"names": [hostile]}, judge=True)
+    text = document(hostile, {"names": [hostile]})
     data = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
     assert not set("<>&\u2028") & set(data[1])
     assert json.loads(data[1])["names"] == [hostile]
@@ -98,7 +99,7 @@ def test_no_name_can_begin_markup_and_every_name_comes_back(name):
 
 
 def test_the_policy_names_every_script_and_allows_nothing_else():
-    text = document("graph", "t", {}, judge=True)
+    text = document("t", {})
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
     assert policy.startswith("default-src 'none';")
     assert "unsafe" not in policy
@@ -148,7 +149,8 @@ def test_the_path_of_a_log_degree_prior_keeps_the_ratio_of_its_numbers():
         assert point.verdict.solved(1e-6)
 
 
-def test_the_path_ends_when_its_time_is_over_and_keeps_what_it_has():
+def test_the_path_ends_when_its_time_is_over_and_keeps_what_it_has(monkeypatch):
+    monkeypatch.setattr(path, "_TOGETHER", 0)  # as for a graph with many vertices
     stated = problem()
     ticks = iter([0.0, 1.0, 2.0, *[1e9] * 100])
     found = computed(stated, clock=lambda: next(ticks))
@@ -201,7 +203,7 @@ def test_what_the_page_cannot_judge_it_says(stated, why, monkeypatch):
 
 def test_evidence_that_is_too_large_is_left_out_and_missed(monkeypatch):
     monkeypatch.setattr(path, "_GRIDS", ((500, 3, 1),))
-    monkeypatch.setattr("experiments.learn.page._EVIDENCE", 0)
+    monkeypatch.setattr("solvers.learned.page.data._EVIDENCE", 0)
     data = graph_data(page_of(problem(ambiguity=MomentBall(1.0, p=1.0))))
     lacking = [point for point in data["points"] if point["lacks"]]
     assert lacking
@@ -236,6 +238,18 @@ def test_layouts_are_finite_spread_and_the_same_again(d):
     rng = np.random.default_rng(0)
     far = np.linalg.norm(places - places[rng.permutation(d)], axis=1).mean()
     assert near < far  # neighbours are closer than strangers
+
+
+@pytest.mark.parametrize("d", [30, 600])
+def test_vertices_without_an_edge_are_in_rows_below_the_others(d):
+    weights = sparse.lil_array((d, d))
+    alone = np.arange(0, d, 3)
+    joined = np.setdiff1d(np.arange(d), alone)
+    weights[joined[:-1], joined[1:]] = weights[joined[1:], joined[:-1]] = 1.0
+    places = spread_out(sparse.csr_array(weights))
+    assert places[alone, 1].max() < places[joined, 1].min()
+    assert len(np.unique(places[alone, 1])) == -(-len(alone) // 25)
+    assert len(np.unique(places.round(9), axis=0)) == d
 
 
 @pytest.mark.parametrize("d", [30, 600])

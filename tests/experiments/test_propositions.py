@@ -271,8 +271,14 @@ def test_command_writes_the_ledger(two_propositions, tmp_path, capsys):
     assert "Sandwich" in unsaid
     assert "count once: 1 × fails." in text
     assert json.loads((tmp_path / "provenance.json").read_text())["settings"]["seed"] == "3"
-    assert "--instances 6 --seed 3" in (tmp_path / "ledger.html").read_text()
     assert "Sandwich" in capsys.readouterr().out
+
+
+def test_the_ledger_begins_with_what_fails(two_propositions):
+    fails = Finding(two_propositions["sandwich-bound"], [Attempt(1.0, {})] * 3)
+    holds = replace(fails, attempts=[Attempt(0.0, {})])
+    text = "\n".join(ledger.describe([holds, fails]))
+    assert text.index("**✗ fails**") < text.index("| ✓ holds |")
 
 
 def test_command_fails_when_a_ruling_is_new(two_propositions, tmp_path, monkeypatch, capsys):

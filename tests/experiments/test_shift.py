@@ -17,11 +17,13 @@ from experiments.studies.shift.risks import (
     expected_error,
     second_moment,
 )
-from experiments.studies.shift.trial import MODELS, SAA, D, ShiftTask, run_task, tasks
+from experiments.studies.shift.tables import GRAPHS, STATES, D, ShiftTask, draw, tasks
+from experiments.studies.shift.trial import MODELS, SAA, run_task
 from experiments.studies.shift.trouble import CLEAN, OUTLIER_FACTOR, TROUBLES
 from experiments.studies.shift.tuning import AWARE, BLIND, UNAWARE, collect, compare
 from solvers import solve
 from wdro_cvx import GraphProblem, Nominal, Singleton
+from wdro_cvx.examples import state_anomalies
 from wdro_cvx.generators import rbf_graph, smooth_signals
 
 
@@ -122,7 +124,7 @@ def test_every_list_contains_the_baseline():
 def test_a_task_scores_every_candidate(monkeypatch):
     monkeypatch.setattr(trial, "ETAS", (0.1, 0.4))
     monkeypatch.setattr(trial, "_FINE", (0.1, 0.2, 0.4))
-    row = run_task(ShiftTask(0, 7, 30, "missing values"))
+    row = run_task(ShiftTask(0, 7, GRAPHS, 30, "missing values"))
     assert row["unsolved"] == 0
     for name, model in MODELS.items():
         scores = row["scores"][name]
@@ -131,6 +133,21 @@ def test_a_task_scores_every_candidate(monkeypatch):
         assert max(max(scores[metric]) for metric in METRICS if "risk" in metric) < 1e-6
     for ball in ("Gaussian", "p = 1"):  # at radius 0 the same graphs as the baseline
         assert row["scores"][ball]["mcc"][:2] == row["scores"][SAA]["mcc"]
+
+
+def test_states_are_tested_by_years_that_were_not_used():
+    first, score = draw(ShiftTask(0, 7, STATES, 120, CLEAN))
+    assert first.shape == (120, 48)
+    table = state_anomalies()
+    used = {int(np.flatnonzero((table.to_numpy() == row).all(axis=1))[0]) for row in first}
+    years = {table.index[place].year for place in used}
+    assert len(used) == 120
+    assert len(years) <= 12
+    unused = table[~table.index.year.isin(sorted(years))].to_numpy()
+    graph = solve(GraphProblem(Nominal.from_samples(first), Singleton(), 50.0)).laplacian
+    # The tests may leave out a year that happens to be unused.
+    found = -score(graph)["prediction"]
+    assert found == pytest.approx(expected_error(graph, unused.T @ unused / len(unused)), rel=0.2)
 
 
 # --- Choice and comparison -----------------------------------------------------------------------

@@ -145,7 +145,7 @@ BAD_OPTIONS = st.fixed_dictionaries(
 def coarse(monkeypatch):
     """Pictures of few points, pages of few graphs: that they are made is looked at."""
     monkeypatch.setattr("experiments.drawing.style._DPI", 20)
-    monkeypatch.setattr("experiments.learn.path._GRIDS", ((500, 3, 3),))
+    monkeypatch.setattr("solvers.learned.grid._GRIDS", ((500, 3, 3),))
 
 
 @FUZZ

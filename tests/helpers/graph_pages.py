@@ -5,9 +5,10 @@ import base64
 import numpy as np
 from signal_tables import signals
 
-from experiments.learn import path
-from experiments.learn.page import GraphPage, graph_data
-from experiments.page.document import document, packed
+from solvers.learned import grid as path
+from solvers.learned.page.content import GraphPage
+from solvers.learned.page.data import graph_data
+from solvers.learned.page.document import document, packed
 from wdro_cvx import GaussianBall, MomentBall, Singleton, WassersteinBall
 
 HOSTILE = [
@@ -39,7 +40,7 @@ def paged(points):
 
 def written(page, folder):
     target = folder / "graph.html"
-    target.write_text(document("graph", page.title, graph_data(page), judge=True), encoding="utf-8")
+    target.write_text(document(page.title, graph_data(page)), encoding="utf-8")
     return target
 
 
@@ -86,7 +87,7 @@ def shown(browser, given, folder):
 
 def written_data(data, folder):
     target = folder / "graph.html"
-    target.write_text(document("graph", "t", data, judge=True), encoding="utf-8")
+    target.write_text(document("t", data), encoding="utf-8")
     return target
 
 

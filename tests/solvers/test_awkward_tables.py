@@ -43,13 +43,15 @@ def test_noise():
 
 def test_wine_in_raw_units():
     wine = load_wine(as_frame=True).data
-    graph = fit_and_note(wine, "different units: 'proline' varies .* divided by their deviations")
+    graph = fit_and_note(
+        wine, "different units: 'proline' varies .* divided by their standard deviations"
+    )
     assert 10 <= len(graph.edges_) <= 40
     assert frozenset(("total_phenols", "flavanoids")) in pairs(graph)
     scaled = (wine - wine.mean()) / wine.std()
     alone = RobustGraph().fit(scaled)
     assert pairs(alone) == pairs(graph)
-    with pytest.warns(TableWarning, match="largest columns decide .* Use standardise=True"):
+    with pytest.warns(TableWarning, match="large numbers dominate .* Use standardise=True"):
         RobustGraph(standardise=False).fit(wine)
 
 

@@ -183,8 +183,8 @@ def test_bounds_far_from_the_trace_that_a_penalty_asks_for(share, penalty):
     ("make", "message"),
     [
         (lambda: EdgeBounds([0.0, 1.0], [1.0, 2.0]), "weights"),
-        (lambda: EdgeBounds([-1.0], [1.0]), "at least 0"),
-        (lambda: EdgeBounds([2.0], [1.0]), "exceeds"),
+        (lambda: EdgeBounds([0.0, -1.0, 0.0], [1.0] * 3), r"at least 0: edge \(0, 2\)"),
+        (lambda: EdgeBounds([0.0, 0.0, 2.0], [1.0] * 3), r"exceeds .* edge \(1, 2\) has lower=2"),
         (lambda: EdgeBounds([np.nan], [1.0]), "NaN"),
         (lambda: EdgeBounds([0.0], [1.0, 2.0, 3.0]), "same length"),
         (lambda: EdgeBounds.from_edges(3, absent=[(0, 3)]), r"\(0, 3\) is not an edge"),

@@ -124,7 +124,7 @@ def test_an_unfinished_answer_is_announced(monkeypatch):
 def test_a_bootstrap_that_cannot_keep_its_promise_says_so(cheap_choice):
     few = signals()[:4]
     assert len(few) < few.shape[1]
-    with pytest.warns(ChoiceWarning, match=r"4 signals of .* fewer signals than vertices"):
+    with pytest.warns(ChoiceWarning, match=r"fewer signals \(4\) than vertices"):
         plain("bootstrap", block=2).fit(few)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

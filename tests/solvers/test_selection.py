@@ -118,12 +118,6 @@ def test_the_candidates_of_prediction_end_at_the_length_of_a_signal(ball):
     assert max(candidate.radius for candidate in chosen.tried) <= whole
 
 
-def test_an_interrupt_ends_prediction_too(monkeypatch):
-    monkeypatch.setattr("solvers.selection.prediction.solve", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        choose(Signals(signals()), GaussianBall(0.0), "prediction", ETA)
-
-
 def test_a_radius_far_worse_ends_the_search(monkeypatch):
     """One error a tenth above the least, or two in a row half as much: none beyond is solved."""
     errors = {0.0: 0.50, 1.0: 0.40, 2.0: 0.41, 3.0: 0.425, 4.0: 0.1}
@@ -134,14 +128,14 @@ def test_a_radius_far_worse_ends_the_search(monkeypatch):
         adjacency = np.zeros((5, 5))
         iterations = 1
 
-    def spy(problem, tol, start=None):
-        tried.append(problem.ambiguity.radius)
-        return Answer()
+    def spy(problems, tol, starts):
+        tried.extend(problem.ambiguity.radius for problem in problems)
+        return [Answer() for _ in problems]
 
     def at(signals, adjacency):
         return 1.0 - errors[tried[-1]]
 
-    monkeypatch.setattr("solvers.selection.prediction.solve", spy)
+    monkeypatch.setattr("solvers.selection.prediction.solve_many", spy)
     monkeypatch.setattr(Signals, "prediction", at)
     samples = Signals(np.random.default_rng(0).standard_normal((20, 5)))
 
@@ -168,11 +162,12 @@ def test_only_an_easy_answer_is_a_start_for_the_next(monkeypatch):
         def __init__(self, iterations):
             self.iterations = iterations
 
-    def spy(problem, tol, start=None):
-        given.append((problem.ambiguity.radius, start is not None))
-        return Answer(iterations[problem.ambiguity.radius])
+    def spy(problems, tol, starts):
+        radii = [problem.ambiguity.radius for problem in problems]
+        given.extend(zip(radii, [start is not None for start in starts], strict=True))
+        return [Answer(iterations[radius]) for radius in radii]
 
-    monkeypatch.setattr("solvers.selection.prediction.solve", spy)
+    monkeypatch.setattr("solvers.selection.prediction.solve_many", spy)
     monkeypatch.setattr(Signals, "prediction", lambda self, adjacency: 0.5)
     samples = Signals(np.random.default_rng(0).standard_normal((20, 5)))
 

@@ -162,5 +162,5 @@ def test_bounds_take_names():
         ProblemError, match=r"\(a, z\) is not an edge of a graph with vertices a to c"
     ):
         EdgeBounds.from_edges(["a", "b", "c"], absent=[("a", "z")])
-    with pytest.raises(ProblemError, match="names must differ"):
+    with pytest.raises(ProblemError, match="give each its own name"):
         EdgeBounds.from_edges(["a", "a"])

@@ -14,11 +14,13 @@ from solvers.solve import candidates
 from wdro_cvx import (
     AmbiguitySet,
     GaussianBall,
+    GraphProblem,
     KLBall,
     LogDegree,
     MahalanobisBall,
     MomentBall,
     MomentUncertainty,
+    Nominal,
     ProblemError,
     Singleton,
     WassersteinBall,
@@ -125,6 +127,10 @@ def test_solvers_claim_by_what_a_set_offers():
     ],
 )
 def test_solve_asks_the_registry(ambiguity, expected):
+    signals = np.random.default_rng(0).standard_normal((3, SparseSolver.least))
+    large = GraphProblem(Nominal.from_samples(signals), ambiguity, eta=0.3)
+    assert candidates(large) == expected
+    expected = [solver for solver in expected if solver is not SparseSolver]
     assert candidates(paper_problem(4, 5, ambiguity)) == expected
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,8 +21,8 @@ import numpy as np
 ROOT = Path(__file__).parents[2]
 EXTRAS = {
     "tables": ["learn", "table.parquet", "--output", "parquet"],
-    "temperature": ["temperature", "--output", "temperature"],
-    "validate": ["validate", "--output", "validate"],
+    "temperature": ["study", "temperature", "--output", "temperature"],
+    "validate": ["study", "validate", "--output", "validate"],
     "cluster": ["figures", "gamma", "--dask", "local", "--output", "figures"],
 }
 SCRIPT = "from solvers import solve; print(solve.__module__)"
@@ -35,10 +36,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="wdro-wheel-") as folder:
         home = Path(folder)
         wheel = build(home / "wheels")
+        run([sys.executable, "-m", "twine", "check", "--strict", *(home / "wheels").iterdir()])
         place = install(wheel, home / "venv", options.constraint)
         work = home / "work"
         work.mkdir()
         confuse(work)
+        try_readme(place, work)
         try_commands(place, work)
         try_extras(place, work)
         try_scripts(place, work)
@@ -47,11 +50,11 @@ def main() -> int:
 
 
 def build(folder: Path) -> Path:
-    """Return the wheel of the repository, built from a copy: no earlier build is in the way."""
+    """Build source distribution and wheel from a copy, in whose way no earlier build is."""
     copy = folder.with_name("source")
     left_out = shutil.ignore_patterns(".*", "build", "runs", "results", "tests", "*.egg-info")
     shutil.copytree(ROOT, copy, ignore=left_out)
-    run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, copy])
+    run([sys.executable, "-m", "build", "--outdir", folder, copy])
     (wheel,) = folder.glob("wdro_cvx-*.whl")
     return wheel
 
@@ -76,6 +79,18 @@ def confuse(work: Path) -> None:
     (work / "table.parquet").write_bytes(b"PAR1")
 
 
+def try_readme(place: Path, work: Path) -> None:
+    """Run the README's snippet, which must print what the README says, up to its numbers."""
+    blocks = re.findall(r"```(\w*)\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    start = next(k for k, (language, _) in enumerate(blocks) if language == "python")
+    said = run([place / "python", "-P", "-c", blocks[start][1]], work)
+    words, shown = (
+        [word for word in text.split() if not re.fullmatch(r"[\d.]+(e-\d+)?", word)]
+        for text in (said, blocks[start + 1][1])
+    )
+    expect(words == shown, f"the README's snippet printed\n{said}")
+
+
 def try_commands(place: Path, work: Path) -> None:
     """Compare on a small grid, and learn, by both names of the command."""
     said = run([place / "wdro", "--version"], work)
@@ -97,8 +112,8 @@ def try_extras(place: Path, work: Path) -> None:
         done = subprocess.run(
             [place / "wdro", *command], cwd=work, env=clean(), capture_output=True, text=True
         )
-        # What a command says of its progress stands apart.
-        lines = [line for line in done.stderr.splitlines() if line and " of " not in line]
+        # What a command says of its progress does not begin so.
+        lines = [line for line in done.stderr.splitlines() if line.startswith("wdro")]
         expect(done.returncode == 2, f"{extra}: ended with {done.returncode}\n{done.stderr}")
         expect(len(lines) == 1 and extra in lines[0], f"{extra}: {done.stderr}")
         print(lines[0])

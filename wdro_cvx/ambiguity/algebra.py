@@ -69,11 +69,15 @@ class CombinedSet(AmbiguitySet):
         super().__post_init__()
         if not self.parts or not all(isinstance(part, AmbiguitySet) for part in self.parts):
             raise ProblemError(
-                f"parts must be ambiguity sets, at least one; they are {self.parts}."
+                f"parts must be one or more ambiguity sets, such as (KLBall(0.1), "
+                f"MomentBall(0.2)); they are {self.parts}."
             )
         given = self.factors or (1.0,) * len(self.parts)
         if len(given) != len(self.parts):
-            raise ProblemError(f"{len(self.parts)} parts need as many factors; {given} are given.")
+            raise ProblemError(
+                f"factors must have one number for each of the {len(self.parts)} parts; they are "
+                f"{given}."
+            )
         factors = tuple(real_number("factor", factor, 0.0, sized=True) for factor in given)
         object.__setattr__(self, "factors", factors)
 
@@ -108,7 +112,7 @@ class CombinedSet(AmbiguitySet):
         return SumMembership(nominal, self)
 
     def distance(self, nominal: Nominal, second_moment: Array) -> float:
-        """Return the distance of a matrix; infinite if the matrix does not tell its parts."""
+        """Return the distance of a matrix; infinite if no parts are found that add up to it."""
         membership = self.membership(nominal)
         return membership.distance(membership.explain(second_moment))
 

@@ -8,7 +8,7 @@ Values, gradients and certificates all follow from it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self, TypeVar
@@ -141,6 +141,17 @@ class AmbiguitySet(ABC):
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         """Return the worst-case risk of a Laplacian and a second moment that attains it."""
 
+    @staticmethod
+    def worst_cases(
+        sets: Sequence[AmbiguitySet], nominals: Sequence[Nominal], laplacians: Array
+    ) -> list[WorstCase]:
+        """Return the worst cases of several sets of this class.
+
+        Override it if a stack of Laplacians (B, d, d) takes less time than one after the other.
+        :func:`stacked_worst_cases` does not use an inherited one.
+        """
+        return each_worst_case(sets, nominals, laplacians)
+
     @abstractmethod
     def distance(self, nominal: Nominal, second_moment: Array) -> float:
         """Return the distance from the nominal second moment; at most ``radius`` in the set.
@@ -228,6 +239,27 @@ class AmbiguitySet(ABC):
 #: Makes sets of other sets, by name. The modules of these sets provide it (algebra.py,
 #: intersection.py, metric.py), because they import this one.
 OPERATIONS: dict[str, Callable[..., AmbiguitySet]] = {}
+
+
+def stacked_worst_cases(
+    sets: Sequence[AmbiguitySet], nominals: Sequence[Nominal], laplacians: Array
+) -> list[WorstCase]:
+    """Return the worst cases of several sets of one class, by its own formula for stacks if any.
+
+    A class that inherits such a formula may have another ``worst_case``.
+    """
+    kind = type(sets[0])
+    formula = kind.worst_cases if "worst_cases" in vars(kind) else each_worst_case
+    return formula(sets, nominals, laplacians)
+
+
+def each_worst_case(
+    sets: Sequence[AmbiguitySet], nominals: Sequence[Nominal], laplacians: Array
+) -> list[WorstCase]:
+    """Return the worst cases of several sets, one after the other."""
+    triples = zip(sets, nominals, laplacians, strict=True)
+    return [ambiguity.worst_case(nominal, laplacian) for ambiguity, nominal, laplacian in triples]
+
 
 A = TypeVar("A", bound=type[AmbiguitySet])
 _REGISTRY: Registry[AmbiguitySet] = Registry(AmbiguitySet)

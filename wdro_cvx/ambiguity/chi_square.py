@@ -102,5 +102,5 @@ class ChiSquareBall(ReweightingBall):
         return np.full(ratios.shape, 2.0)
 
     def link(self, scores: Array) -> tuple[Array, Array]:
-        """Return ``(1 + s)₊`` and where it grows; φ counts as half of itself, for brevity."""
+        """Return ``(1 + s)₊`` and its derivative, the ratios for half of the divergence."""
         return np.maximum(1.0 + scores, 0.0), np.asarray(scores > -1.0, float)

@@ -12,17 +12,27 @@ moves mass in both directions along a top eigenvector, to use the rest of the bu
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wdro_cvx.ambiguity.base import OPERATIONS, AmbiguitySet, WorstCase, register_ambiguity
-from wdro_cvx.ambiguity.smoothness import data_error, nominal_risk
-from wdro_cvx.ambiguity.transport import TransportBall, worst_transport
+from wdro_cvx.ambiguity.base import (
+    OPERATIONS,
+    AmbiguitySet,
+    WorstCase,
+    each_worst_case,
+    register_ambiguity,
+)
+from wdro_cvx.ambiguity.smoothness import data_error, nominal_risk, nominal_risks
+from wdro_cvx.ambiguity.transport import TransportBall, WorstTransport, worst_transport
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.moments.distribution import Discrete, Distribution, Gaussian, uniform
 from wdro_cvx.moments.nominal import Nominal
+from wdro_cvx.stacks import diagonals
 from wdro_cvx.validation import Array
 
 
@@ -53,6 +63,45 @@ class _GelbrichBall(TransportBall):
         """Return the distribution of ``transport·x ± spread``, both signs equally likely."""
 
 
+def _worst_cases(
+    sets: Sequence[AmbiguitySet], nominals: Sequence[Nominal], laplacians: Array
+) -> list[WorstCase]:
+    """Return the worst cases through a stack of eigendecompositions."""
+    balls = cast("Sequence[_GelbrichBall]", sets)
+    radii = np.array([ball.radius for ball in balls])
+    shapes = {nominal.factor.shape for nominal in nominals}
+    edges = diagonals(laplacians).max(axis=-1) > 0.0
+    if len(shapes) > 1 or not radii.all() or not edges.all():
+        return each_worst_case(sets, nominals, laplacians)
+    rows = np.stack([nominal.factor for nominal in nominals])
+    worst = worst_transport(rows, laplacians, radii)
+    averages, rounding = nominal_risks(nominals, laplacians)
+    unsure = np.array([data_error(nominal) for nominal in nominals])
+    rounding = rounding + worst.rounding(rows, laplacians, unsure)
+    numbers = (averages + worst.premium).tolist(), worst.multiplier.tolist(), rounding.tolist()
+    moments = worst.second_moment()
+    return [
+        WorstCase(
+            risk,
+            moments[place],
+            multiplier,
+            partial(_distribution, ball, nominals[place], worst, place),
+            partial(worst.moment, place),
+            error,
+        )
+        for place, (ball, risk, multiplier, error) in enumerate(zip(balls, *numbers, strict=True))
+    ]
+
+
+def _distribution(
+    ball: _GelbrichBall, nominal: Nominal, worst: WorstTransport, place: int
+) -> Distribution:
+    """Return the worst-case distribution of one problem of a stack."""
+    stretched = worst.vectors[place] * worst.stretch[place]
+    spread = np.zeros(nominal.d) if worst.spread is None else worst.spread[place]
+    return ball._moved(nominal, stretched @ worst.vectors[place].T, spread)
+
+
 @register_ambiguity
 @dataclass(frozen=True)
 class GaussianBall(_GelbrichBall):
@@ -75,6 +124,8 @@ class GaussianBall(_GelbrichBall):
     >>> print(worst.distribution.mean.round(2), round(worst.risk, 3))  # nominal risk 6
     [ 1.29 -1.29] 9.964
     """
+
+    worst_cases = staticmethod(_worst_cases)
 
     def _moved(self, nominal: Nominal, transport: Array, spread: Array) -> Gaussian:
         # A Gaussian step along ``spread`` has the same second moment and cost as two signs.
@@ -104,6 +155,8 @@ class WassersteinBall(_GelbrichBall):
     >>> print([round(ball.worst_case(nominal, path).risk, 4) for ball in balls])
     [2.685, 2.685]
     """
+
+    worst_cases = staticmethod(_worst_cases)
 
     def _moved(self, nominal: Nominal, transport: Array, spread: Array) -> Discrete:
         if nominal.samples is None:

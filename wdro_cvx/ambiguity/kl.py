@@ -9,13 +9,21 @@ Waegenaere, Melenberg and Rennen, Management Science 2013).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.special import xlogy
 
-from wdro_cvx.ambiguity.base import register_ambiguity
-from wdro_cvx.ambiguity.tilting import TiltedBall
+from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, each_worst_case, register_ambiguity
+from wdro_cvx.ambiguity.reweighting import stacked_losses
+from wdro_cvx.ambiguity.tilting import LAST_STEP, MAX_STEPS, SHARPEST, TiltedBall
+from wdro_cvx.moments.distribution import Discrete
+from wdro_cvx.moments.nominal import Nominal
+from wdro_cvx.moments.points import ReweighedMoment
+from wdro_cvx.stacks import column
 from wdro_cvx.validation import Array
 
 _LARGEST_SCORE = 300.0  # the square of its exponential does not overflow
@@ -61,16 +69,46 @@ class KLBall(TiltedBall):
         top = float(losses.max())
         if multiplier <= 0.0:
             return top
-        rise = np.log1p(np.mean(np.expm1((losses - top) / multiplier)))
-        return min(top, top + multiplier * (self.radius + float(rise)))
+        return float(min(top, _dual(losses, top, multiplier, self.radius)))
 
     def divergence(self, ratios: Array) -> float:
-        """Return ``mean(ρ log ρ - ρ + 1)``, which has no negative terms to cancel."""
-        change = ratios - 1.0
-        near = np.abs(change) < 0.5
-        logs = np.log1p(np.where(near, change, 0.0))
-        entropy = np.where(near, ratios * logs, xlogy(ratios, ratios))
-        return float(np.mean(entropy - change))
+        """Return ``mean(ρ log ρ - ρ + 1)``."""
+        return float(relative_entropy(ratios))
+
+    @staticmethod
+    def worst_cases(
+        sets: Sequence[AmbiguitySet], nominals: Sequence[Nominal], laplacians: Array
+    ) -> list[WorstCase]:
+        """Return the worst cases through a stack of tilts."""
+        radii = np.array([ball.radius for ball in sets])
+        samples = [nominal.samples for nominal in nominals]
+        stack = stacked_losses(samples, laplacians) if radii.all() else None
+        if stack is None:
+            return each_worst_case(sets, nominals, laplacians)
+        tables, losses, rounding = stack
+        spread, top = np.ptp(losses, axis=-1), losses.max(axis=-1)
+        # In units of the spread nothing overflows.
+        ratios, multipliers = _tilts(losses / spread[:, np.newaxis], radii)
+        multipliers *= spread
+        weights = ratios / ratios.sum(axis=-1, keepdims=True)
+        risks = (weights * losses).sum(axis=-1)
+        dual = _dual(losses, top, np.where(multipliers > 0.0, multipliers, spread), radii)
+        ceiling = np.where(multipliers > 0.0, np.minimum(top, dual), top)
+        rounding = rounding + np.maximum(ceiling - risks, 0.0)
+        roots = tables * np.sqrt(weights)[..., np.newaxis]
+        moments = np.swapaxes(roots, -1, -2) @ roots
+        numbers = risks.tolist(), multipliers.tolist(), rounding.tolist()
+        return [
+            WorstCase(
+                risk,
+                moments[place],
+                multiplier,
+                partial(Discrete, tables[place], weights[place]),
+                partial(ReweighedMoment, np.asarray(samples[place]), weights[place]),
+                error,
+            )
+            for place, (risk, multiplier, error) in enumerate(zip(*numbers, strict=True))
+        ]
 
     def slope(self, ratios: Array) -> Array:
         """Return ``log ρ``."""
@@ -86,7 +124,69 @@ class KLBall(TiltedBall):
         return ratios, ratios
 
 
-def _tilted(deficits: Array, sharpness: float) -> Array:
+def relative_entropy(ratios: Array) -> Any:
+    """Return ``mean(ρ log ρ - ρ + 1)`` of ratios, or of a stack of these.
+
+    It has no negative terms to cancel.
+    """
+    change = ratios - 1.0
+    near = np.abs(change) < 0.5
+    logs = np.log1p(np.where(near, change, 0.0))
+    entropy = np.where(near, ratios * logs, xlogy(ratios, ratios))
+    return (entropy - change).mean(axis=-1)
+
+
+def _dual(losses: Array, top: Any, multiplier: Any, radius: Any) -> Any:
+    """Return ``εt + t log mean exp(l/t)`` for a multiplier t and losses of at most ``top``."""
+    scores = (losses - column(top)) / column(multiplier)
+    return top + multiplier * (radius + np.log1p(np.expm1(scores).mean(axis=-1)))
+
+
+def _tilts(losses: Array, radii: Array) -> tuple[Array, Array]:
+    """Return the ratios and multipliers of a stack, with the same steps as :meth:`TiltedBall.tilt`.
+
+    Arrays of one element would take twice as long as the numbers of a single search, so there are
+    two loops.
+    """
+    radius, count = radii, losses.shape[-1]
+    spread = np.ptp(losses, axis=-1)
+    deficits = (losses.max(axis=-1, keepdims=True) - losses) / spread[:, np.newaxis]
+    worst = deficits == 0.0
+    hard = worst * (count / worst.sum(axis=-1, keepdims=True))
+    limit = radius >= relative_entropy(hard)
+    if np.all(limit):
+        return hard, 0.0 * spread
+
+    low, high = 0.5 * np.log(8.0 * radius), np.full_like(spread, math.log(SHARPEST))
+    place, settled = low, limit
+    for _ in range(MAX_STEPS):
+        sharpness = np.exp(place)
+        ratios = _tilted(deficits, sharpness)
+        spent = relative_entropy(ratios)
+        less = spent < radius
+        low, high = np.where(less, place, low), np.where(less, high, place)
+        settled = settled | ~(low < high)
+        if settled.all():
+            break
+        weighted = ratios * deficits
+        slope = np.vecdot(weighted, deficits) - weighted.sum(axis=-1) ** 2 / count
+        slope = slope * sharpness**2 / count
+        sound = (spent > 0.0) & (slope > 0.0)
+        ratio = np.where(sound, spent, 1.0)
+        with np.errstate(over="ignore"):  # a step that is too long is not taken
+            step = ratio / np.where(sound, slope, 1.0) * np.log(radius / ratio)
+        inside = sound & (low <= place + step) & (place + step <= high)
+        following = np.where(inside, place + step, (low + high) / 2)
+        place = np.where(settled, place, following)
+        settled = settled | (inside & (np.abs(step) <= LAST_STEP))
+    else:
+        limit = limit | (~settled & (high == math.log(SHARPEST)))
+    multiplier = np.where(limit, 0.0, spread / sharpness)
+    return np.where(limit[:, np.newaxis], hard, ratios), multiplier
+
+
+def _tilted(deficits: Array, sharpness: Any) -> Array:
     """Return the ratios ``∝ exp(-sharpness·deficits)`` with accurate logarithms."""
-    scores = -sharpness * deficits
-    return np.asarray(np.exp(scores - np.log1p(np.mean(np.expm1(scores)))))
+    scores = -column(sharpness) * deficits
+    mean = np.expm1(scores).mean(axis=-1, keepdims=True)
+    return np.asarray(np.exp(scores - np.log1p(mean)))

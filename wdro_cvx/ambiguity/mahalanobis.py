@@ -78,7 +78,7 @@ class MahalanobisBall(TransportBall):
         return cls(radius, scales=tuple(np.linspace(0.5, 1.5, d)))
 
     def in_coordinates(self, matrix: ArrayLike) -> AmbiguitySet:
-        """Return the ball with the metric of both scalings."""
+        """Return the ball of the signals x = Ty, with the metric of T and of the scales."""
         stretched = coordinate_matrix("coordinates", matrix, len(self.scales)) * self.scales
         return OPERATIONS["metric"](self.radius, stretched)
 

@@ -22,7 +22,7 @@ M = TypeVar("M", bound=Moment)
 
 
 class Membership(ABC, Generic[M]):
-    """How a set with points of the form ``M`` reads, explains and measures them.
+    """Reads, explains and measures the second moments of a set, in the set's own form ``M``.
 
     Examples
     --------

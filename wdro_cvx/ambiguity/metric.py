@@ -95,7 +95,7 @@ class MetricBall(TransportBall):
         return MatrixFrame(np.array(self.coordinates))
 
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
-        """Return the Gelbrich worst case in the coordinates ``T⁻¹x``, in the original ones."""
+        """Return the worst case of the Gelbrich ball of ``T⁻¹x``, mapped back to x."""
         frame = self._frame_for(nominal)
         congruent, rows = frame.form(laplacian), frame.inside(nominal.factor)
         worst = worst_transport(rows, congruent, self.radius)

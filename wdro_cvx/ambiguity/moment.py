@@ -7,16 +7,20 @@ is ``⟨Θ, L⟩ + ε‖vec L‖_q`` with ``1/p + 1/q = 1``, for every transport
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any, cast
 
 import numpy as np
 
-from wdro_cvx.ambiguity.base import WorstCase, register_ambiguity
+from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, each_worst_case, register_ambiguity
 from wdro_cvx.ambiguity.shift import ShiftBall
-from wdro_cvx.ambiguity.smoothness import nominal_risk
+from wdro_cvx.ambiguity.smoothness import nominal_risk, nominal_risks
 from wdro_cvx.ambiguity.structure import Norm
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.moments.points import TransportedMoment
+from wdro_cvx.stacks import diagonals, flat, is_zero, number, plane
 from wdro_cvx.validation import Array, real_number
 
 
@@ -80,16 +84,38 @@ class MomentBall(ShiftBall):
             rounding=rounding + 64 * float(np.finfo(float).eps) * self.radius * norm,
         )
 
+    @staticmethod
+    def worst_cases(
+        sets: Sequence[AmbiguitySet], nominals: Sequence[Nominal], laplacians: Array
+    ) -> list[WorstCase]:
+        """Return the worst cases, as a stack if all orders are equal and strictly inside."""
+        balls = cast("Sequence[MomentBall]", sets)
+        orders = {ball.q for ball in balls}
+        edges = diagonals(laplacians).max(axis=-1) > 0.0
+        if len(orders) > 1 or not 1.0 < balls[0].q < np.inf or not edges.all():
+            return each_worst_case(sets, nominals, laplacians)
+        radii = np.array([ball.radius for ball in balls])
+        norms, aligned = dual_norm(laplacians, balls[0].q)
+        shifts = plane(radii) * aligned
+        averages, rounding = nominal_risks(nominals, laplacians)
+        theta = np.stack([nominal.second_moment for nominal in nominals])
+        moments, premiums = theta + shifts, radii * norms
+        rounding = rounding + 64 * float(np.finfo(float).eps) * premiums
+        numbers = (averages + premiums).tolist(), norms.tolist(), rounding.tolist()
+        return [
+            WorstCase(
+                risk,
+                moments[place],
+                Norm(ball.p, ball.alpha).multiplier(norm, ball.radius),
+                build_moment=partial(TransportedMoment, nominals[place].rows, shift=shifts[place]),
+                rounding=error,
+            )
+            for place, (ball, risk, norm, error) in enumerate(zip(balls, *numbers, strict=True))
+        ]
+
     def size(self, shift: Array) -> float:
         """Return ``‖vec Δ‖_p``, rounded upwards."""
-        entries = np.abs(shift).ravel()
-        largest = float(entries.max())
-        if largest == 0.0:
-            return 0.0
-        # Powers of small numbers would underflow for large p.
-        norm = largest * float(np.linalg.norm(entries / largest, self.p))
-        # Rounding of the pairwise sum, of the powers and of the difference ``M - Θ``.
-        return norm * (1.0 + 32 * np.finfo(float).eps)
+        return float(entrywise_norm(shift, self.p))
 
     def constant_risk(self, d: int, trace: float) -> float:
         """Return ``2·trace·radius`` for p = ∞, where all Laplacians have the same norm, else 0."""
@@ -100,14 +126,25 @@ class MomentBall(ShiftBall):
         return Norm(self.p, self.alpha)
 
 
-def dual_norm(laplacian: Array, q: float) -> tuple[float, Array]:
+def entrywise_norm(shift: Array, p: float) -> Any:
+    """Return ``‖vec Δ‖_p`` of a matrix, or of each matrix of a stack, rounded upwards."""
+    entries = flat(np.abs(shift))
+    largest = entries.max(axis=-1, keepdims=True)
+    # Powers of small numbers would underflow for large p.
+    relative = entries / np.where(largest > 0.0, largest, 1.0)
+    norm = largest[..., 0] * np.linalg.norm(relative, p, axis=-1)
+    # Rounding of the pairwise sum, of the powers and of the difference ``M - Θ``.
+    return norm * (1.0 + 32 * np.finfo(float).eps)
+
+
+def dual_norm(laplacian: Array, q: float) -> tuple[Any, Array]:
     """Return ``‖vec L‖_q`` and a matrix Δ of unit p-norm with ``⟨Δ, L⟩ = ‖vec L‖_q``.
 
     If Δ is not unique (zeros of L for q = 1, ties for q = ∞), off-diagonal zeros count as negative
-    and ties share equally.
+    and ties share equally. For 1 < q < ∞ it also takes a stack of Laplacians with edges.
     """
     size = np.abs(laplacian)
-    largest = float(size.max())
+    largest = number(size.max(axis=(-2, -1)))
     if np.isinf(q):
         ties = size == largest
         return largest, np.where(ties, np.sign(laplacian), 0.0) / np.count_nonzero(ties)
@@ -117,10 +154,10 @@ def dual_norm(laplacian: Array, q: float) -> tuple[float, Array]:
         signs[free] = -1.0
         np.fill_diagonal(signs, np.where(np.diagonal(free), 1.0, np.diagonal(signs)))
         return float(size.sum()), signs
-    if largest == 0.0:
+    if is_zero(largest):
         return 0.0, np.zeros_like(laplacian)
-    size /= largest  # so that the sum of powers neither over- nor underflows
-    total = float(np.sum(size**q))
+    size /= plane(largest)  # so that the sum of powers neither over- nor underflows
+    total = number(flat(size**q).sum(axis=-1))
     norm = largest * total ** (1.0 / q)
-    aligned = np.sign(laplacian) * size ** (q - 1.0) * total ** (1.0 / q - 1.0)
+    aligned = np.sign(laplacian) * size ** (q - 1.0) * plane(total ** (1.0 / q - 1.0))
     return norm, aligned

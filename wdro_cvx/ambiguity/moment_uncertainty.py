@@ -206,7 +206,7 @@ class MomentUncertainty(AmbiguitySet):
         return membership.measure(membership.explain(second_moment))
 
     def scaled(self, factor: float) -> Self:
-        """Return the set for the data times factor; each radius scales with its own power."""
+        """Return the equivalent set for data multiplied by factor."""
         return replace(
             self,
             mean_radius=self.mean_radius * factor,

@@ -9,9 +9,9 @@ moment is ``mean ρ_i x_i x_iᵀ``, so the risk is a weighted mean of the sample
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,10 +26,13 @@ from wdro_cvx.graphs.laplacian import BLOCK, edge_blocks
 from wdro_cvx.moments.distribution import Discrete, uniform
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.moments.points import DenseMoment, Moment, ReweighedMoment
-from wdro_cvx.summation import gram
+from wdro_cvx.stacks import diagonals, number
+from wdro_cvx.summation import BLOCK_ROWS, gram
 from wdro_cvx.validation import Array, coordinate_matrix
 
 _EPS = float(np.finfo(float).eps)
+#: The factor on a divergence for rounding: every term is nonnegative and rounded a few times.
+MEASURED = 1.0 + 64 * _EPS
 
 
 @dataclass(frozen=True)
@@ -243,8 +246,7 @@ class WeightsMembership(Membership[ReweighedMoment]):
 
     def measure(self, moment: ReweighedMoment) -> float:
         """Return the divergence of the weights."""
-        # Every term of a divergence is nonnegative and rounded a few times.
-        return self.ball.divergence(moment.weights * len(self.samples)) * (1.0 + 64 * _EPS)
+        return self.ball.divergence(moment.weights * len(self.samples)) * MEASURED
 
 
 def sample_losses(samples: Array, laplacian: Array) -> tuple[Array, float]:
@@ -253,10 +255,7 @@ def sample_losses(samples: Array, laplacian: Array) -> tuple[Array, float]:
     Matrix products are fast but lose digits if a sample is large compared with its smoothness. In
     that case the losses are sums of squared differences over the edges, which do not cancel.
     """
-    losses = np.einsum("ij,ij->i", samples @ laplacian, samples)
-    top = 2 * float(np.diagonal(laplacian).max())
-    squares = np.einsum("ij,ij->i", samples, samples)
-    rounding = 2 * (laplacian.shape[0] + 16) * _EPS * top * float(squares.max())
+    losses, rounding = _product_losses(samples, laplacian)
     if rounding <= CANCELLATION * float(losses.max()) or not is_laplacian(laplacian):
         return losses, rounding
     losses, blocks = np.zeros(len(samples)), 0
@@ -264,6 +263,31 @@ def sample_losses(samples: Array, laplacian: Array) -> tuple[Array, float]:
         losses += np.square(samples[:, heads] - samples[:, tails]) @ weights
         blocks += 1
     return losses, (BLOCK + blocks + 64) * _EPS * float(np.abs(losses).max())
+
+
+def stacked_losses(
+    samples: Sequence[Array | None], laplacians: Array
+) -> tuple[Array, Array, Array] | None:
+    """Return the tables, their losses and the rounding errors as stacks.
+
+    Return None if the tables differ in shape or are long, or if products are not accurate enough.
+    """
+    tables = [table for table in samples if table is not None and len(table) <= BLOCK_ROWS]
+    if len(tables) < len(samples) or len({table.shape for table in tables}) > 1:
+        return None
+    stack = np.stack(tables)
+    losses, rounding = _product_losses(stack, laplacians)
+    if (rounding > CANCELLATION * losses.max(axis=-1)).any() or not np.ptp(losses, axis=-1).all():
+        return None
+    return stack, losses, rounding
+
+
+def _product_losses(samples: Array, laplacian: Array) -> tuple[Array, Any]:
+    """Return every sample's loss by matrix products, and the rounding error of the largest."""
+    losses = np.vecdot(samples @ laplacian, samples)
+    top = 2 * number(diagonals(laplacian).max(axis=-1))
+    largest = number(np.vecdot(samples, samples).max(axis=-1))
+    return losses, 2 * (laplacian.shape[-1] + 16) * _EPS * top * largest
 
 
 def _samples_of(ambiguity: WeightsBall, nominal: Nominal) -> Array:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -22,14 +23,14 @@ _MAX_STEPS = 100  # Newton is monotone and takes about five.
 
 @dataclass(frozen=True)
 class SecularRoot:
-    """The solution of the γ-equation.
+    """The solution of the γ-equation, or of a stack of equations.
 
     ``shift`` is ``γ - λmax``. ``leftover`` is the unused part of ε² in the hard case, else zero.
     """
 
-    multiplier: float
-    shift: float
-    leftover: float
+    multiplier: Any
+    shift: Any
+    leftover: Any
 
 
 def solve_secular(eigenvalues: Array, masses: Array, radius: float) -> SecularRoot:
@@ -69,3 +70,37 @@ def solve_secular(eigenvalues: Array, masses: Array, radius: float) -> SecularRo
             break
         shift += step
     return SecularRoot(top + shift, shift, 0.0)
+
+
+def solve_seculars(eigenvalues: Array, masses: Array, radius: Array) -> SecularRoot:
+    """Solve a stack of equations, with the same steps as :func:`solve_secular`.
+
+    Arrays of one element would take twice as long as the numbers of a single equation, so there
+    are two loops.
+    """
+    top = eigenvalues[..., -1:]
+    amplitudes = np.sqrt(masses) * np.abs(eigenvalues)
+    # A term without mass is zero at every distance; a distance of λmax avoids 0/0.
+    gaps = np.where(amplitudes > 0.0, top - eigenvalues, top)
+    shift = (amplitudes / radius[:, np.newaxis] - gaps).max(axis=-1)
+    leftover = 0.0 * shift
+    open_ = shift > 0.0
+    if not open_.all():
+        ratios = np.divide(amplitudes, gaps, out=np.full(gaps.shape, np.inf), where=gaps > 0.0)
+        spare = radius**2 - np.square(ratios).sum(axis=-1)
+        hard = ~open_ & (spare >= 0.0)
+        leftover = np.where(hard, spare, 0.0)
+        shift, open_ = np.maximum(shift, 0.0), ~hard
+    for _ in range(_MAX_STEPS):
+        distances = shift[:, np.newaxis] + gaps
+        ratios = amplitudes / distances
+        squares = ratios * ratios
+        square = squares.sum(axis=-1)
+        slope = (squares / distances).sum(axis=-1)
+        # The squares may underflow.
+        step = (np.sqrt(square) / radius - 1.0) * square / np.where(slope > 0.0, slope, np.inf)
+        open_ &= step > 2 * _EPS * shift
+        if not open_.any():
+            break
+        shift = shift + np.where(open_, step, 0.0)
+    return SecularRoot(top[..., 0] + shift, shift, leftover)

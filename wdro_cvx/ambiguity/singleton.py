@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Self
 
 import numpy as np
 
-from wdro_cvx.ambiguity.base import WorstCase, register_ambiguity
+from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
 from wdro_cvx.ambiguity.shift import ShiftBall
-from wdro_cvx.ambiguity.smoothness import nominal_risk
+from wdro_cvx.ambiguity.smoothness import nominal_risk, nominal_risks
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.moments.distribution import nominal_distribution
 from wdro_cvx.moments.nominal import Nominal
@@ -65,10 +67,34 @@ class Singleton(ShiftBall):
             nominal.second_moment,
             np.inf,
             lambda: nominal_distribution(nominal),
-            lambda: TransportedMoment(nominal.rows),
+            partial(_nominal_moment, nominal),
             rounding,
         )
+
+    @staticmethod
+    def worst_cases(
+        sets: Sequence[AmbiguitySet], nominals: Sequence[Nominal], laplacians: Array
+    ) -> list[WorstCase]:
+        """Return the nominal second moments and their expected smoothness."""
+        risks, rounding = nominal_risks(nominals, laplacians)
+        return [
+            WorstCase(
+                risk,
+                nominal.second_moment,
+                np.inf,
+                partial(nominal_distribution, nominal),
+                partial(_nominal_moment, nominal),
+                error,
+            )
+            for nominal, risk, error in zip(
+                nominals, risks.tolist(), rounding.tolist(), strict=True
+            )
+        ]
 
     def size(self, shift: Array) -> float:
         """Return the Frobenius norm, which is zero in the set."""
         return float(np.linalg.norm(shift))
+
+
+def _nominal_moment(nominal: Nominal) -> TransportedMoment:
+    return TransportedMoment(nominal.rows)

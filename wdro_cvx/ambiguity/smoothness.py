@@ -6,11 +6,15 @@ sum is taken over the edges, of squared differences, which do not cancel.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from wdro_cvx.graphs.laplacian import edge_index, inner
+from wdro_cvx.graphs.laplacian import edge_index
 from wdro_cvx.moments.nominal import Nominal
+from wdro_cvx.stacks import diagonals, flat, number
 from wdro_cvx.summation import chosen_sums, pair_sums, roundings
 from wdro_cvx.validation import Array
 
@@ -21,13 +25,28 @@ _WORK = 50_000_000  # number of differences that takes a tenth of a second
 _EPS = float(np.finfo(float).eps)
 
 
+def nominal_risks(nominals: Sequence[Nominal], laplacians: Array) -> tuple[Array, Array]:
+    """Return :func:`nominal_risk` for a stack of Laplacians."""
+    errors = np.array([accumulation(nominal) for nominal in nominals])
+    theta = np.stack([nominal.second_moment for nominal in nominals])
+    risk, rounding, _, _ = _product(theta, laplacians, errors)
+    for place in np.flatnonzero(rounding > CANCELLATION * risk).tolist():
+        risk[place], rounding[place] = nominal_risk(nominals[place], laplacians[place])
+    return risk, rounding
+
+
+def _product(theta: Array, laplacian: Array, error: Any) -> tuple[Any, Any, Any, Any]:
+    """Return ``⟨Θ, L⟩``, its rounding error, a bound of L's largest eigenvalue, and ``Tr Θ``."""
+    risk = number(flat(np.multiply(theta, laplacian)).sum(axis=-1))
+    top = 2 * number(diagonals(laplacian).max(axis=-1))
+    trace = number(diagonals(theta).sum(axis=-1))
+    return risk, error * top * trace, top, trace
+
+
 def nominal_risk(nominal: Nominal, laplacian: Array) -> tuple[float, float]:
     """Return ``⟨Θ, L⟩`` and by how much rounding may have lowered it."""
     theta = nominal.second_moment
-    risk = inner(theta, laplacian)
-    top = 2 * float(np.diagonal(laplacian).max())
-    trace = float(np.trace(theta))
-    rounding = accumulation(nominal) * top * trace
+    risk, rounding, top, trace = _product(theta, laplacian, accumulation(nominal))
     if rounding <= CANCELLATION * risk or not is_laplacian(laplacian):
         return risk, rounding
     heads, tails = edge_index(nominal.d)
@@ -78,6 +97,8 @@ def accumulation(nominal: Nominal) -> float:
 
 def data_error(nominal: Nominal, scales: Array | float = 1.0) -> float:
     """Return a bound of the Frobenius error of the factor, divided by the vertices' scales."""
+    if isinstance(scales, float) and scales == 1.0:
+        return nominal.factor_error
     return accumulation(nominal) * float(np.linalg.norm(nominal.lengths / scales))
 
 

@@ -11,11 +11,11 @@ import numpy as np
 from wdro_cvx.ambiguity.reweighting import ReweightingBall
 from wdro_cvx.validation import Array
 
-# Distinct losses in [0, 1] differ by at least a rounding unit. At this sharpness only the largest
-# keep weight.
-_SHARPEST = 1e20
-_MAX_STEPS = 200  # Newton takes about six, bisection seventy
-_LAST_STEP = 1e-9  # Newton squares the error, so the next one would be at rounding level
+#: Distinct losses in [0, 1] differ by at least a rounding unit. At this sharpness only the largest
+#: keep weight.
+SHARPEST = 1e20
+MAX_STEPS = 200  # Newton takes about six, bisection seventy
+LAST_STEP = 1e-9  # Newton squares the error, so the next one would be at rounding level
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,9 @@ class TiltedBall(ReweightingBall):
         hard = worst * (losses.size / np.count_nonzero(worst))
         if self.radius >= self.divergence(hard):
             return hard, 0.0
-        low, high = math.log(self.least_sharpness()), math.log(_SHARPEST)
+        low, high = math.log(self.least_sharpness()), math.log(SHARPEST)
         place, settled = low, False
-        for _ in range(_MAX_STEPS):
+        for _ in range(MAX_STEPS):
             ratios, growth, multiplier = self.tilted_at(deficits, math.exp(place))
             spent = self.divergence(ratios)
             low, high = (place, high) if spent < self.radius else (low, place)
@@ -77,9 +77,9 @@ class TiltedBall(ReweightingBall):
             if spent > 0.0 and growth > 0.0:
                 step = spent / growth * math.log(self.radius / spent)
             inside = low <= place + step <= high
-            settled = inside and abs(step) <= _LAST_STEP
+            settled = inside and abs(step) <= LAST_STEP
             place = place + step if inside else (low + high) / 2
         else:
-            if high == math.log(_SHARPEST):
+            if high == math.log(SHARPEST):
                 return hard, 0.0
         return ratios, spread * multiplier

@@ -67,5 +67,5 @@ class TotalVariationBall(PiecewiseBall):
         return float(np.mean(np.abs(ratios - 1.0))) / 2
 
     def pieces(self) -> tuple[Piece, ...]:
-        """Return what a ratio has up to one, which costs nothing, and what it has above."""
+        """Return two pieces: up to 1 a ratio costs nothing, above it costs 1 per unit."""
         return Piece(1.0, 0.0), Piece(np.inf, 1.0)

@@ -11,7 +11,7 @@ a top eigenvector.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import linalg
@@ -19,10 +19,11 @@ from scipy import linalg
 from wdro_cvx.ambiguity.base import AmbiguitySet
 from wdro_cvx.ambiguity.frames import Frame
 from wdro_cvx.ambiguity.membership import Membership
-from wdro_cvx.ambiguity.secular import solve_secular
+from wdro_cvx.ambiguity.secular import solve_secular, solve_seculars
 from wdro_cvx.ambiguity.structure import Transport
 from wdro_cvx.moments.nominal import Nominal, root_rows
 from wdro_cvx.moments.points import Moment, TransportedMoment
+from wdro_cvx.stacks import column, diagonals, flat, is_zero, number
 from wdro_cvx.validation import Array
 
 _EPS = float(np.finfo(float).eps)
@@ -30,7 +31,7 @@ _EPS = float(np.finfo(float).eps)
 
 @dataclass(frozen=True)
 class WorstTransport:
-    """The result of :func:`worst_transport`.
+    """The result of :func:`worst_transport`, or a stack of these.
 
     Attributes
     ----------
@@ -50,13 +51,13 @@ class WorstTransport:
         ``stretch - 1`` without cancellation; None if nothing moves.
     """
 
-    premium: float
-    multiplier: float
+    premium: Any
+    multiplier: Any
     moved: Array
     spread: Array | None
     vectors: Array
     stretch: Array
-    length: float = 0.0
+    length: Any = 0.0
     pull: Array | None = None
 
     def moves(self, rows: Array) -> Array:
@@ -70,8 +71,8 @@ class WorstTransport:
         return np.asarray((self.vectors * self.stretch) @ self.vectors.T)
 
     def rounding(
-        self, rows: Array, laplacian: Array, unsure: float = 0.0, top: float | None = None
-    ) -> float:
+        self, rows: Array, laplacian: Array, unsure: Any = 0.0, top: float | None = None
+    ) -> Any:
         """Return by how much rounding may have lowered the premium.
 
         ``top`` bounds the eigenvalues; for a Laplacian, twice its largest degree does.
@@ -80,42 +81,53 @@ class WorstTransport:
         changes the premium by at most ``‖E‖₂`` times the sum of the singular values of the moment's
         change.
         """
-        size = 2 * self.length * float(np.linalg.norm(rows)) + self.length**2
+        size = 2 * self.length * np.sqrt(np.square(flat(rows)).sum(axis=-1)) + self.length**2
         if top is None:
-            top = 2 * float(np.diagonal(laplacian).max())
+            top = 2 * diagonals(laplacian).max(axis=-1)
         meant = 2 * top * self.length * unsure * (1.0 + 64 * _EPS)
-        return (laplacian.shape[0] + 16) * _EPS * top * size + 64 * _EPS * self.premium + meant
+        rounding = (laplacian.shape[-1] + 16) * _EPS * top * size + 64 * _EPS * self.premium + meant
+        return number(rounding)
 
     def second_moment(self) -> Array:
         """Return the second moment of the moved rows and the spread."""
-        moment = self.moved.T @ self.moved
-        return moment if self.spread is None else moment + np.outer(self.spread, self.spread)
+        moment = self.moved.mT @ self.moved
+        if self.spread is None:
+            return moment
+        return np.asarray(moment + self.spread[..., np.newaxis] * self.spread[..., np.newaxis, :])
 
-    def moment(self) -> TransportedMoment:
-        """Return the second moment with its rows."""
-        return TransportedMoment(self.moved, None if self.spread is None else self.spread[None])
+    def moment(self, place: int | None = None) -> TransportedMoment:
+        """Return the second moment with its rows; in a stack, that of one problem."""
+        moved, spread = self.moved, self.spread
+        if place is not None:
+            moved, spread = moved[place], None if spread is None else spread[place]
+            spread = spread if spread is not None and spread.any() else None
+        return TransportedMoment(moved, None if spread is None else spread[np.newaxis])
 
 
-def worst_transport(rows: Array, laplacian: Array, radius: float) -> WorstTransport:
-    """Return the worst transport, from one eigendecomposition and the secular equation."""
-    d = laplacian.shape[0]
-    if radius == 0.0:
+def worst_transport(rows: Array, laplacian: Array, radius: Any) -> WorstTransport:
+    """Return the worst transport, from one eigendecomposition and the secular equation.
+
+    In a stack all radii are positive, and all graphs have edges.
+    """
+    d = laplacian.shape[-1]
+    if is_zero(radius):
         return WorstTransport(0.0, np.inf, rows, None, np.eye(d), np.ones(d))
     values, vectors = np.linalg.eigh(laplacian)
-    if values[-1] <= 0.0:
+    if laplacian.ndim == 2 and values[-1] <= 0.0:
         return WorstTransport(0.0, np.inf, rows, None, vectors, np.ones(d))
     spectral = rows @ vectors
-    masses = np.square(spectral).sum(axis=0)
-    root = solve_secular(values, masses, radius)
+    masses = np.square(spectral).sum(axis=-2)
+    root = (solve_secular if laplacian.ndim == 2 else solve_seculars)(values, masses, radius)
     # A direction without mass does not move; stretch 1 avoids 0/0 there.
-    distances = root.shift + (values[-1] - values)
+    distances = column(root.shift) + (values[..., -1:] - values)
     pushes = masses * values**2
     live = pushes > 0.0
     safe = np.where(live, distances, 1.0)
-    stretch = np.where(live, root.multiplier / safe, 1.0)
-    premium = root.multiplier * radius**2 + float((pushes / safe).sum())
-    moved = (spectral * stretch) @ vectors.T
-    spread = np.sqrt(root.leftover) * vectors[:, -1] if root.leftover > 0.0 else None
+    stretch = np.where(live, column(root.multiplier) / safe, 1.0)
+    premium = number(root.multiplier * radius**2 + (pushes / safe).sum(axis=-1))
+    moved = (spectral * stretch[..., np.newaxis, :]) @ vectors.mT
+    hard = np.any(root.leftover > 0.0)
+    spread = column(np.sqrt(root.leftover)) * vectors[..., -1] if hard else None
     pull = np.where(live, values / safe, 0.0)
     return WorstTransport(premium, root.multiplier, moved, spread, vectors, stretch, radius, pull)
 
@@ -159,6 +171,12 @@ class TransportMembership(Membership[TransportedMoment]):
         if moment.spread is not None:
             moves = np.vstack([moves, moment.spread])
         return self.frame.length(moves)
+
+
+def rms_move(moves: Array) -> Any:
+    """Return the Frobenius norm of a matrix, or of each matrix of a stack, rounded upwards."""
+    # Pairwise sums of squares have an error of less than 40 roundings at any length.
+    return np.sqrt(np.square(flat(moves)).sum(axis=-1)) * (1.0 + 32 * _EPS)
 
 
 @dataclass(frozen=True)

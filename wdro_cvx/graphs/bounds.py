@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from wdro_cvx.errors import ProblemError
@@ -59,16 +59,20 @@ class EdgeBounds:
         for name in ("lower", "upper"):
             values = _numbers(name, getattr(self, name))
             if values.ndim != 1 or np.isnan(values).any():
-                raise ProblemError(f"{name} must have one number per edge, and no NaN.")
+                raise ProblemError(
+                    f"{name} must be a list of numbers without NaN, one per edge; its shape is "
+                    f"{values.shape}. Use inf in upper for no limit."
+                )
             values.flags.writeable = False
             object.__setattr__(self, name, values)
         if self.lower.shape != self.upper.shape:
-            raise ProblemError("lower and upper must have the same length.")
+            raise ProblemError(
+                f"lower and upper must have the same length; they have {self.lower.size} and "
+                f"{self.upper.size} numbers."
+            )
         vertex_count(self.lower)
-        if self.lower.min() < 0.0 or not np.isfinite(self.lower).all():
-            raise ProblemError("lower bounds must be finite and at least 0.")
-        if (self.lower > self.upper).any():
-            raise ProblemError("a lower bound exceeds its upper bound.")
+        heads, tails = edge_index(self.d)
+        check_sides(self.lower, self.upper, heads, tails)
 
     @classmethod
     def from_edges(
@@ -99,7 +103,7 @@ class EdgeBounds:
         places = {name: place for place, name in enumerate(names)}
         size = len(names)
         if len(places) < size:
-            raise ProblemError("d has two vertices of the same name; names must differ.")
+            raise ProblemError("d has two vertices of the same name; give each its own name.")
         lower, upper = np.zeros((size, size)), np.full((size, size), most)
         for edges, matrix, value in ((present, lower, least), (absent, upper, 0.0)):
             for first, second in _pairs(edges):
@@ -107,7 +111,7 @@ class EdgeBounds:
                 if i is None or j is None or i == j:
                     raise ProblemError(
                         f"({first}, {second}) is not an edge of a graph with vertices "
-                        f"{names[0]} to {names[-1]}."
+                        f"{names[0]} to {names[-1]}; give two different ones of these."
                     )
                 matrix[i, j] = matrix[j, i] = value
         return cls.from_matrices(lower, upper)
@@ -147,7 +151,10 @@ class EdgeBounds:
         for name, matrix in zip(("lower", "upper"), matrices, strict=True):
             square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] >= 2
             if not square or not np.array_equal(matrix, matrix.T, equal_nan=True):
-                raise ProblemError(f"{name} must be a symmetric matrix of at least two vertices.")
+                raise ProblemError(
+                    f"{name} must be a symmetric matrix of at least two rows; its shape is "
+                    f"{matrix.shape}. Give an edge the same bound in both triangles."
+                )
         edges = edge_index(matrices[0].shape[0])
         return cls(matrices[0][edges], matrices[1][edges])
 
@@ -224,6 +231,24 @@ def _remedy(lower: Array, upper: Array, side: Array) -> str:
     return f"{change}."
 
 
+def check_sides(
+    lower: Array, upper: Array, heads: NDArray[np.integer], tails: NDArray[np.integer]
+) -> None:
+    """Raise ProblemError at the first edge whose bounds are not ``0 ≤ lower ≤ upper``."""
+    unusable = ~(np.isfinite(lower) & (lower >= 0.0))
+    crossed = lower > upper
+    for wrong, told in (
+        (unusable, "lower must be finite and at least 0"),
+        (crossed, "lower exceeds upper; reduce lower or raise upper"),
+    ):
+        if wrong.any():
+            place = int(np.argmax(wrong))
+            raise ProblemError(
+                f"{told}: edge ({heads[place]}, {tails[place]}) has lower={lower[place]:g} and "
+                f"upper={upper[place]:g}."
+            )
+
+
 def _numbers(name: str, values: ArrayLike) -> Array:
     """Return real numbers as a new array, or raise ProblemError."""
     try:
@@ -232,7 +257,9 @@ def _numbers(name: str, values: ArrayLike) -> Array:
             raise TypeError
         return np.array(array, dtype=float)
     except (TypeError, ValueError) as reason:
-        raise ProblemError(f"{name} must hold real numbers, one for each edge.") from reason
+        raise ProblemError(
+            f"{name} must hold real numbers, one for each edge; it holds text or other objects."
+        ) from reason
 
 
 def _names(vertices: int | Sequence[Hashable], most: int = MOST_VERTICES) -> Sequence[Hashable]:

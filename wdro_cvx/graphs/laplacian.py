@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +18,7 @@ from scipy import sparse
 from scipy.spatial.distance import squareform
 
 from wdro_cvx.errors import ProblemError
+from wdro_cvx.stacks import column, diagonals, flat, number, set_diagonals
 from wdro_cvx.validation import Array, finite_array, real_number, square_matrix
 
 #: Edges per block in sums over edges.
@@ -43,6 +45,8 @@ def vertex_count(weights: Array) -> int:
 
 def laplacian_from_weights(weights: Array) -> Array:
     """Apply 𝒯: return the Laplacian of the graph with these edge weights."""
+    if weights.ndim > 1:
+        return _stacked_laplacians(weights)
     d = vertex_count(weights)
     laplacian = -squareform(weights) if d > 2 else np.full((2, 2), -weights[0])
     np.fill_diagonal(laplacian, 0.0)
@@ -50,18 +54,32 @@ def laplacian_from_weights(weights: Array) -> Array:
     return np.asarray(laplacian)
 
 
+def _stacked_laplacians(weights: Array) -> Array:
+    d = vertex_count(weights[0])
+    heads, tails = edge_index(d)
+    laplacians = np.zeros((len(weights), d, d))
+    laplacians[:, heads, tails] = laplacians[:, tails, heads] = -weights
+    set_diagonals(laplacians, -laplacians.sum(axis=-1))
+    return laplacians
+
+
 def weights_from_laplacian(laplacian: Array) -> Array:
     """Return the edge weights of a symmetric Laplacian (the inverse of 𝒯 on its range)."""
-    return np.asarray(-squareform(laplacian, checks=False))
+    return -upper_entries(laplacian)
+
+
+def upper_entries(matrix: Array) -> Array:
+    """Return the entries above the diagonal of a matrix, or of each matrix of a stack."""
+    if matrix.ndim == 2:
+        return np.asarray(squareform(matrix, checks=False))  # faster than indices
+    heads, tails = edge_index(matrix.shape[-1])
+    return np.asarray(matrix[..., heads, tails])
 
 
 def symmetric_weights(matrix: Array) -> Array:
     """Return the edge weights of the symmetric part of a matrix."""
-    weights = squareform(matrix, checks=False)
     # Halved first, because the sum could overflow.
-    weights /= -2.0
-    weights -= squareform(matrix.T, checks=False) / 2
-    return np.asarray(weights)
+    return upper_entries(matrix) / -2.0 - upper_entries(np.swapaxes(matrix, -1, -2)) / 2
 
 
 def adjoint(matrix: Array) -> Array:
@@ -159,12 +177,12 @@ class Residuals:
     the repaired graph, relative to its norm.
     """
 
-    symmetry: float
-    row_sums: float
-    sign: float
-    trace: float
+    symmetry: Any
+    row_sums: Any
+    sign: Any
+    trace: Any
     bounds: float = 0.0
-    repair: float = 0.0
+    repair: Any = 0.0
 
     @property
     def largest(self) -> float:
@@ -173,12 +191,12 @@ class Residuals:
         return max(found)
 
 
-def graph_size(size: float, target: float) -> float:
+def graph_size(size: Any, target: Any) -> Any:
     """Return the scale of a graph's errors if its trace is free.
 
     It is at least a millionth of the target trace, because an empty graph has no scale of its own.
     """
-    return max(size, 1e-6 * target, float(np.finfo(float).tiny))
+    return number(np.maximum(np.maximum(size, 1e-6 * target), np.finfo(float).tiny))
 
 
 def residuals(laplacian: ArrayLike, trace: float, *, fixed_trace: bool = True) -> Residuals:
@@ -188,38 +206,41 @@ def residuals(laplacian: ArrayLike, trace: float, *, fixed_trace: bool = True) -
     )
 
 
-def violations(matrix: Array, trace: float, *, fixed_trace: bool = True) -> Residuals:
-    """Return the :func:`residuals` of a matrix that has already been validated."""
+def violations(matrix: Array, trace: Any, *, fixed_trace: bool = True) -> Residuals:
+    """Return the :func:`residuals` of a matrix, or of a stack, that has already been validated."""
     # If the trace is not fixed, the graph may be far smaller than the target.
-    scale = trace if fixed_trace else graph_size(float(np.abs(matrix).max()), trace)
-    skew = sign = 0.0
+    both, d = (-2, -1), matrix.shape[-1]
+    scale = trace if fixed_trace else graph_size(np.abs(matrix).max(axis=both), trace)
+    skew = sign = number(np.zeros(matrix.shape[:-2]))
     with np.errstate(over="ignore"):  # entries may be close to overflow
-        for start in range(0, len(matrix), _ROWS):  # blocks of rows stay in the cache
-            rows = matrix[start : start + _ROWS]
-            others = rows - matrix[:, start : start + _ROWS].T
-            skew = max(skew, float(np.abs(others, out=others).max()))
+        for start in range(0, d, _ROWS):  # blocks of rows stay in the cache
+            rows = matrix[..., start : start + _ROWS, :]
+            others = rows - np.swapaxes(matrix[..., start : start + _ROWS], -1, -2)
+            skew = np.maximum(skew, np.abs(others, out=others).max(axis=both))
             np.copyto(others, rows)
-            np.fill_diagonal(others[:, start:], 0.0)
-            sign = max(sign, float(others.max()))
+            flat(others)[..., start :: d + 1] = 0.0
+            sign = np.maximum(sign, others.max(axis=both))
+        total = diagonals(matrix).sum(axis=-1)
         return Residuals(
-            symmetry=skew / scale,
-            row_sums=float(np.abs(matrix.sum(axis=1)).max()) / scale,
-            sign=sign / scale,
-            trace=abs(float(np.trace(matrix)) - trace) / scale if fixed_trace else 0.0,
+            symmetry=number(skew / scale),
+            row_sums=number(np.abs(matrix.sum(axis=-1)).max(axis=-1) / scale),
+            sign=number(sign / scale),
+            trace=number(abs(total - trace) / scale) if fixed_trace else number(0.0 * total),
         )
 
 
-def nearest_feasible(laplacian: Array, trace: float | None) -> Array:
+def nearest_feasible(laplacian: Array, trace: Any) -> Array:
     """Return a Laplacian that is feasible up to rounding and close to the given matrix.
 
     Only the off-diagonal entries are read. Negative weights become zero. The weights are scaled to
-    the trace if one is given; a matrix without positive weights then gives the complete graph.
+    the trace if one is given; a matrix without positive weights then gives the complete graph. All
+    matrices of a stack have positive weights.
     """
     weights = np.maximum(symmetric_weights(laplacian), 0.0)
     if trace is not None:
-        largest = float(weights.max())
-        if largest <= 0.0:
+        largest = weights.max(axis=-1)
+        if weights.ndim == 1 and largest <= 0.0:
             return complete_graph(laplacian.shape[0], trace)
-        weights /= largest  # so that the sum neither over- nor underflows
-        weights *= trace / (2 * float(weights.sum()))
+        weights /= column(largest)  # so that the sum neither over- nor underflows
+        weights *= column(trace / (2 * weights.sum(axis=-1)))
     return laplacian_from_weights(weights)

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from wdro_cvx.errors import ProblemError
-from wdro_cvx.graphs.bounds import MOST_VERTICES, EdgeBounds
+from wdro_cvx.graphs.bounds import MOST_VERTICES, EdgeBounds, check_sides
 from wdro_cvx.validation import Array
 
 Vertices = NDArray[np.int32]
@@ -102,15 +102,13 @@ def list_bounds(
     d = len(names)
     ends = _ends(names, pairs)
     sides = [_values("lower", lower, len(ends)), _values("upper", upper, len(ends))]
-    if sides[0].min() < 0.0 or not np.isfinite(sides[0]).all():
-        raise ProblemError("lower bounds must be finite and at least 0.")
     low, high = ends.min(axis=1), ends.max(axis=1)
+    check_sides(sides[0], sides[1], low, high)
     keys, places = np.unique(low * d + high, return_inverse=True)
     least, most = np.zeros(keys.size), np.full(keys.size, np.inf)
     np.maximum.at(least, places, sides[0])
     np.minimum.at(most, places, sides[1])
-    if (least > most).any():
-        raise ProblemError("a lower bound exceeds its upper bound.")
+    check_sides(least, most, keys // d, keys % d)  # of pairs that are listed twice
     kept = most > 0.0
     heads, tails = (keys[kept] // d).astype(np.int32), (keys[kept] % d).astype(np.int32)
     return ListedBounds(d, heads, tails, least[kept], most[kept])
@@ -130,7 +128,7 @@ def _ends(names: Sequence[Hashable], pairs: Any) -> NDArray[np.int64]:
     else:
         places = {name: place for place, name in enumerate(names)}
         if len(places) < d:
-            raise ProblemError("d has two vertices of the same name; names must differ.")
+            raise ProblemError("d has two vertices of the same name; give each its own name.")
         try:
             found = np.array([(places[one], places[other]) for one, other in pairs])
         except KeyError as reason:
@@ -143,7 +141,8 @@ def _ends(names: Sequence[Hashable], pairs: Any) -> NDArray[np.int64]:
     if wrong.any():
         first, second = found[np.argmax(wrong)]
         raise ProblemError(
-            f"({first}, {second}) is not an edge of a graph with vertices 0 to {d - 1}."
+            f"({first}, {second}) is not an edge of a graph with vertices 0 to {d - 1}; give two "
+            "different ones of these."
         )
     return found.astype(np.int64)
 
@@ -172,5 +171,5 @@ def _values(name: str, values: ArrayLike, size: int) -> Array:
             f"{name} must be a number, or one for each of the {size} pairs."
         ) from reason
     if np.isnan(found).any():
-        raise ProblemError(f"{name} contains NaN; pass numbers.")
+        raise ProblemError(f"{name} contains NaN; use 0 in lower and inf in upper for no bound.")
     return found

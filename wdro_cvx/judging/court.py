@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from wdro_cvx.moments.points import DenseMoment, Moment
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate
+from wdro_cvx.stacks import column, is_zero, number
 from wdro_cvx.validation import Array
 
 EPS = float(np.finfo(float).eps)
@@ -29,9 +30,12 @@ SUM = 64 * EPS  # relative error of pairwise sums and of their terms
 WORTHWHILE = 1e-10
 #: A certificate is used if at least this share of it is left after pulling it into the set.
 USABLE = 0.5
+#: A gap at which a slower proof is not needed, and one at which no other proof is.
+SETTLED, ENOUGH = 1e-6, 1e-11
 _RANGE = 1e30  # limit of certificates in the problem's unit; squared for moments
 _ISOLATED = 1e-12  # relative to the mean degree
-_PULLS = 8  # attempts to pull a second moment into its set
+#: Attempts to pull a second moment into its set.
+PULLS = 8
 
 M = TypeVar("M")
 
@@ -85,6 +89,11 @@ class Court(ABC, Generic[M]):
     residuals: Residuals
     repair: float
 
+    @property
+    def enough(self) -> float:
+        """The relative gap at which other moments and multipliers are not tried."""
+        return ENOUGH
+
     @abstractmethod
     def offered(self, moment: Moment) -> Candidate[M] | None:
         """Return a certificate's moment, pulled into the set; None if its kind is not supported."""
@@ -124,7 +133,7 @@ def pulled_inside(problem: GraphProblem, moment: Moment) -> Candidate[Moment]:
         except np.linalg.LinAlgError:  # the matrix cannot be explained
             return Candidate(centre, 0.0)
     share, spare = 1.0, 1e-14
-    for _ in range(_PULLS):
+    for _ in range(PULLS):
         candidate = known.pulled(centre, share) if share < 1.0 else known
         distance = membership.distance(candidate)
         if distance <= radius:
@@ -159,25 +168,25 @@ def slopes_in_range(slopes: tuple[Array, ...] | None, unit: float) -> bool:
 
 def own_multipliers(prior: DegreePrior, degrees: Array) -> Array:
     """Return φ' at the degrees, with a positive minimum degree for isolated vertices."""
-    least = _ISOLATED * float(degrees.mean())
-    if prior.alpha > 0.0 and least == 0.0:  # an empty graph has mean degree 0
-        least = 1.0
-    return prior.slope(np.maximum(degrees, least))
+    least = _ISOLATED * degrees.mean(axis=-1)
+    if not is_zero(prior.alpha):  # an empty graph has mean degree 0
+        least = np.where(least == 0.0, 1.0, least)
+    return prior.slope(np.maximum(degrees, column(least)))
 
 
-def safe_cost(prior: DegreePrior, weights: Array, degrees: Array, rounding: float) -> float:
-    """Return the prior's value at a graph, rounded upwards.
+def safe_cost(prior: DegreePrior, weights: Array, degrees: Array, rounding: float) -> Any:
+    """Return the prior's value at a graph, or at each graph of a stack, rounded upwards.
 
     ``rounding`` is the relative error of the degrees and of their sums.
     """
     cost = prior.value(weights, degrees)
-    size, total, penalty = abs(cost), float(degrees.sum()), prior.trace.penalty
-    if not np.isfinite(cost):
+    size, total, penalty = abs(cost), number(degrees.sum(axis=-1)), prior.trace.penalty
+    if not np.all(np.isfinite(cost)):
         return cost
-    if prior.alpha > 0.0:  # logarithms of either sign may have cancelled
-        logs = prior.alpha * np.log(degrees)
-        size = abs(cost + float(logs.sum())) + float(np.abs(logs).sum())
-        size += prior.alpha * degrees.size
-    # A trace close to its target cancels in the penalty.
+    if not is_zero(prior.alpha):  # logarithms of either sign may have cancelled
+        logs = column(prior.alpha) * np.log(degrees)
+        size = abs(cost + logs.sum(axis=-1)) + np.abs(logs).sum(axis=-1)
+        size = number(size + prior.alpha * degrees.shape[-1])
+    # A trace close to its target cancels in the penalty. Stacks have no penalties.
     swing = max(penalty(total * (1.0 + rounding)), penalty(total * (1.0 - rounding)))
     return cost + rounding * size + max(swing - penalty(total), 0.0)

@@ -11,6 +11,7 @@ import numpy as np
 
 from wdro_cvx.ambiguity.base import WorstCase
 from wdro_cvx.ambiguity.smoothness import accumulation
+from wdro_cvx.ambiguity.structure import Transport
 from wdro_cvx.graphs.laplacian import (
     adjoint,
     edge_index,
@@ -19,8 +20,11 @@ from wdro_cvx.graphs.laplacian import (
     weights_from_laplacian,
 )
 from wdro_cvx.judging.court import (
+    ENOUGH,
     EPS,
+    SETTLED,
     SUM,
+    USABLE,
     WORTHWHILE,
     Bound,
     Candidate,
@@ -33,10 +37,14 @@ from wdro_cvx.judging.court import (
 from wdro_cvx.judging.dual_bound import dual_bound
 from wdro_cvx.judging.edge_costs import minorant_costs, nuclear_size, safe_costs
 from wdro_cvx.judging.edges import edge_brackets
-from wdro_cvx.moments.points import Moment
+from wdro_cvx.judging.offered_value import risk_bound
+from wdro_cvx.moments.points import Moment, TransportedMoment
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate
 from wdro_cvx.validation import Array
+
+#: The number of vertices from which one product with the offered moves saves time.
+OFFERED_FROM = 300
 
 _SPARE = (2.0**-44, 2.0**-40, 2.0**-36, 2.0**-30)  # for rounding, when slopes are shortened
 _USED = 1e-5  # relative to the largest weight: less is rounding of an absent edge
@@ -61,6 +69,11 @@ class DenseCourt(Court[Moment]):
         size = graph_size(float(np.linalg.norm(self.laplacian)), self.prior.trace.target)
         self.residuals = replace(self.prior.infeasibility(matrix), repair=self.repair / size)
 
+    @property
+    def enough(self) -> float:
+        """The relative gap at which to stop; larger if the worst case has not been needed yet."""
+        return ENOUGH if "_worst" in self.__dict__ else SETTLED
+
     @cached_property
     def _worst(self) -> WorstCase:
         return self.problem.ambiguity.worst_case(self.problem.nominal, self.laplacian)
@@ -77,6 +90,9 @@ class DenseCourt(Court[Moment]):
 
     def value(self, offered: Candidate[Moment] | None) -> tuple[float, float]:
         """Return the objective, rounded upwards, and the inconsistency of the set's worst case."""
+        risk = self._offered_risk(offered)
+        if risk is not None:
+            return self._total(risk, SUM * risk), 0.0
         worst, problem = self._worst, self.problem
         # Rounding amounts to a perturbation of L by E. A risk is the maximum of ⟨M, L⟩, so it
         # changes by at most ‖E‖₂ times the sum of M's singular values.
@@ -87,13 +103,28 @@ class DenseCourt(Court[Moment]):
         risk = max(worst.risk, attained)
         if worst.rounding is not None:  # the set bounds its own rounding error
             risk, rounding = worst.risk, worst.rounding
+        value = self._total(risk, rounding + SUM * abs(worst.risk))
+        return value, miss / max(abs(value), problem.floor, _TINY)
+
+    def _offered_risk(self, offered: Candidate[Moment] | None) -> float | None:
+        """Return an upper bound of the risk from a certificate's moves; None if it is not sharp."""
+        problem, form = self.problem, self.problem.structure
+        if offered is None or offered.share < USABLE or problem.d < OFFERED_FROM:
+            return None
+        moment = offered.moment
+        if type(moment) is not TransportedMoment or not isinstance(form, Transport):
+            return None
+        if moment.spread is not None or not (form.moves_all and form.euclidean):
+            return None
+        return risk_bound(problem.nominal, self.laplacian, moment.moved, form.radius)
+
+    def _total(self, risk: float, rounding: float) -> float:
+        """Return the objective for a known risk, rounded upwards."""
         cost = safe_cost(self.prior, weights_from_laplacian(self.laplacian), self.degrees, SUM)
-        value = risk + rounding + SUM * abs(worst.risk) + cost
+        value = risk + rounding + cost
         for worth in self._worths:
             value += worth + 4 * EPS * (abs(worth) + abs(value))
-        if np.isnan(value):  # a term's value is no number, so it proves nothing
-            value = np.inf
-        return value, miss / max(abs(value), problem.floor, _TINY)
+        return np.inf if np.isnan(value) else value  # a term without a value proves nothing
 
     def own(self) -> Candidate[Moment]:
         """Return the worst case of the repaired graph, pulled into the set."""

@@ -23,6 +23,7 @@ positive price. Its level limits τ; with a free trace, a negative level proves 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,7 @@ from wdro_cvx.graphs.exact_sums import missing
 from wdro_cvx.graphs.laplacian import edge_index
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.problem import GraphProblem
+from wdro_cvx.stacks import column, is_zero, number
 from wdro_cvx.validation import Array
 
 _EPS = float(np.finfo(float).eps)
@@ -53,8 +55,8 @@ class DualBound:
 class DualPoint:
     """The dual at some τ, rounded downwards, with the edge prices."""
 
-    value: float
-    tau: float
+    value: Any
+    tau: Any
     prices: Array
 
 
@@ -73,10 +75,10 @@ def safe_levels(
     """Return ``c_ij + ν_i + ν_j``, rounded downwards."""
     sizes = np.abs(nu)
     levels = np.abs(costs)
-    levels += sizes[heads]
-    levels += sizes[tails]
+    levels += sizes.take(heads, axis=-1)
+    levels += sizes.take(tails, axis=-1)
     levels *= -4 * _EPS
-    levels += costs + nu[heads] + nu[tails]
+    levels += costs + nu.take(heads, axis=-1) + nu.take(tails, axis=-1)
     return np.asarray(levels)
 
 
@@ -102,20 +104,20 @@ def best_dual(
     """
     if prior.trace.free:
         tau = 0.0
-    elif prior.beta == 0.0:
+    elif is_zero(prior.beta):
         tau = flat_tau(prior, levels, box)
     elif box is not None:
         tau = bounded_tau(prior, levels, *box)
     else:
-        tau = min(best_tau(prior, levels), most) if levels.size else most
-    prices = tau - levels  # rounded once: accurate to half a unit in the last place
+        tau = np.minimum(best_tau(prior, levels), most) if levels.size else most
+    prices = column(tau) - levels  # rounded once: accurate to half a unit in the last place
     terms = [-prior.trace.curvature * tau**2]
     if box is None:
         # Edges without a positive price have no weight and contribute nothing.
-        used = prices[prices > 0.0]
-        if prior.beta == 0.0 and used.size:
+        used = prices[prices > 0.0] if prices.ndim == 1 else np.maximum(prices, 0.0)
+        if is_zero(prior.beta) and used.size:
             return DualPoint(-np.inf, float(tau), prices)
-        earned = float(np.sum(np.square(used))) / (8 * prior.beta) if used.size else 0.0
+        earned = np.square(used).sum(axis=-1) / (8 * prior.beta) if used.size else 0.0
         terms += [-earned, tau * prior.trace.target / 2]
         size = earned
     else:
@@ -130,7 +132,7 @@ def best_dual(
         size = float(np.sum(squares) + np.sum(np.abs(costs)))
     kept, kept_size = conjugate(prior, nu)
     size += kept_size + sum(abs(term) for term in terms)
-    return DualPoint(float(sum(terms) - kept - _SUM * size), float(tau), prices)
+    return DualPoint(number(sum(terms) - kept - _SUM * size), number(tau), prices)
 
 
 def _weights(beta: float, prices: Array, lower: Array, upper: Array) -> Array:
@@ -139,17 +141,17 @@ def _weights(beta: float, prices: Array, lower: Array, upper: Array) -> Array:
     return np.asarray(np.clip(prices / (4 * beta), lower, upper))
 
 
-def conjugate(prior: DegreePrior, nu: Array) -> tuple[float, float]:
+def conjugate(prior: DegreePrior, nu: Array) -> tuple[Any, Any]:
     """Return ``Σ φ*(ν_i)``, and the sum of the absolute values of its terms."""
-    kappa, alpha = prior.kappa, prior.alpha
-    if alpha == 0.0 and kappa == 0.0:  # degrees cost nothing: ν = 0 and nothing else
+    kappa, alpha = column(prior.kappa), column(prior.alpha)
+    if is_zero(alpha) and is_zero(kappa):  # degrees cost nothing: ν = 0 and nothing else
         return (np.inf, 0.0) if nu.any() else (0.0, 0.0)
-    if alpha == 0.0:
-        total = float(np.sum(np.square(nu))) / (4 * kappa)
+    if is_zero(alpha):
+        total = np.square(nu).sum(axis=-1) / (4 * prior.kappa)
         return total, total
-    if kappa == 0.0 and float(nu.max()) >= 0.0:
+    if is_zero(kappa) and float(nu.max()) >= 0.0:
         return np.inf, 0.0  # degrees are unbounded: these multipliers prove nothing
-    if kappa == 0.0:
+    if is_zero(kappa):
         degrees = -alpha / nu
     else:
         root = np.sqrt(nu * nu + 8 * kappa * alpha)
@@ -157,8 +159,8 @@ def conjugate(prior: DegreePrior, nu: Array) -> tuple[float, float]:
     # Stationary in the degrees, so their rounding enters at second order only.
     logs, lines = alpha * np.log(degrees), nu * degrees
     squares = kappa * np.square(degrees)
-    size = float(np.sum(np.abs(logs) + np.abs(lines) + squares)) + alpha * nu.size
-    return float(np.sum(lines - squares + logs)), size
+    size = (np.abs(logs) + np.abs(lines) + squares).sum(axis=-1) + prior.alpha * nu.shape[-1]
+    return (lines - squares + logs).sum(axis=-1), size
 
 
 def flat_tau(prior: DegreePrior, levels: Array, box: tuple[Array, Array] | None) -> float:
@@ -181,7 +183,7 @@ def flat_tau(prior: DegreePrior, levels: Array, box: tuple[Array, Array] | None)
     return slope / (2 * curvature) if curvature > 0.0 else float(sorted_levels[-1])
 
 
-def best_tau(prior: DegreePrior, levels: Array) -> float:
+def best_tau(prior: DegreePrior, levels: Array) -> Any:
     """Return τ with ``Σ(τ - level)₊ = 4β(T/2 - 2κτ)``.
 
     For a known set of used edges, τ is an average over them. Edges with levels above it are dropped
@@ -189,6 +191,8 @@ def best_tau(prior: DegreePrior, levels: Array) -> float:
     their digits. With many edges, first find τ on a subset; it is an upper bound.
     """
     beta, half_trace, curvature = prior.beta, prior.trace.target / 2, prior.trace.curvature
+    if levels.ndim > 1:
+        return _stacked_tau(levels, 4 * beta * half_trace)
     base = float(levels.min())
     used = levels - base
     target, slope = 4 * beta * (half_trace - 2 * curvature * base), 8 * beta * curvature
@@ -198,6 +202,19 @@ def best_tau(prior: DegreePrior, levels: Array) -> float:
     if np.isfinite(tau):
         return base + tau
     return half_trace / (2 * curvature) if curvature > 0.0 else base
+
+
+def _stacked_tau(levels: Array, target: Any) -> Array:
+    """Return τ for a stack of problems with a fixed trace."""
+    base = levels.min(axis=-1)
+    rest = levels - column(base)
+    used = np.ones(rest.shape, dtype=bool)
+    while True:
+        tau = (target + (rest * used).sum(axis=-1)) / used.sum(axis=-1)
+        kept = rest < column(tau)
+        if (kept == used).all():
+            return np.asarray(base + tau)
+        used = kept
 
 
 def _level_of(used: Array, target: float, slope: float) -> float:

@@ -6,21 +6,24 @@ the rounding error is therefore subtracted (docs/certificates.md derives it).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import squareform
 
 from wdro_cvx.ambiguity.smoothness import accumulation, pair_costs, reads_table
-from wdro_cvx.graphs.laplacian import edge_index
+from wdro_cvx.graphs.laplacian import edge_index, upper_entries
 from wdro_cvx.moments.composite import MappedMoment, SumMoment
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.moments.points import MeanMoment, Moment, ReweighedMoment, TransportedMoment
+from wdro_cvx.stacks import column, diagonals
 from wdro_cvx.summation import gram, pair_sums, roundings
 from wdro_cvx.terms.base import Term
 from wdro_cvx.validation import Array
 
 _EPS = float(np.finfo(float).eps)
+
+_Part = tuple[Array, Array]
 
 
 def safe_costs(nominal: Nominal, moment: Moment, exactly: bool = False) -> tuple[Array, Array]:
@@ -35,16 +38,43 @@ def safe_costs(nominal: Nominal, moment: Moment, exactly: bool = False) -> tuple
         Take differences of columns before squaring. This is slower, but does not cancel if the
         vertices' signals are large and nearly equal.
     """
-    edges = moment.d * (moment.d - 1) // 2
-    costs, slack = np.zeros(edges), np.zeros(edges)
-    for part in _parts(nominal, moment, exactly):
-        costs += part[0]
-        slack += part[1]
-    slack += 4 * _EPS * np.abs(costs)  # of these sums and of the subtraction below
+    return _summed(_parts(nominal, moment, exactly))
+
+
+def _summed(parts: Iterator[_Part]) -> _Part:
+    """Return the sum of the parts' costs, rounded downwards, and the sum of their slacks."""
+    costs, slack = next(parts)
+    for part in parts:
+        costs, slack = costs + part[0], slack + part[1]
+    slack = slack + 4 * _EPS * np.abs(costs)  # of these sums and of the subtraction below
     return costs - slack, slack
 
 
-_Part = tuple[Array, Array]
+def rows_costs(nominals: Sequence[Nominal], rows: Array) -> tuple[Array, Array]:
+    """Return :func:`safe_costs` for a stack of moved rows (B, r, d)."""
+    errors = np.array([accumulation(nominal) for nominal in nominals])
+    lengths = np.stack([nominal.lengths for nominal in nominals])
+    return _summed(iter([_of_rows(rows, False, _factor_error(errors, lengths, rows))]))
+
+
+def weights_costs(nominals: Sequence[Nominal], weights: Array) -> tuple[Array, Array]:
+    """Return :func:`safe_costs` for a stack of weights (B, N) of the samples."""
+    samples = np.stack([np.asarray(nominal.samples) for nominal in nominals])
+    rows = samples * np.sqrt(weights)[..., np.newaxis]
+    moments = np.swapaxes(rows, -1, -2) @ rows
+    return _summed(iter([_of_gram(moments, _weight_error(samples.shape[1]))]))
+
+
+def shift_costs(nominals: Sequence[Nominal], shifts: Array) -> tuple[Array, Array]:
+    """Return :func:`safe_costs` for a stack of shifts (B, d, d) of the nominal moments."""
+    errors = np.array([accumulation(nominal) for nominal in nominals])
+    theta = np.stack([nominal.second_moment for nominal in nominals])
+    return _summed(iter([_of_gram(theta, errors), _of_matrix(shifts, 8 * _EPS)]))
+
+
+def _factor_error(error: Any, lengths: Array, rows: Array) -> Array:
+    """Return the rounding error of the columns of rows from factoring."""
+    return np.asarray(column(error) * np.maximum(lengths, np.linalg.norm(rows, axis=-2)))
 
 
 def _parts(nominal: Nominal, moment: Moment, exactly: bool) -> Iterator[_Part]:
@@ -75,9 +105,7 @@ def _parts(nominal: Nominal, moment: Moment, exactly: bool) -> Iterator[_Part]:
         if moment.spread is not None:
             yield _of_rows(moment.spread, exactly, np.zeros(moment.d))
     elif moment.rows is not None:
-        # The rounding error of the columns from factoring.
-        sizes = np.linalg.norm(moment.rows, axis=0)
-        moved = accumulation(nominal) * np.maximum(nominal.lengths, sizes)
+        moved = _factor_error(accumulation(nominal), nominal.lengths, moment.rows)
         yield _of_rows(moment.rows, exactly, moved)
     if isinstance(moment, (MeanMoment, TransportedMoment)):
         if moment.shift is not None:  # exact: it is no sum
@@ -100,36 +128,42 @@ def _of_nominal(nominal: Nominal, exactly: bool) -> _Part:
 
 def _of_weights(moment: ReweighedMoment, exactly: bool) -> _Part:
     """Return the costs of reweighted samples, including the rounding of the weights."""
-    error = (roundings(len(moment.samples)) + 48) * _EPS
+    error = _weight_error(len(moment.samples))
     if exactly:
         costs = pair_sums(moment.samples, moment.weights)
         return costs, error * costs
     return _of_gram(moment.second_moment, error)
 
 
+def _weight_error(count: int) -> float:
+    return (roundings(count) + 48) * _EPS
+
+
 def _of_rows(rows: Array, exactly: bool, moved: Array) -> _Part:
     """Return the costs of rows; ``moved`` bounds the rounding error of their columns."""
-    error = (roundings(len(rows)) + 8) * _EPS
+    error = (roundings(rows.shape[-2]) + 8) * _EPS
     if exactly:
         costs = pair_sums(rows)
         slack = error * costs
     else:
-        costs, slack = _of_gram(gram(rows), error)
+        product = gram(rows) if rows.ndim == 2 else np.swapaxes(rows, -1, -2) @ rows
+        costs, slack = _of_gram(product, error)
     return costs, slack + _shaken(costs + slack, moved)
 
 
-def _of_gram(matrix: Array, error: float) -> _Part:
+def _of_gram(matrix: Array, error: Any) -> _Part:
     """Return the costs of ``RᵀR``, with the error of the entries relative to the columns."""
-    heads, tails = edge_index(len(matrix))
-    diagonal = np.diagonal(matrix)
-    ends = diagonal[heads] + diagonal[tails]
-    return np.maximum(ends - 2 * squareform(matrix, checks=False), 0.0), (error + 4 * _EPS) * ends
+    heads, tails = edge_index(matrix.shape[-1])
+    diagonal = diagonals(matrix)
+    ends = diagonal.take(heads, axis=-1) + diagonal.take(tails, axis=-1)
+    costs = np.maximum(ends - 2 * upper_entries(matrix), 0.0)
+    return costs, (column(error) + 4 * _EPS) * ends
 
 
 def _shaken(costs: Array, moved: Array) -> Array:
     """Return the largest decrease of the costs if columns move by at most ``moved``."""
-    heads, tails = edge_index(moved.size)
-    shaken = moved[heads] + moved[tails]
+    heads, tails = edge_index(moved.shape[-1])
+    shaken = moved.take(heads, axis=-1) + moved.take(tails, axis=-1)
     return np.asarray(shaken * (2 * np.sqrt(costs) + shaken))
 
 
@@ -160,11 +194,13 @@ def _of_mapped(nominal: Nominal, moment: MappedMoment) -> _Part:
 
 def _of_matrix(matrix: Array, rounding: float) -> _Part:
     """Return the costs of a matrix with the given relative rounding error of its entries."""
-    heads, tails = edge_index(len(matrix))
-    diagonal, entries = np.diagonal(matrix), matrix[heads, tails]
+    heads, tails = edge_index(matrix.shape[-1])
+    diagonal, entries = diagonals(matrix), upper_entries(matrix)
     sizes = np.abs(diagonal)
-    slack = rounding * (sizes[heads] + sizes[tails] + 2 * np.abs(entries))
-    return diagonal[heads] + diagonal[tails] - 2 * entries, slack
+    slack = rounding * (
+        sizes.take(heads, axis=-1) + sizes.take(tails, axis=-1) + 2 * np.abs(entries)
+    )
+    return diagonal.take(heads, axis=-1) + diagonal.take(tails, axis=-1) - 2 * entries, slack
 
 
 def minorant_costs(

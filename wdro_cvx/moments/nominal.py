@@ -260,7 +260,12 @@ class Nominal:
     @cached_property
     def lengths(self) -> Array:
         """``√Θ_ii`` for every vertex."""
-        return np.asarray(np.linalg.norm(self.rows, axis=0))
+        return np.asarray(np.sqrt(np.square(self.rows).sum(axis=0)))
+
+    @cached_property
+    def factor_error(self) -> float:
+        """A bound of the rounding error of the factor in the Frobenius norm."""
+        return self.accumulation * float(np.linalg.norm(self.lengths))
 
     def scaled(self, factor: float | Array) -> Nominal:
         """Return the distribution of ``factor·x``, with one factor or one per vertex."""
@@ -317,7 +322,10 @@ def checked_weights(weights: ArrayLike, count: int) -> Array:
         raise DataError(f"weights must have one entry for each of the {count} samples; there are "
                         f"{values.size}.")  # fmt: skip
     if values.min() < 0.0 or values.max() == 0.0:
-        raise DataError("weights must be nonnegative, and not all zero.")
+        raise DataError(
+            "weights must be nonnegative, and not all zero; they lie between "
+            f"{values.min():g} and {values.max():g}."
+        )
     return values
 
 

@@ -5,13 +5,15 @@ It covers the paper's regulariser and the log-degree model of Kalofolias (AISTAT
     2β‖w‖² + Σ φ(u_i),    φ(u) = κu² - α log u,    u = Aw the degrees,    l ≤ w ≤ u,
 
 with the trace fixed, penalised or free. The family is closed under proximal steps, since
-``‖L‖² = 2‖w‖² + ‖u‖²``, so solvers that use the Laplacian QP support all of it.
+``‖L‖² = 2‖w‖² + ‖u‖²``, so solvers that use the Laplacian QP support all of it. The formulas also
+take stacks of problems (wdro_cvx/stacks.py).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -27,6 +29,7 @@ from wdro_cvx.graphs.laplacian import (
     violations,
 )
 from wdro_cvx.priors.trace import TraceRule
+from wdro_cvx.stacks import choose, column, is_zero, number
 from wdro_cvx.validation import Array
 
 
@@ -52,33 +55,33 @@ class DegreePrior:
     trace: TraceRule
     bounds: EdgeBounds | None = None
 
-    def value(self, weights: Array, degrees: Array) -> float:
+    def value(self, weights: Array, degrees: Array) -> Any:
         """Return the cost of a graph; infinite for an isolated vertex if α > 0."""
         # Summed pairwise: a plain sum over many edges loses digits.
-        squares = float(np.sum(np.square(weights))), float(np.sum(np.square(degrees)))
+        squares = np.square(weights).sum(axis=-1), np.square(degrees).sum(axis=-1)
         value = 2 * self.beta * squares[0] + self.kappa * squares[1]
-        if self.alpha > 0.0:
-            if degrees.min() <= 0.0:
-                return np.inf
-            value -= self.alpha * float(np.log(degrees).sum())
-        return value + self.trace.penalty(float(degrees.sum()))
+        if not is_zero(self.alpha):
+            alone = degrees.min(axis=-1) <= 0.0
+            logs = np.log(np.where(column(alone), 1.0, degrees)).sum(axis=-1)
+            value = choose(alone, np.inf, value - self.alpha * logs)
+        return number(value + self.trace.penalty(degrees.sum(axis=-1)))
 
     def slope(self, degrees: Array) -> Array:
         """Return ``φ'``."""
-        slope = 2 * self.kappa * degrees
-        return slope if self.alpha == 0.0 else slope - self.alpha / degrees
+        slope = 2 * column(self.kappa) * degrees
+        return slope if is_zero(self.alpha) else slope - column(self.alpha) / degrees
 
     def bend(self, degrees: Array) -> Array:
         """Return ``φ''``."""
-        bend = np.full_like(degrees, 2 * self.kappa)
-        return bend if self.alpha == 0.0 else bend + self.alpha / degrees**2
+        bend = np.full_like(degrees, 2 * column(self.kappa))
+        return bend if is_zero(self.alpha) else bend + column(self.alpha) / degrees**2
 
     def degrees(self, nu: Array) -> Array:
         """Return the degrees with ``φ'(u) = ν``; for κ = 0 they exist only for negative ν."""
-        kappa, alpha = self.kappa, self.alpha
-        if alpha == 0.0:
+        kappa, alpha = column(self.kappa), column(self.alpha)
+        if is_zero(alpha):
             return nu / (2 * kappa)
-        if kappa == 0.0:
+        if is_zero(kappa):
             return -alpha / nu
         root = np.sqrt(nu**2 + 8 * kappa * alpha)
         # The form of the positive root of 2κu² - νu - α that does not cancel.
@@ -87,28 +90,42 @@ class DegreePrior:
 
     def has_degrees(self, nu: Array) -> bool:
         """Say whether ν is in the domain of the conjugate."""
-        return self.kappa > 0.0 or self.alpha == 0.0 or bool(nu.max() < 0.0)
+        return self.unbounded or bool(nu.max() < 0.0)
 
-    def conjugate(self, nu: Array) -> float:
+    @property
+    def unbounded(self) -> bool:
+        """Whether the conjugate is finite for all ν."""
+        return not is_zero(self.kappa) or is_zero(self.alpha)
+
+    def conjugate(self, nu: Array) -> Any:
         """Return ``Σ φ*(ν_i)``, with ``φ*(ν) = max νu - φ(u)``."""
-        if self.alpha == 0.0:
-            return float(nu @ nu) / (4 * self.kappa) if self.kappa > 0.0 else 0.0
+        if is_zero(self.alpha):
+            return 0.0 if is_zero(self.kappa) else np.vecdot(nu, nu) / (4 * self.kappa)
         degrees = self.degrees(nu)
-        total = float(nu @ degrees) - self.kappa * float(degrees @ degrees)
-        return total + self.alpha * float(np.log(degrees).sum())
+        total = np.vecdot(nu, degrees) - self.kappa * np.vecdot(degrees, degrees)
+        return total + self.alpha * np.log(degrees).sum(axis=-1)
 
     def spring(self, nu: Array) -> Array:
         """Return the derivative of :meth:`degrees`, ``1/φ''``."""
-        if self.alpha == 0.0:
-            return np.full(nu.shape, 0.5 / self.kappa)
+        if is_zero(self.alpha):
+            return np.full(nu.shape, 0.5 / column(self.kappa))
         return 1.0 / self.bend(self.degrees(nu))
 
-    def step_limit(self, nu: Array, step: Array) -> float:
+    def common(self, nu: Array) -> tuple[float, Array] | None:
+        """Return ``(weight, b)`` if the derivative of :meth:`degrees` has a term ``weight·bbᵀ``."""
+        return None
+
+    def top(self, degrees: Array) -> float:
+        """Return a cost of the graph that is proportional to its largest degree; 0 here."""
+        return 0.0
+
+    def step_limit(self, nu: Array, step: Array) -> Any:
         """Return the fraction of a step that keeps ν in the conjugate's domain, with a margin."""
-        if self.kappa > 0.0 or self.alpha == 0.0:
+        if self.unbounded:
             return np.inf
         rising = step > 0.0
-        return 0.95 * float(np.min(-nu[rising] / step[rising])) if rising.any() else np.inf
+        ratios = np.where(rising, -nu / np.where(rising, step, 1.0), np.inf)
+        return 0.95 * ratios.min(axis=-1)
 
     def proximal(self, rho: float) -> DegreePrior:
         """Return the prior plus ``ρ/2‖L‖²``."""
@@ -194,3 +211,16 @@ class DegreePrior:
             (2.0 + eigenvalue) / (2 * self.beta + self.kappa * eigenvalue)
             for eigenvalue in (0.0, d - 2.0, 2.0 * (d - 1))
         )
+
+
+def stack_priors(priors: Sequence[DegreePrior]) -> DegreePrior:
+    """Return priors without bounds as a stack, which has arrays instead of numbers.
+
+    The traces are all fixed or all free, and a coefficient is zero in all of them or in none.
+    """
+    first, rule = priors[0], priors[0].trace
+    beta: Any = np.array([prior.beta for prior in priors])
+    kappa: Any = np.array([prior.kappa for prior in priors]) if first.kappa > 0.0 else 0.0
+    alpha: Any = np.array([prior.alpha for prior in priors]) if first.alpha > 0.0 else 0.0
+    target: Any = np.array([prior.trace.target for prior in priors])
+    return DegreePrior(beta, kappa, alpha, TraceRule(target, rule.stiffness))

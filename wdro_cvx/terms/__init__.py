@@ -6,6 +6,7 @@ import pkgutil
 from wdro_cvx.terms.base import Term, register_term, registered_terms
 from wdro_cvx.terms.known_graph import KnownEdges, KnownGraph
 from wdro_cvx.terms.log_det import LogDet
+from wdro_cvx.terms.residuals import Residuals
 from wdro_cvx.terms.stationarity import Stationarity
 
 # Import all modules, so that new files register their terms.
@@ -16,6 +17,7 @@ __all__ = [
     "KnownEdges",
     "KnownGraph",
     "LogDet",
+    "Residuals",
     "Stationarity",
     "Term",
     "register_term",

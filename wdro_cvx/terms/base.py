@@ -90,7 +90,7 @@ class Term(ABC):
         """Return a subgradient at a Laplacian in the domain, as a symmetric matrix."""
 
     def slope_near(self, laplacian: Array, wanted: Array) -> Array:
-        """Return the subgradient at a Laplacian whose edge costs ``𝒯*Y`` are nearest to some.
+        """Return the subgradient Y at a Laplacian with ``𝒯*Y`` nearest to the wanted edge costs.
 
         A term with one subgradient everywhere, a smooth one, need not override it.
         """
@@ -114,10 +114,7 @@ class Term(ABC):
 
         By default these are ``𝒯*Y``, rounded down, and the conjugate of the slope Y.
         """
-        heads, tails = edge_index(len(slope))
-        own, entries = np.diagonal(slope), slope[heads, tails]
-        sizes = np.abs(own)[heads] + np.abs(own)[tails] + 2 * np.abs(entries)
-        return own[heads] + own[tails] - 2 * entries - 8 * EPS * sizes, self.conjugate(slope)
+        return costs_below(slope, np.zeros_like(slope)), self.conjugate(slope)
 
     @abstractmethod
     def expression(self, laplacian: Any, cp: Any) -> Any:
@@ -167,6 +164,16 @@ class Term(ABC):
     def __repr__(self) -> str:
         """Return the weight."""
         return f"{type(self).__name__}(alpha={self.alpha:g})"
+
+
+def costs_below(matrix: Array, error: Array) -> Array:
+    """Return the edge costs ``𝒯*Y``, rounded down, of a Y that is within ``error`` of a matrix."""
+    heads, tails = edge_index(len(matrix))
+    own, unsure = np.diagonal(matrix), np.diagonal(error)
+    entries, doubt = matrix[heads, tails], error[heads, tails]
+    sizes = np.abs(own)[heads] + np.abs(own)[tails] + 2 * np.abs(entries)
+    costs = own[heads] + own[tails] - 2 * entries
+    return costs - (unsure[heads] + unsure[tails] + 2 * doubt + 8 * EPS * sizes)
 
 
 def symmetric_parameter(name: str, value: Any) -> Array:

@@ -149,7 +149,7 @@ class KnownEdges(_NearGraph):
         return -self.alpha / 2 * signs
 
     def slope_near(self, laplacian: Array, wanted: Array) -> Array:
-        """Return the subgradient that is nearest to some edge costs where weights are unchanged."""
+        """Return the subgradient Y at a Laplacian with ``𝒯*Y`` nearest to the wanted edge costs."""
         change = self.laplacian - laplacian
         same = np.abs(change) <= 1e-5 * float(np.abs(self.laplacian).max())
         heads, tails = np.triu_indices(len(change), 1)

@@ -72,7 +72,9 @@ class LogDet(Term):
         factor, failed = linalg.lapack.dpotrf(laplacian + 1.0 / len(laplacian), lower=True)
         inverse, failed = linalg.lapack.dpotri(factor, lower=True) if not failed else (factor, 1)
         if failed or not np.isfinite(inverse).all():
-            raise ProblemError("LogDet has no gradient at a graph that is not connected.")
+            raise ProblemError(
+                "LogDet has no gradient at a graph that is not connected; pass a connected graph."
+            )
         lower = np.tril(inverse)
         return np.asarray(-self.alpha * (lower + np.tril(inverse, -1).T))
 

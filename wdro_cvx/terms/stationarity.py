@@ -12,9 +12,8 @@ from typing import Any, Self
 import numpy as np
 
 from wdro_cvx.errors import ProblemError
-from wdro_cvx.graphs.laplacian import edge_index
 from wdro_cvx.priors import DegreePrior
-from wdro_cvx.terms.base import EPS, Term, register_term, symmetric_parameter
+from wdro_cvx.terms.base import EPS, Term, costs_below, register_term, symmetric_parameter
 from wdro_cvx.validation import Array
 
 _APART = 1e-7  # relative to the largest: closer eigenvalues count as equal
@@ -84,14 +83,8 @@ class Stationarity(Term):
         product = self.theta @ z
         size = np.abs(self.theta) @ np.abs(z)
         error = (len(z) + 8) * EPS * (size + size.T)
-        matrix = product + product.T
-        heads, tails = edge_index(len(z))
-        own, unsure = np.diagonal(matrix), np.diagonal(error)
-        costs = own[heads] + own[tails] - 2 * matrix[heads, tails]
-        costs -= unsure[heads] + unsure[tails] + 2 * error[heads, tails]
-        sizes = np.abs(own)[heads] + np.abs(own)[tails] + 2 * np.abs(matrix[heads, tails])
         price = float(np.sum(np.square(z))) / (4 * self.alpha) * (1.0 + 64 * EPS)
-        return costs - 8 * EPS * sizes, price
+        return costs_below(product + product.T, error), price
 
     def expression(self, laplacian: Any, cp: Any) -> Any:
         """Return the term in CVXPY."""

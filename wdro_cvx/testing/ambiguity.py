@@ -56,7 +56,7 @@ _Check = Callable[[_Case], float | None]
 def check_ambiguity(
     ambiguity: AmbiguitySet, nominal: Nominal | None = None, instances: int = 5, seed: int = 0
 ) -> CheckReport:
-    """Check that ``worst_case`` and ``distance`` of a set are consistent.
+    """Check that ``worst_case`` and ``distance`` of a set are consistent, and return a report.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ class _OtherSet(Singleton):
 def check_formulation(
     formulation: AnyFormulation, ambiguity: AmbiguitySet | None = None, seed: int = 0
 ) -> CheckReport:
-    """Check a formulation against the judge.
+    """Check a formulation against the judge, and return a report.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ class _Unknown(AmbiguitySet):
 def check_solver(
     solver: AnySolver, ambiguity: AmbiguitySet | None = None, seed: int = 0
 ) -> CheckReport:
-    """Check a solver against the judge.
+    """Check a solver against the judge, and return a report.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ class _Case:
 
 
 def check_term(term: Term, d: int = D, instances: int = 5, seed: int = 0) -> CheckReport:
-    """Check that a term's value, gradient and conjugate are consistent.
+    """Check that a term's value, gradient and conjugate are consistent, and return a report.
 
     Parameters
     ----------

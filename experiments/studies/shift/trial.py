@@ -12,21 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from experiments.studies.shift.risks import NOISE, Truth, expected_error, signal_length
-from experiments.studies.shift.trouble import CLEAN, TROUBLES
+from experiments.studies.shift.risks import expected_error, signal_length
+from experiments.studies.shift.tables import ShiftTask, draw
 from solvers import solve
 from wdro_cvx import AmbiguitySet, GaussianBall, GraphProblem, MomentBall, Nominal, Singleton
-from wdro_cvx.generators import rbf_graph, smooth_signals
 from wdro_cvx.moments.holes import nominal_with_holes
 from wdro_cvx.validation import Array
 
 if TYPE_CHECKING:
     from experiments.measuring.store import Row
-
-D = 20
-SIZES = (10, 30, 100, 300, 1000)
-#: The sample sizes of spoilt training signals.
-SPOILT_SIZES = (30, 300)
 
 #: Etas in units of the squared signal length over d; radii in units of the signal length (Gaussian)
 #: or its square over d^{1/q} (moment ball).
@@ -62,41 +56,13 @@ MODELS = {
 }
 
 
-@dataclass(frozen=True)
-class ShiftTask:
-    """One random graph and one table of its signals."""
-
-    trial: int
-    seed: int
-    n: int
-    training: str
-
-
-def conditions() -> list[tuple[int, str]]:
-    """Return sample sizes and what happens to the training signals."""
-    spoilt = [(n, how) for how in list(TROUBLES)[1:] for n in SPOILT_SIZES]
-    return [(n, CLEAN) for n in SIZES] + spoilt
-
-
-def tasks(trials: range, seed: int) -> list[ShiftTask]:
-    """Return one task for every graph and condition."""
-    return [ShiftTask(trial, seed, *condition) for trial in trials for condition in conditions()]
-
-
 def run_task(task: ShiftTask) -> Row:
     """Return every metric of every candidate, the errors on held-out signals, and failures.
 
     The candidate chosen from the table alone is the one whose graph, learned from two thirds of the
     signals, predicts the others best. Robust moments are not offered this choice.
     """
-    rng = np.random.default_rng([task.seed, task.trial])
-    graph = rbf_graph(D, rng)
-    truth = Truth.of(graph, rbf_graph(D, rng))
-    # All conditions share the graph; each has its own signals.
-    rng = np.random.default_rng(
-        [task.seed, task.trial, task.n, list(TROUBLES).index(task.training)]
-    )
-    samples = TROUBLES[task.training](smooth_signals(graph, task.n, rng, noise=NOISE), rng)
+    samples, score = draw(task)
     kept = 2 * task.n // 3
     held_out = filled(samples)[kept:]
     tests = held_out.T @ held_out / len(held_out)
@@ -106,7 +72,7 @@ def run_task(task: ShiftTask) -> Row:
         names = [name for name, model in MODELS.items() if model.moment == moment]
         pairs = list(dict.fromkeys(pair for name in names for pair in _places(name)))
         graphs, failed = learn(nominal(samples, moment), pairs)
-        found = {pair: truth.score(laplacian) for pair, laplacian in graphs.items()}
+        found = {pair: score(laplacian) for pair, laplacian in graphs.items()}
         unsolved += failed
         if moment == "sample":
             blind, failed = learn(nominal(samples[:kept], moment), pairs)
@@ -132,7 +98,7 @@ def learn(
     length = signal_length(data.second_moment)
     found, unsolved, answer = {}, 0, None
     for kind, eta, radius in places:
-        problem = GraphProblem(data, ball(kind, radius, length), eta * length**2 / D)
+        problem = GraphProblem(data, ball(kind, radius, length), eta * length**2 / data.d)
         answer = solve(problem, _TOLERANCE, start=answer)
         unsolved += not answer.gap <= _TOLERANCE
         found[kind, eta, radius] = answer.laplacian

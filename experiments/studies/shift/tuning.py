@@ -13,27 +13,30 @@ import pandas as pd
 
 from experiments.measuring.store import Row
 from experiments.studies.shift.risks import METRICS, OWN
-from experiments.studies.shift.trial import MODELS, SAA, ShiftTask, conditions
+from experiments.studies.shift.tables import ShiftTask, conditions
+from experiments.studies.shift.trial import MODELS, SAA
 from experiments.studies.shift.trouble import CLEAN
 from wdro_cvx.validation import Array
 
-#: The rows of graphs, in order, by sample size and training signals.
-Rows = Mapping[tuple[int, str], Sequence[Row]]
+#: Source, sample size, and further properties of a table.
+Condition = tuple[str | int, ...]
+#: The rows of trials, in order, by source, sample size and training signals.
+Rows = Mapping[Condition, Sequence[Row]]
 #: Ways to choose: on other graphs with clean training signals and no shift; on other graphs under
 #: the condition itself; for every table from its own held-out signals.
 UNAWARE, AWARE, BLIND = "unaware", "aware", "from the table"
 #: Standard errors beyond which a difference counts; there are hundreds of comparisons.
 SIGNIFICANT = 3.0
 _RESAMPLES = 500
-_COLUMNS = ["n", "training", "metric", "choice", "model", "baseline", "gain", "error", "verdict",
-            "own objective"]  # fmt: skip
+_COLUMNS = ["source", "n", "training", "metric", "choice", "model", "baseline", "gain", "error",
+            "verdict", "own objective"]  # fmt: skip
 
 
 def collect(tasks: Sequence[ShiftTask], rows: Sequence[Row]) -> Rows:
     """Return the rows by condition."""
-    found: dict[tuple[int, str], list[Row]] = {key: [] for key in conditions()}
+    found: dict[Condition, list[Row]] = {key: [] for key in conditions()}
     for task, row in zip(tasks, rows, strict=True):
-        found[task.n, task.training].append(row)
+        found[task.source, task.n, task.training].append(row)
     return found
 
 
@@ -50,10 +53,10 @@ def compare(tuning: Rows, fresh: Rows, seed: int) -> pd.DataFrame:
     """
     rng = np.random.default_rng(seed)
     before, after = (len(next(iter(rows.values()))) for rows in (tuning, fresh))
-    draws = _draws(before, rng), _draws(after, rng)
+    draws = resamples(before, rng), resamples(after, rng)
     lines = []
     for key in conditions():
-        for metric in METRICS:
+        for metric in [name for name in METRICS if name in fresh[key][0]["scores"][SAA]]:
             for how in (UNAWARE, AWARE, BLIND):
                 scores = {
                     name: chosen(tuning, fresh, key, name, metric, how, draws)
@@ -73,7 +76,7 @@ def compare(tuning: Rows, fresh: Rows, seed: int) -> pd.DataFrame:
 def chosen(
     tuning: Rows,
     fresh: Rows,
-    key: tuple[int, str],
+    key: Condition,
     name: str,
     metric: str,
     how: str,
@@ -89,13 +92,13 @@ def chosen(
         return np.asarray(draws[1] @ scores[np.arange(len(scores)), best])
     other, by = key, metric
     if how == UNAWARE:
-        other = (key[0], CLEAN)
+        other = (*key[:2], CLEAN)
         by = "risk, none" if metric.startswith("risk") else metric
     best = (draws[0] @ _scores(tuning[other], name, by)).argmax(axis=1)
     return np.asarray((draws[1] @ scores)[np.arange(len(best)), best])
 
 
-def _draws(count: int, rng: np.random.Generator) -> Array:
+def resamples(count: int, rng: np.random.Generator) -> Array:
     """Return weights of graphs: equal ones first, then those of resamples."""
     resampled = rng.multinomial(count, np.full(count, 1.0 / count), size=_RESAMPLES)
     return np.vstack([np.ones(count), resampled]) / count

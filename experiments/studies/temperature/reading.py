@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.drawing.communities import communities
 from experiments.learn.graph import LearnOptions, learn_graph
 from experiments.learn.places import Places
 from experiments.studies.temperature.stations import Stations
+from solvers.learned.communities import communities
 from solvers.learned.graph import LearnedGraph
 from wdro_cvx.validation import Array
 

@@ -1,15 +1,20 @@
 """``graph.html`` of a learned graph in a real browser: what it shows and what it never does."""
 
 import re
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
 from browser import Watched
+from colour_vision import apart
 from graph_pages import AGREE, HOSTILE, move, verified
 from playwright.sync_api import expect
 
+from solvers.learned.evidence import edge_evidence
+from solvers.learned.html import graph_html
+from solvers.learned.palette import COLOURS
 from wdro_cvx import judge
 
 
@@ -64,14 +69,14 @@ def test_an_edge_that_is_clicked_filters_the_table_and_a_row_marks_the_picture(o
     assert "worst case changes the difference" in page.inner_text("#details")
     page.click("#clear")
     assert page.locator("#rows tr").count() == every
-    page.locator("#rows tr").nth(2).locator("td.number").click()
+    page.locator("#rows tr").nth(2).locator("td.weight").click()
     marked = page.get_attribute('#picture .edge[stroke-opacity="1"]', "data-edge")
     assert page.get_attribute("#rows tr.picked", "data-edge") == marked
 
 
 def test_the_table_sorts_searches_and_filters(alone):
     page = alone.page
-    weights = [float(text) for text in page.locator("#rows td.number").all_inner_texts()]
+    weights = [float(text) for text in page.locator("#rows td.weight").all_inner_texts()]
     assert weights == sorted(weights, reverse=True)
     page.click("[data-sort=source]")
     sources = [text.lower() for text in page.locator("#rows td:first-child").all_inner_texts()]
@@ -82,6 +87,10 @@ def test_the_table_sorts_searches_and_filters(alone):
         assert "malmö" in row.lower()
     page.select_option("#kind", "undecided")
     assert page.locator("#rows tr").count() == 0
+    assert "No edge matches" in page.inner_text("#none")
+    page.click("#unfilter")
+    assert page.locator("#rows tr").count() == len(weights)
+    assert not page.is_visible("#none")
 
 
 def test_vertices_are_coloured_by_any_column_of_numbers(opened):
@@ -118,7 +127,7 @@ def test_a_link_brings_back_the_view(browser, learned, opened):
     page = opened.page
     move(page, "radius", 9)
     page.select_option("#colour", "deviation")
-    page.locator("#rows tr").nth(1).locator("td.number").click()
+    page.locator("#rows tr").nth(1).locator("td.weight").click()
     page.fill("#search", "s")
     address = page.evaluate("location.hash")
     again = Watched(browser, learned[1], address)
@@ -293,10 +302,97 @@ def test_bars_above_the_slider_count_the_edges_and_choose_a_radius(opened, learn
     # Bars count the edges of optimal graphs, to be comparable; the chosen one shows a selection.
     chosen = page.locator("#along title").all_text_contents()[int(page.input_value("#radius"))]
     drawn, every = page.locator("#picture .edge").count(), np.count_nonzero(graph.adjacency) // 2
-    assert chosen == f"{every} edges, {drawn} of them selected"
+    assert chosen == f"{every} edges, {drawn} of them selected at radius 0.3"
     assert drawn < every
-    box = page.locator("#along").bounding_box()
-    page.mouse.click(box["x"] + box["width"] - 10, box["y"] + 20)
+    width = page.locator("#along").bounding_box()["width"]
+    page.locator("#along").click(position={"x": width - 10, "y": 25})
     assert page.input_value("#radius") == "15"
     assert page.locator("#picture .edge").count() == counts[15]
     assert "in the chosen graph" in page.inner_text("#legend")  # colours are not this graph's
+
+
+def test_what_the_data_say_comes_before_what_the_solver_proves(opened, learned):
+    graph, _ = learned
+    page = opened.page
+    said = page.locator("#evidence").bounding_box()["y"]
+    assert said < page.locator("#certificate").bounding_box()["y"]
+    assert page.inner_text("#certificate h2") == "Solver accuracy"
+    for label, text in edge_evidence(graph):
+        assert label in page.inner_text("#said")
+        assert text in page.inner_text("#said")
+    assert graph.held_out is not None
+    table = graph.edges.set_index(["source", "target"])
+    for row in page.locator("#rows tr").all():
+        source, target, _, z_score, q_value, _ = row.locator("td").all_inner_texts()
+        ends = (source, target) if (source, target) in table.index else (target, source)
+        assert float(z_score) == pytest.approx(table.loc[ends, "z_score"], rel=0.06)
+        assert float(q_value) == pytest.approx(table.loc[ends, "q_value"], rel=0.06)
+    assert not page.is_visible("#about")
+    move(page, "radius", 3)
+    assert page.is_visible("#about")  # another graph, whose edges were not tested
+
+
+def test_every_warning_of_the_run_is_shown(browser, learned, tmp_path):
+    graph = replace(learned[0], notes=("The table is odd.", "So is <b>the radius</b>."))
+    page = graph_html(graph, "t", grid=False)
+    (tmp_path / "graph.html").write_text(page, encoding="utf-8")
+    watched = Watched(browser, tmp_path / "graph.html")
+    assert watched.page.locator("#warnings li").all_inner_texts() == list(graph.notes)
+    watched.check()
+    watched.context.close()
+
+
+def test_the_selection_has_a_colour_of_its_own(browser, learned):
+    for scheme in ("light", "dark"):
+        watched = Watched(browser, learned[1], color_scheme=scheme)
+        style = "getComputedStyle(document.documentElement).getPropertyValue('--mark')"
+        mark = watched.page.evaluate(style).strip()
+        for colour in COLOURS:
+            for sight in ("normal", "deuteranopia"):
+                assert apart(mark, colour, sight) > 25, (scheme, colour, sight)
+        watched.context.close()
+
+
+def test_coasts_are_not_cropped_and_stay_near(browser, learned):
+    watched = Watched(browser, learned[1])
+    frame, coast, vertices = (
+        watched.page.eval_on_selector(f"#picture {name}", "(e) => { const b = "
+        "e.getBoundingClientRect(); return [b.left, b.right, b.top, b.bottom]; }")
+        for name in ("svg", "g.outlines", "g.vertices")
+    )  # fmt: skip
+    # Around a part of Europe the coasts go on for long; a tenth of the map beyond is shown.
+    for side in (0, 2):
+        room = 0.05 * (frame[side + 1] - frame[side])
+        assert vertices[side] - frame[side] > room or coast[side] >= frame[side]
+        assert frame[side + 1] - vertices[side + 1] > room or coast[side + 1] <= frame[side + 1]
+    watched.check()
+    watched.context.close()
+
+
+def test_a_notebook_shows_the_page_in_a_frame(browser, learned, tmp_path):
+    target = tmp_path / "notebook.html"
+    target.write_text(f"<!doctype html><body>{learned[0]._repr_html_()}</body>", encoding="utf-8")
+    page = browser.new_page()
+    complaints = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(f"file://{target}")
+    inside = page.frame_locator("iframe")
+    inside.locator("#verified[data-gap]").wait_for(state="attached")
+    assert "Verified here" in inside.locator("#verified").inner_text()
+    inside.locator("#rows tr td.weight").first.click()
+    assert inside.locator("#rows tr.picked").count() == 1
+    assert not inside.locator("#link").is_visible()
+    assert complaints == []
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 768, 1440])
+def test_the_page_has_no_violations_of_accessibility(browser, learned, width, scheme):
+    rules = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    look = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme}
+    watched = Watched(browser, learned[1], "#v=1", **look)
+    found = rules.run(watched.page)
+    assert found.violations_count == 0, found.generate_report()
+    watched.context.close()

@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from browser import Watched
-from graph_pages import AGREE, data, paged, verified, written
+from graph_pages import AGREE, data, move, paged, verified, written
 
-from experiments.learn import path
 from solvers import solve
+from solvers.learned import grid as path
 from wdro_cvx import GaussianBall, GraphProblem, KLBall, Nominal, WassersteinBall, judge
 from wdro_cvx.graphs.edge_list import EdgeList
 
@@ -23,7 +23,7 @@ def test_a_set_that_the_page_does_not_know_is_not_called_verified(browser, tmp_p
         == "Not checked here: this page has no judge for KLBall."
     )
     assert "solved" in watched.page.inner_text("#judged")
-    watched.page.locator("#rows tr").first.locator("td.number").click()
+    watched.page.locator("#rows tr").first.locator("td.weight").click()
     assert "not computed here" in watched.page.inner_text("#details")
     watched.check()
     watched.context.close()
@@ -96,7 +96,7 @@ def test_no_two_communities_share_a_colour(browser, tmp_path):
     own = [{fills[i] for i in np.flatnonzero(labels == label)} - {paper} for label in range(7)]
     assert [len(colours) for colours in own] == [1] * 7
     assert len(set.union(*own)) == 7
-    assert {fills[i] for i in np.flatnonzero(labels >= 7)} - {paper} == {"#999999"}
+    assert {fills[i] for i in np.flatnonzero(labels >= 7)} - {paper} == {"#C4C4C4"}
     assert "5 smaller" in watched.page.inner_text("#legend")
     watched.check()
     watched.context.close()
@@ -122,5 +122,59 @@ def test_the_worst_case_of_a_graph_too_large_for_a_factor_is_shown(browser, tmp_
     ]
     assert found == pytest.approx(sizes, rel=6e-3)
     assert "up to 1000 vertices" in watched.page.inner_text("#verified")
+    watched.check()
+    watched.context.close()
+
+
+def test_sliders_stop_only_where_a_graph_was_computed(browser, tmp_path):
+    stated = GraphProblem(Nominal.from_samples(data(8, 30, 3)), GaussianBall(0.3), eta=0.3)
+    answer = solve(stated, 1e-7)
+    every = path.compute_path(stated, answer, judge(stated, answer))
+    kept = [p for p in every.points if p.eta == every.points[0].eta and p.radius % 2 == 0]
+    chosen = kept.index(every.points[0])
+    found = replace(every, points=tuple(kept), chosen=chosen)
+    page = replace(paged(kept), path=found, places=np.random.default_rng(0).random((8, 2)))
+    watched = Watched(browser, written(page, tmp_path), "#r=3&e=0")
+    shown = watched.page
+    assert shown.get_attribute("#radius", "max") == str(len(kept) - 1)
+    assert shown.is_disabled("#eta")
+    assert shown.locator("#along rect").count() == len(kept)
+    assert "72 of 80 graphs were left out" in shown.inner_text("#skipped")
+    for place, point in enumerate(sorted(kept, key=lambda p: p.radius)):
+        move(shown, "radius", place)
+        shown.wait_for_selector(f"#verified[data-point='{kept.index(point)}']")
+        assert shown.inner_text("#radius-text").startswith(f"{every.radii[point.radius]:.4g}")
+        edges = EdgeList.from_laplacian(point.laplacian).weights
+        assert shown.locator("#picture .edge").count() == np.sum(edges >= 1e-4)
+    watched.check()
+    watched.context.close()
+
+
+def test_of_very_many_edges_the_strongest_are_drawn_and_the_table_has_all(browser, tmp_path):
+    d = 40
+    weights = np.random.default_rng(0).uniform(0.1, 1.0, (d, d))
+    weights = np.triu(weights, 1) + np.triu(weights, 1).T
+    weights *= d / weights.sum()
+    stated = GraphProblem(Nominal.from_samples(data(d, 30, 0)), GaussianBall(2.0), eta=0.3)
+    laplacian = np.diag(weights.sum(axis=1)) - weights
+    worst = stated.ambiguity.worst_case(stated.nominal, laplacian)
+    point = path.PathPoint(0, 0, stated, laplacian, judge(stated, laplacian), worst.multiplier)
+    places = np.random.default_rng(0).random((d, 2))
+    watched = Watched(browser, written(replace(paged([point]), places=places), tmp_path))
+    page = watched.page
+    drawn = page.eval_on_selector_all(
+        "#picture .edge", "all => all.map((e) => Number(e.dataset.edge))"
+    )
+    edges = EdgeList.from_laplacian(laplacian)
+    ends = {tuple(sorted((edges.heads[e], edges.tails[e]))) for e in drawn}
+    for vertex in range(d):
+        strongest = np.argsort(-weights[vertex])[:3]
+        assert {tuple(sorted((vertex, other))) for other in strongest} <= ends
+    assert len(drawn) < 3 * d
+    assert f"{len(drawn)} of 780 edges drawn" in page.inner_text("#legend")
+    assert "780 of 780" in page.inner_text("#count")
+    page.evaluate("location.hash = 'v=7'")
+    page.wait_for_selector("#details h2")
+    assert page.locator("#picture .edge").count() > len(drawn)  # all edges of what is picked
     watched.check()
     watched.context.close()

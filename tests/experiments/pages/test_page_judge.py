@@ -7,9 +7,9 @@ import pytest
 from effort import tries
 from graph_pages import AGREE, SETS, at, data, forged, of_point, paged, put, shown, written_data
 
-from experiments.learn import path
-from experiments.learn.page import graph_data
 from solvers import solve
+from solvers.learned import grid as path
+from solvers.learned.page.data import graph_data
 from wdro_cvx import (
     GraphProblem,
     MomentBall,

@@ -17,6 +17,7 @@ from solvers.atoms import solve_atoms
 from solvers.atoms.solve import pulled_inside
 from solvers.bracket.incumbent import Incumbent
 from solvers.bracket.limits import Clock, OutOfTime
+from solvers.bracket.requests import alone
 from wdro_cvx import (
     ChiSquareBall,
     CVaRBall,
@@ -63,7 +64,7 @@ def test_optimum_is_the_conic_one(kind, form, radius, n, bounded, penalty):
     problem = random_problem(n, kind(radius), 7, n, bounded, 0.01, 4.0, penalty)
     incumbent = first_incumbent(problem)
     incumbent.tol = 1e-8
-    solve_atoms(incumbent, 100)
+    alone(solve_atoms(incumbent, 100))
     assert incumbent.gap <= 1e-8
     assert incumbent.value == pytest.approx(form(problem).solve().value, rel=CONIC)
     verdict = judge(problem, incumbent.laplacian, incumbent.certificate)
@@ -105,7 +106,7 @@ def test_the_interior_point_takes_few_steps(kind, n, radius, eta):
     incumbent = first_incumbent(problem)
     assert incumbent.gap > 1e-3
     incumbent.tol = 1e-9
-    solve_atoms(incumbent, 13)
+    alone(solve_atoms(incumbent, 13))
     assert incumbent.gap <= 1e-9
 
 
@@ -118,7 +119,7 @@ def test_a_signal_that_dwarfs_the_others_is_no_obstacle(kind, penalty):
     nominal = Nominal.from_samples(samples)
     incumbent = first_incumbent(GraphProblem(nominal, kind(0.05), 0.05, trace_penalty=penalty))
     incumbent.tol = 1e-9
-    solve_atoms(incumbent, 20)
+    alone(solve_atoms(incumbent, 20))
     assert incumbent.gap <= 1e-9
 
 
@@ -172,7 +173,7 @@ def test_another_divergence_needs_no_more_than_its_derivatives(n, radius):
     problem = random_problem(n, BurgBall(radius), 6, n, eta=1e-3)
     incumbent = first_incumbent(problem)
     incumbent.tol = 1e-9
-    solve_atoms(incumbent, 100)
+    alone(solve_atoms(incumbent, 100))
     assert incumbent.gap <= 1e-9
 
 
@@ -188,7 +189,7 @@ def test_another_prior_has_the_conic_optimum_too(kind, form, n, bounded):
     problem = GraphProblem(stated.nominal, stated.ambiguity, prior=LogDegree(1.0, 0.05, bounds))
     incumbent = first_incumbent(problem)
     incumbent.tol = 1e-8
-    solve_atoms(incumbent, 100)
+    alone(solve_atoms(incumbent, 100))
     assert incumbent.gap <= 1e-8
     conic = form(problem).solve()
     # Relative to what the prior is worth: the value itself may be close to zero.
@@ -203,7 +204,7 @@ def test_the_interior_point_alone_solves_divergences_with_pieces(kind, bounded):
     for seed, radius, samples in ((2, 0.5, 40), (3, 0.1, 12), (4, 2.0, 200)):
         problem = random_problem(seed, kind(radius), 8, samples, bounded, eta=1e-2)
         incumbent = first_incumbent(problem)
-        solve_atoms(incumbent, 100)
+        alone(solve_atoms(incumbent, 100))
         assert incumbent.solved
         assert judge(problem, incumbent.laplacian, incumbent.certificate).solved(1e-6)
 
@@ -212,7 +213,7 @@ def test_the_clock_is_looked_at_between_steps():
     incumbent = first_incumbent(random_problem(2, ChiSquareBall(1.0), 8, 5, eta=1e-3))
     incumbent.run.clock, incumbent.tol = Clock(1e-9), 1e-9
     with pytest.raises(OutOfTime):
-        solve_atoms(incumbent, 100)
+        alone(solve_atoms(incumbent, 100))
     assert incumbent.iterations == 0
 
 
@@ -221,19 +222,19 @@ def test_where_there_is_nothing_to_do_nothing_is_done():
     weights = rng.integers(1, 1024, 10) / 1024  # sums of these are exact
     pinned = EdgeBounds(weights, weights)
     base = random_problem(1, KLBall(0.5), 5, 6, trace=2 * float(weights.sum()))
-    alone = replace(base, nominal=Nominal.from_samples(np.tile(rng.standard_normal(5), (4, 1))))
+    single = replace(base, nominal=Nominal.from_samples(np.tile(rng.standard_normal(5), (4, 1))))
     for problem in (
         replace(base, ambiguity=GaussianBall(0.5)),
         base.replace(bounds=pinned),
         replace(base, ambiguity=KLBall(0.0)),
-        alone,
+        single,
     ):
         incumbent = first_incumbent(problem)
         incumbent.tol = 0.0
-        solve_atoms(incumbent, 100)
+        alone(solve_atoms(incumbent, 100))
         assert incumbent.iterations == 0
     incumbent = Incumbent(base)
-    solve_atoms(incumbent, 100)
+    alone(solve_atoms(incumbent, 100))
     assert incumbent.laplacian is None
 
 
@@ -241,10 +242,10 @@ def test_limits_are_kept_and_an_impossible_tolerance_ends_at_rounding():
     problem = random_problem(2, ChiSquareBall(1.0), 8, 5, eta=1e-3)
     incumbent = first_incumbent(problem)
     incumbent.tol = 1e-9
-    solve_atoms(incumbent, 3)
+    alone(solve_atoms(incumbent, 3))
     assert incumbent.iterations == 3
     incumbent = first_incumbent(problem)
     incumbent.tol = -1.0
-    solve_atoms(incumbent, 1000)
+    alone(solve_atoms(incumbent, 1000))
     assert incumbent.iterations < 60
     assert abs(incumbent.gap) <= 1e-12

@@ -12,15 +12,16 @@ from reweighing import balls, model_of, random_problem
 from solvers.atoms import model as model_module
 from solvers.atoms.model import starting_point
 from solvers.qp.saddle import advance, residual
+from solvers.qp.saddle_stack import advance_all, stack_key
 from solvers.qp.saddle_system import SaddleCurvature, SaddleVector, newton_solver
-from wdro_cvx import KLBall
+from wdro_cvx import ChiSquareBall, KLBall, LogDegree
 from wdro_cvx.graphs.laplacian import laplacian_from_weights
 
 
 def dense_matrix(model, at):
     """The Newton system as it is printed, nothing eliminated."""
     z = np.hstack([tile for _, _, tile in replace(model.spread, tall=False).tiles()])
-    a, (k, m) = model.incidence.toarray(), z.shape
+    a, (k, m) = np.asarray(model.incidence), z.shape
     matrix = np.zeros((m + k + 3, m + k + 3))
     e, q, (lam, tau, theta) = slice(0, m), slice(m, m + k), range(m + k, m + k + 3)
     matrix[e, e] = np.diag(at.edges) + a.T @ np.diag(at.vertices) @ a
@@ -125,3 +126,38 @@ def test_short_steps_shrink_residuals_in_proportion(seed, kind, bounded, penalty
     # The error is quadratic in the step; the divergence's third derivatives are of order n.
     size = np.abs(before).max() + 1.0
     np.testing.assert_allclose(after, (1 - short) * before, atol=1e-3 * short * size)
+
+
+@pytest.mark.parametrize("prior", [None, LogDegree(0.5, 0.1)])
+@pytest.mark.parametrize("kind", [KLBall, ChiSquareBall])
+def test_steps_of_a_stack_are_those_of_its_problems(kind, prior):
+    """Three steps, with more atoms than edges in one case; only the order of sums differs."""
+    problems = [random_problem(seed, kind(0.1 + 0.3 * seed), 5, 14) for seed in range(3)]
+    if prior is not None:
+        problems = [replace(problem, prior=prior) for problem in problems]
+    models = [model_of(problem) for problem in problems]
+    assert len({stack_key(model) for model in models}) == 1
+    points = together = [starting_point(model) for model in models]
+    for _ in range(3):
+        alone = [advance(model, point) for model, point in zip(models, points, strict=True)]
+        found = advance_all(models, together)
+        for (moved, length), (expected, usual) in zip(found, alone, strict=True):
+            assert length == pytest.approx(usual, rel=1e-9)
+            np.testing.assert_allclose(moved.ours, expected.ours, rtol=1e-8)
+            np.testing.assert_allclose(moved.theirs, expected.theirs, rtol=1e-8)
+            assert (moved.tau, moved.theta) == pytest.approx((expected.tau, expected.theta))
+        points, together = ([moved for moved, _ in some] for some in (alone, found))
+
+
+def test_a_model_that_fails_does_not_spoil_its_stack():
+    models = [model_of(random_problem(seed, KLBall(0.5), 5, 7)) for seed in range(3)]
+    points = [starting_point(model) for model in models]
+    points[1] = replace(points[1], ours=points[1].ours * np.nan)
+    found = advance_all(models, points)
+    assert [np.isfinite(moved.complementarity) for moved, _ in found] == [True, False, True]
+
+
+def test_bounds_and_long_tables_are_not_stacked():
+    bounded = [model_of(random_problem(seed, KLBall(0.5), 5, 7, True)) for seed in range(2)]
+    long = [model_of(random_problem(seed, KLBall(0.5), 5, 200)) for seed in range(2)]
+    assert len({stack_key(model) for model in bounded + long}) == 4

@@ -4,6 +4,7 @@ import numpy as np
 from instances import random_nominal
 
 from solvers.bracket.incumbent import Incumbent
+from solvers.bracket.requests import alone
 from solvers.control.spectral import MEMORY
 from solvers.generic.proximal import _shifted, proximal_descent
 from solvers.qp import solve_laplacian_qp
@@ -13,18 +14,18 @@ from wdro_cvx import GraphProblem, LogDegree, MomentBall
 class Watched(Incumbent):
     """Notes the values of the points that steps start from."""
 
-    def evaluate(self, laplacian):
-        worst, value = super().evaluate(laplacian)
+    def evaluation(self, laplacian):
+        worst, value = yield from super().evaluation(laplacian)
         self.__dict__.setdefault("seen", {})[id(worst)] = worst, value
         return worst, value
 
-    def bound_by(self, source, start, tol):
+    def bounding(self, source, start, tol):
         self.note(source)
-        return super().bound_by(source, start, tol)
+        return (yield from super().bounding(source, start, tol))
 
-    def bound_at(self, worst, multipliers):
+    def bounding_at(self, worst, multipliers):
         self.note(worst)
-        super().bound_at(worst, multipliers)
+        yield from super().bounding_at(worst, multipliers)
 
     def note(self, worst):
         taken = self.__dict__.setdefault("taken", {})
@@ -44,7 +45,7 @@ def test_a_step_that_gains_nothing_is_not_taken():
         ball = MomentBall(radius, p=float(rng.choice([1.1, 1.5, 2, 3])))
         watched = Watched(GraphProblem(nominal, ball, eta))
         watched.tol = 1e-9
-        proximal_descent(watched, watched.problem.prior.start(d), 60)
+        alone(proximal_descent(watched, watched.problem.prior.start(d), 60))
         values = list(watched.taken.values())
         assert len(values) >= 2
         for step in range(1, len(values)):

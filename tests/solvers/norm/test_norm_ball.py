@@ -12,6 +12,7 @@ from solvers import MomentNewton
 from solvers.bracket.incumbent import Incumbent
 from solvers.bracket.run import Run
 from solvers.norm.interior import _NormModel, _NormPoint, solve_norm_ball
+from solvers.norm.peak import solve_largest_degree
 from wdro_cvx import EdgeBounds, GaussianBall, GraphProblem, LogDegree, MomentBall
 from wdro_cvx.graphs.laplacian import laplacian_from_weights
 
@@ -31,11 +32,12 @@ def bounds_of(kind, rng, d, trace):
 
 
 def improved(problem, tol=1e-7):
-    """Run the interior point alone, from a graph that is far off."""
+    """Run the methods for norm balls alone, from a graph that is far off."""
     incumbent = Incumbent(problem.normalised, run=Run(unit=problem.unit))
     incumbent.evaluate(incumbent.problem.prior.start(problem.d))
     incumbent.tol = tol
-    solve_norm_ball(incumbent, 200)
+    for method in (solve_largest_degree, solve_norm_ball):
+        method(incumbent, 200)
     return incumbent
 
 

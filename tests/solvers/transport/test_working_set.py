@@ -11,6 +11,7 @@ from instances import dimensions, random_nominal, seeds
 from scipy import linalg
 
 from solvers.bracket.incumbent import Incumbent
+from solvers.bracket.requests import alone
 from solvers.generic.proximal import proximal_descent
 from solvers.transport import interior, working_set
 from solvers.transport.edges import FreeEdges
@@ -31,7 +32,7 @@ def make(d, n=3, radius=2.0, seed=0, **options):
 def begun(problem):
     """Return an incumbent after two smooth steps, and what the interior point starts with."""
     incumbent = Incumbent(problem)
-    proximal_descent(incumbent, problem.prior.start(problem.d), 2)
+    alone(proximal_descent(incumbent, problem.prior.start(problem.d), 2))
     form = problem.structure
     return incumbent, form, TransportLMI.of(problem, form, incumbent.laplacian)
 

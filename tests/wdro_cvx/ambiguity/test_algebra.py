@@ -208,7 +208,7 @@ def test_forged_points_of_a_sum_prove_nothing():
         (lambda: KLBall(0.1) + 0.3, "set"),
         (lambda: -1.0 * KLBall(0.1), "factor"),
         (lambda: np.inf * KLBall(0.1), "factor"),
-        (lambda: CombinedSet(1.0, ()), "at least one"),
+        (lambda: CombinedSet(1.0, ()), "one or more"),
     ],
 )
 def test_what_makes_no_set_is_refused(make, message):

@@ -20,6 +20,7 @@ from wdro_cvx import (
     LogDet,
     Nominal,
     ProblemError,
+    Residuals,
     Singleton,
     Stationarity,
     Term,
@@ -75,12 +76,34 @@ def test_a_free_trace_survives_a_change_of_eta():
         ({"prior": Frobenius(0.1, None)}, "the empty graph is optimal"),
         ({"prior": Frobenius(0.1, None), "terms": (Stationarity(1.0, np.eye(5)),)}, "empty graph"),
         ({"eta": 0.1, "terms": (Stationarity(1.0, np.eye(4)),)}, "the data have 5"),
+        ({"eta": 0.1, "terms": (Residuals(1.0, np.eye(4)),)}, "the data have 5"),
         ({"eta": 0.1, "terms": (KnownGraph(1.0, complete_graph(4, 4.0)),)}, "the data have 5"),
     ],
 )
 def test_parts_that_do_not_fit_are_refused(parts, words):
     with pytest.raises(ProblemError, match=words):
         GraphProblem(NOMINAL, Singleton(), **parts)
+
+
+def test_residuals_are_those_of_signals():
+    signals, graph = NOMINAL.samples, complete_graph(5, 5.0)
+    direct = float(np.sum((signals @ graph) ** 2)) / len(signals)
+    assert Residuals(0.5, NOMINAL.second_moment).value(graph) == pytest.approx(0.5 * direct)
+
+
+@pytest.mark.parametrize("theta", [-np.eye(5), np.diag([1.0, 1.0, 1.0, 1.0, -1e-3])])
+def test_residuals_of_no_second_moment_are_refused(theta):
+    with pytest.raises(ProblemError, match="positive semidefinite"):
+        Residuals(1.0, theta)
+
+
+@given(seeds, st.integers(1, 4))
+def test_residuals_of_few_signals_are_certified(seed, rank):
+    """The second moment is singular, so the conjugate is finite on a subspace only."""
+    rng = np.random.default_rng(seed)
+    few = rng.standard_normal((rank, 5))
+    problem = GraphProblem(NOMINAL, Singleton(), eta=0.1, terms=(Residuals(2.0, few.T @ few),))
+    assert judge(problem, solve(problem, 1e-8)).solved(1e-8)
 
 
 @pytest.mark.parametrize("alpha", [0.0, -1.0, np.nan, np.inf, "1"])

@@ -19,7 +19,7 @@ from wdro_cvx.validation import Array
 def repaired(matrix: sparse.csr_array, prior: DegreePrior) -> tuple[Residuals, EdgeList, float]:
     """Return the residuals of a matrix, a feasible graph close to it, and the distance."""
     if not np.isfinite(matrix.data).all():
-        raise ProblemError("laplacian has values that are NaN or infinite.")
+        raise ProblemError("laplacian has values that are NaN or infinite; pass finite numbers.")
     rule = prior.trace
     scale = rule.target
     if not rule.fixed:

@@ -1,0 +1,171 @@
+"""What a method asks for while it runs, and who answers: for one problem, or for many at once.
+
+A method is a generator that yields requests and receives the answers, so that its control flow is
+written once. :func:`alone` runs one generator. :func:`together` runs many, and answers requests of
+one kind together, because arrays of many problems take far less time than many small arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from solvers.qp import LaplacianQP, QPSolution, climb, solve_laplacian_qp
+from solvers.qp.stack import evaluate_laplacian_qps, solve_laplacian_qps
+from wdro_cvx import GraphProblem, WorstCase
+from wdro_cvx.ambiguity.base import stacked_worst_cases
+from wdro_cvx.graphs.laplacian import weights_from_laplacian
+from wdro_cvx.priors import stack_priors
+from wdro_cvx.stacks import diagonals
+from wdro_cvx.validation import Array
+
+
+class Question(Protocol):
+    """What a method asks for."""
+
+    @property
+    def kind(self) -> Hashable:
+        """Requests of one kind can be answered together."""
+
+    def answer(self) -> Any:
+        """Answer this request."""
+
+    @staticmethod
+    def answers(requests: list[Any]) -> list[Any]:
+        """Answer requests of one kind, in their order."""
+
+
+@dataclass(slots=True)
+class Value:
+    """Ask for the worst case and the objective of a Laplacian."""
+
+    problem: GraphProblem
+    laplacian: Array
+
+    @property
+    def kind(self) -> Hashable:
+        """The class of the set, the kind of prior and the number of vertices."""
+        problem, prior = self.problem, self.problem.prior
+        signs = prior.alpha == 0.0, prior.kappa == 0.0, prior.trace.stiffness
+        return Value, type(problem.ambiguity), signs, problem.d
+
+    def answer(self) -> tuple[WorstCase, float]:
+        """Return the worst case and the objective."""
+        problem = self.problem
+        worst = problem.ambiguity.worst_case(problem.nominal, self.laplacian)
+        return worst, worst.risk + problem.regularisation(self.laplacian)
+
+    @staticmethod
+    def answers(requests: list[Value]) -> list[tuple[WorstCase, float]]:
+        """Return the worst cases and objectives."""
+        problems = [request.problem for request in requests]
+        laplacians = np.stack([request.laplacian for request in requests])
+        sets, nominals = [one.ambiguity for one in problems], [one.nominal for one in problems]
+        worst = stacked_worst_cases(sets, nominals, laplacians)
+        prior = stack_priors([problem.prior for problem in problems])
+        own = prior.value(weights_from_laplacian(laplacians), diagonals(laplacians)).tolist()
+        return [
+            (case, case.risk + cost + sum(term.value(laplacian) for term in problem.terms))
+            for problem, laplacian, case, cost in zip(problems, laplacians, worst, own, strict=True)
+        ]
+
+
+@dataclass(slots=True)
+class Optimum:
+    """Ask for the solution of a QP to a relative gap, from multipliers of a similar one."""
+
+    qp: LaplacianQP
+    start: tuple[Array, float] | None
+    tol: float
+
+    @property
+    def kind(self) -> Hashable:
+        """The accuracy; the QPs may differ in size."""
+        return Optimum, self.tol
+
+    def answer(self) -> QPSolution:
+        """Return the solution."""
+        return solve_laplacian_qp(self.qp, self.start, self.tol)
+
+    @staticmethod
+    def answers(requests: list[Optimum]) -> list[QPSolution]:
+        """Return the solutions."""
+        qps, starts = [one.qp for one in requests], [one.start for one in requests]
+        return solve_laplacian_qps(qps, starts, requests[0].tol)
+
+
+@dataclass(slots=True)
+class Dual:
+    """Ask for the dual of a QP at some multipliers ``(ν, τ)``."""
+
+    qp: LaplacianQP
+    multipliers: tuple[Array, float]
+
+    @property
+    def kind(self) -> Hashable:
+        """All are of one kind."""
+        return Dual
+
+    def answer(self) -> tuple[float, Array, float]:
+        """Return the value, ν and τ; they change if the dual is not defined at ν."""
+        last = climb(self.qp, self.multipliers, 0.0, 0).last
+        return last.value, last.nu, last.level
+
+    @staticmethod
+    def answers(requests: list[Dual]) -> list[tuple[float, Array, float]]:
+        """Return the values, ν and τ."""
+        return evaluate_laplacian_qps(
+            [one.qp for one in requests], [one.multipliers for one in requests]
+        )
+
+
+T = TypeVar("T")
+#: A method with a result of type T.
+Method = Generator[Any, Any, T]
+
+
+def alone(method: Method[T]) -> T:
+    """Run one method and return its result."""
+    answer = None
+    try:
+        while True:
+            answer = method.send(answer).answer()
+    except StopIteration as stop:
+        result: T = stop.value
+        return result
+
+
+def together(methods: Iterable[Method[T]]) -> Iterator[tuple[int, T | Exception]]:
+    """Run methods side by side; yield the place and the result of each as it ends.
+
+    A method that raises an exception yields it as its result, and the others go on.
+    """
+    waiting: dict[Hashable, list[tuple[int, Method[T], Any]]] = {}
+
+    def resumed(place: int, method: Method[T], answer: Any) -> Iterator[tuple[int, Any]]:
+        try:
+            request = method.send(answer)
+        except StopIteration as stop:
+            yield place, stop.value
+        except Exception as error:
+            yield place, error
+        else:
+            waiting.setdefault(request.kind, []).append((place, method, request))
+
+    for place, method in enumerate(methods):
+        yield from resumed(place, method, None)
+    while waiting:
+        # The kind with most requests first: the others meanwhile gather more.
+        kind = max(waiting, key=lambda kind: len(waiting[kind]))
+        group = waiting.pop(kind)
+        requests = [request for _, _, request in group]
+        for (place, method, _), answer in zip(group, _answers(requests), strict=True):
+            yield from resumed(place, method, answer)
+
+
+def _answers(requests: list[Any]) -> list[Any]:
+    first = requests[0]
+    return [first.answer()] if len(requests) == 1 else type(first).answers(requests)

@@ -1,0 +1,38 @@
+"""Hand a problem over to a conic backend, and keep what the judge confirms of its answer.
+
+An ambiguity set that offers nothing but its worst case may have a formulation. If the risk has a
+kink at the optimum, an interior point on that program sees the whole set, while a bundle learns it
+from one worst case after another (measured with 20 vertices: 0.1 s against 20 s).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from solvers.bracket.incumbent import Incumbent
+from wdro_cvx import SolverError, judge
+from wdro_cvx.programs import Program
+
+_ACCURACY = 0.05  # of the backend, relative to the tolerance
+
+
+def solve_program(incumbent: Incumbent, program: Program) -> None:
+    """Improve the incumbent by the answer of a program, in what time is left."""
+    if incumbent.solved:
+        return
+    incumbent.check_clock()
+    clock, options = incumbent.run.clock, {}
+    if np.isfinite(clock.limit):
+        options["time_limit"] = max(clock.limit - clock.seconds, 1e-3)
+    try:
+        answer = program.solve("CLARABEL", _ACCURACY * incumbent.tol, **options)
+    except SolverError:  # the caller has another method
+        return
+    incumbent.evaluate(incumbent.problem.prior.repaired(answer.laplacian))
+    if answer.certificate is not None:
+        # The backend's moment is in the set up to its accuracy only; the judge pulls it inside.
+        assert incumbent.laplacian is not None
+        verdict = judge(incumbent.problem, incumbent.laplacian, answer.certificate)
+        if verdict.bound > incumbent.bound:
+            incumbent.bound, incumbent.certificate = verdict.bound, verdict.certificate
+    incumbent.record()

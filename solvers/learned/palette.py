@@ -1,0 +1,9 @@
+"""The colours of all pictures and pages: Okabe and Ito's, which colour-blind readers tell apart.
+
+Their grey is made lighter: to readers with deuteranopia it would be their purple.
+"""
+
+BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+ORANGE, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#C4C4C4"
+#: Communities, or curves, in order.
+COLOURS = [BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK, GREY]

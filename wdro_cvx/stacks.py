@@ -1,0 +1,70 @@
+"""Formulas for one problem or for a stack of problems.
+
+A stack has a leading axis: matrices are (B, d, d), vectors (B, d) and numbers (B,). A formula that
+reduces over its last axes, and combines numbers with vectors through :func:`column`, serves both.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from wdro_cvx.validation import Array
+
+#: A number, or one for each problem of a stack.
+Number = Any
+
+
+def column(value: Number) -> Any:
+    """Return a number in the form in which it combines with vectors."""
+    return value[..., np.newaxis] if isinstance(value, np.ndarray) else value
+
+
+def plane(value: Number) -> Any:
+    """Return a number in the form in which it combines with matrices."""
+    return value[..., np.newaxis, np.newaxis] if isinstance(value, np.ndarray) else value
+
+
+def choose(condition: Any, first: Any, second: Any) -> Any:
+    """Return ``first`` where the condition holds, else ``second``."""
+    if isinstance(condition, np.ndarray):
+        return np.where(condition, first, second)
+    return first if condition else second
+
+
+def number(value: Any) -> Any:
+    """Return a Python float for one problem, whose arithmetic is fast; an array for a stack."""
+    return value if isinstance(value, np.ndarray) and value.ndim else float(value)
+
+
+def is_zero(value: Number) -> bool:
+    """Say whether a coefficient is zero; stacks hold an array only if no problem's is."""
+    return not isinstance(value, np.ndarray) and value == 0.0
+
+
+def flat(matrix: Array) -> Array:
+    """Return the entries of a matrix, or of each matrix of a stack, in one axis."""
+    return matrix.ravel() if matrix.ndim == 2 else matrix.reshape(len(matrix), -1)
+
+
+def diagonals(matrix: Array) -> Array:
+    """Return the diagonal of a matrix, or of each matrix of a stack, as a view."""
+    return matrix.diagonal(axis1=-2, axis2=-1)
+
+
+def set_diagonals(matrix: Any, values: Any) -> None:
+    """Replace the diagonal of a contiguous matrix, or of each matrix of a stack."""
+    if matrix.ndim == 2:
+        matrix.flat[:: len(matrix) + 1] = values
+    else:
+        flat(matrix)[:, :: matrix.shape[-1] + 1] = values
+
+
+@lru_cache(maxsize=16)
+def ones(d: int) -> Array:
+    """Return d ones; a product with them sums rows faster than ``sum``."""
+    found = np.ones(d)
+    found.flags.writeable = False
+    return found
