@@ -223,8 +223,9 @@ def intersected(first: AmbiguitySet, second: AmbiguitySet) -> AmbiguitySet:
         return ShiftIntersection(1.0, tuple(parts))  # type: ignore[arg-type]
     names = " & ".join(type(part).__name__ for part in parts)
     raise ProblemError(
-        f"{names} has no worst case that can be computed: sets of weights (KLBall, ChiSquareBall, "
-        "HellingerBall, CVaRBall) can be intersected with each other, and so can moment balls. "
+        f"{names} cannot be computed: sets of weights (KLBall, ChiSquareBall, HellingerBall, "
+        "CVaRBall) can be intersected with each other, and so can moment balls. Other sets have no "
+        "common form of their points, so that every worst case would be a semidefinite program. "
         "Add the sets (a + b), or write the intersection as a set of its own."
     )
 
