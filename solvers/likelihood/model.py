@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from solvers.likelihood.risks import BarrierRisk, LinearRisk, RiskPoint
+from solvers.qp.start import tau_of_levels
 from wdro_cvx import Certificate
 from wdro_cvx.graphs.laplacian import adjoint, edge_index, laplacian_from_weights
 from wdro_cvx.priors import DegreePrior
@@ -169,6 +170,8 @@ def best_tau(prior: DegreePrior, levels: Array, lower: Array, upper: Array) -> f
     The dual's slope falls with τ. Newton steps, kept in a bracket by bisection, find its root.
     """
     rule, beta = prior.trace, prior.beta
+    if prior.bounds is None and beta > 0.0:
+        return tau_of_levels(prior, levels)
     half = rule.target / 2
     low = float(levels.min()) - 1.0
     high = float(np.max(levels + 4 * beta * np.minimum(upper, half)))

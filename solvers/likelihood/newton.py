@@ -145,12 +145,12 @@ class _System:
         if self.hessian is not None:
             size = float(np.abs(step).max()) or 1.0
             return np.asarray(self.hessian @ (step / size).astype(np.float32), float) * size
-        size = float(np.abs(step).max()) or 1.0
-        found = size * self._smooth(step / size)
+        size, flow = float(np.abs(step).max()) or 1.0, self._flow(step)
+        found = size * self._smooth(step / size, flow / size)
         if prior.beta > 0.0:
             found += 4 * prior.beta * step
-            flow = self._flow(step)
-            found += 2 * prior.kappa * (flow[self.heads] + flow[self.tails])
+            flow *= 2 * prior.kappa
+            found += flow[self.heads] + flow[self.tails]
         if not rule.fixed and not rule.free:
             found += 8 * rule.stiffness * float(step.sum())
         return found
@@ -162,7 +162,7 @@ class _System:
             np.bincount(self.heads, step, d) + np.bincount(self.tails, step, d), float
         )
 
-    def _smooth(self, step: Array) -> Array:
+    def _smooth(self, step: Array, flow: Array) -> Array:
         """Return the Hessian of risk and log-determinant times a step of ordinary size."""
         d = self.point.degrees.size
         if self.barrier is None and d >= _LARGE and self.heads.size <= _THIN * d:
@@ -171,19 +171,31 @@ class _System:
             image = change @ self.inverse
             return self._across(self.inverse @ image) * self.point.model.alpha
         matrix = np.zeros((d, d), np.float32)
-        matrix[self.heads, self.tails] = matrix[self.tails, self.heads] = -step
-        matrix.flat[:: d + 1] = self._flow(step)
-        found = self._across(self.inverse @ matrix @ self.inverse) * self.point.model.alpha
+        below, above = self._places
+        entries = matrix.ravel()  # a view; one index is faster than two
+        entries[below] = entries[above] = -step
+        entries[:: d + 1] = flow
+        found = self._across(self.inverse @ matrix @ self.inverse, symmetric=True)
+        found *= self.point.model.alpha
         if self.barrier is not None:
             inverse, half, slope, bend = self.barrier
             found += 2 * self._across(inverse @ matrix @ half)
             found -= float(np.vdot(slope, matrix)) / bend * self._across(slope)
         return found
 
-    def _across(self, matrix: NDArray[Any]) -> Array:
+    @cached_property
+    def _places(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The places of the free edges in a matrix that is stored as a vector."""
+        d = self.point.degrees.size
+        return self.heads * d + self.tails, self.tails * d + self.heads
+
+    def _across(self, matrix: NDArray[Any], symmetric: bool = False) -> Array:
         """Return 𝒯* of the symmetric part of a matrix on the free edges."""
         own = np.diagonal(matrix).astype(float)
-        both = matrix[self.heads, self.tails].astype(float) + matrix[self.tails, self.heads]
+        below, above = self._places
+        entries = matrix.ravel()
+        both = entries[below].astype(float)
+        both += both if symmetric else entries[above]
         return np.asarray(own[self.heads] + own[self.tails] - both)
 
     def preconditioner(self, free: NDArray[np.bool_]) -> _Preconditioner:

@@ -11,6 +11,7 @@ from solvers.likelihood.model import Model
 from wdro_cvx.validation import Array
 
 _NEIGHBOURS = 6
+_MORE_NEIGHBOURS = 12  # squared degrees spread the weight over more edges
 
 
 def start_weights(model: Model, costs: Array) -> Array:
@@ -21,7 +22,8 @@ def start_weights(model: Model, costs: Array) -> Array:
     allowed = model.upper > 0.0
     table = squareform(np.where(allowed, costs, np.inf))
     np.fill_diagonal(table, np.inf)
-    near = np.argsort(table, axis=1)[:, : min(_NEIGHBOURS, d - 1)]
+    count = _MORE_NEIGHBOURS if prior.kappa > 0.0 else _NEIGHBOURS
+    near = np.argsort(table, axis=1)[:, : min(count, d - 1)]
     chosen = np.zeros((d, d), bool)
     chosen[np.repeat(np.arange(d), near.shape[1]), near.ravel()] = True
     graph = sparse.csr_array((costs[allowed], (heads[allowed], tails[allowed])), shape=(d, d))

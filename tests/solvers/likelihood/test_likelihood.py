@@ -8,6 +8,7 @@ from formulations import PairRegularized, RobustPremium, SampleAverage
 from solvers import LikelihoodSolver, solve
 from solvers.bracket.run import Run
 from solvers.likelihood import newton
+from solvers.likelihood.model import best_tau
 from solvers.likelihood.solver import _Search
 from solvers.selection.refit import refit_weights
 from wdro_cvx import (
@@ -27,6 +28,7 @@ from wdro_cvx import (
     judge,
 )
 from wdro_cvx.graphs.laplacian import adjoint
+from wdro_cvx.priors import DegreePrior
 
 TERMS = (LogDet(1.0),)
 
@@ -227,3 +229,14 @@ def test_sparse_products_take_the_same_steps(monkeypatch):
     assert sparse.status is Status.SOLVED
     assert sparse.iterations <= usual.iterations + 1
     assert sparse.value == pytest.approx(usual.value, rel=1e-8)
+
+
+@pytest.mark.parametrize("prior", [Frobenius(0.1, 7.0), Frobenius(0.1, 7.0, trace_penalty=0.3)])
+def test_the_multiplier_of_the_trace_is_the_one_that_a_search_finds(prior):
+    """Bounds that bind nowhere take the search; without bounds there is a formula."""
+    levels = np.random.default_rng(0).uniform(-2.0, 3.0, 21)
+    none, open_ended = np.zeros(21), np.full(21, np.inf)
+    limits = EdgeBounds(none, open_ended)
+    bounded = DegreePrior(prior.beta, prior.kappa, prior.alpha, prior.trace, limits)
+    found = best_tau(prior, levels, none, open_ended)
+    assert found == pytest.approx(best_tau(bounded, levels, none, open_ended), rel=1e-12)
