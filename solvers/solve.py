@@ -41,8 +41,8 @@ def solve(
     callback : callable, optional
         Called with the progress after every iteration.
     time_limit : float
-        Seconds after which to stop. The limit is checked between steps; the answer then has the
-        status ``TIME_LIMIT`` and its true gap.
+        Seconds after which to stop, including an estimate of the judge's time. The answer then has
+        the status ``TIME_LIMIT`` and its true gap.
     executor : optional
         A ``concurrent.futures`` executor or a Dask client, for graphs of many vertices. The default
         is the executor of :func:`solvers.price_on`.

@@ -50,6 +50,12 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("value = risk + rounding", "value = risk - rounding"),
         ],
     ),
+    "wdro_cvx/judging/offered_value.py": (
+        "tests/wdro_cvx/judging/test_offered_value.py",
+        [
+            ("+ start + left + loss", "+ start + left"),
+        ],
+    ),
     "wdro_cvx/judging/edges.py": (
         f"tests/wdro_cvx/graphs {_JUDGE}",
         [
