@@ -50,7 +50,8 @@ ORACLE_TOLERANCE = 1e-8
 #: The number of vertices from which edge lists are faster to solve and to judge.
 LARGE_FROM = 300
 
-_DENSITY = 0.02  # the largest share of nonzeros of a sparse graph
+# The largest share of nonzeros of a sparse graph, and their largest mean number in a row.
+_DENSITY, _ROW = 0.1, 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,7 +213,7 @@ def _as_edges(problem: GraphProblem, matrix: Array, certificate: Certificate | N
     """Say whether judging by edge lists is faster for this matrix."""
     if problem.d < LARGE_FROM or certificate is None or not judged_at_scale(problem):
         return False
-    if np.count_nonzero(matrix) > _DENSITY * matrix.size:
+    if np.count_nonzero(matrix) > min(_DENSITY * matrix.size, _ROW * problem.d):
         return False
     return taken_at_scale(problem, certificate.moment)
 
