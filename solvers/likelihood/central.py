@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from solvers.likelihood.hessian import between, prior_matrix
 from solvers.likelihood.model import Model, Point
-from solvers.likelihood.newton import between, prior_matrix
 from solvers.likelihood.risks import BarrierRisk
 from wdro_cvx.validation import Array
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from solvers.control.deadline import tick
+from solvers.likelihood.hessian import between, prior_matrix
 from solvers.likelihood.model import Point
 from wdro_cvx.graphs.edge_list import EdgeList
 from wdro_cvx.graphs.exact_sums import project_interval
@@ -256,28 +257,6 @@ class _Preconditioner:
         sums = np.bincount(heads, found, d) + np.bincount(tails, found, d)
         moved, _ = linalg.lapack.dpotrs(self.factor, sums, lower=True)
         return np.asarray(found - self.shares * (moved[heads] + moved[tails]))
-
-
-def prior_matrix(
-    point: Point, heads: NDArray[np.intp], tails: NDArray[np.intp], kind: type = np.float64
-) -> NDArray[Any]:
-    """Return the Hessian of the prior and of a penalty on the trace, on the free edges."""
-    prior, rule = point.model.prior, point.model.prior.trace
-    if prior.kappa > 0.0:
-        one: NDArray[Any] = np.eye(point.degrees.size, dtype=kind)
-        ends = np.ascontiguousarray((one[heads] + one[tails]).T)
-        matrix = 2 * prior.kappa * (ends[heads] + ends[tails])
-        matrix = matrix.astype(kind, copy=False)
-    else:
-        matrix = np.zeros((heads.size, heads.size), kind)
-    matrix.flat[:: heads.size + 1] += 4 * prior.beta
-    return matrix if rule.fixed or rule.free else matrix + kind(8 * rule.stiffness)
-
-
-def between(matrix: NDArray[Any], heads: NDArray[np.intp], tails: NDArray[np.intp]) -> NDArray[Any]:
-    """Return ``b_eᵀMb_f`` for all pairs of edges."""
-    columns = np.ascontiguousarray((matrix[heads] - matrix[tails]).T)
-    return columns[heads] - columns[tails]
 
 
 def _solve(system: _System, side: Array, accuracy: float) -> Array:
