@@ -30,9 +30,9 @@ from wdro_cvx import WdroError
 _TITLE = "The paper's statements, tried"
 #: The paper's order: by kind, then by number.
 _ORDER = (
-    "Proposition 1", "Lemma", "Theorem", "Corollary", "Proposition", "Figure", "Equation",
-    "Algorithm", "Section", "Reliability", "Scenarios", "Penalty", "Worst", "Adversary",
-    "Sandwich", "p =", "First-order", "Estimator",
+    "The set", "Proposition 1", "Lemma", "Theorem", "Corollary", "Proposition", "Figure",
+    "Equation", "Algorithm", "Section", "Appendix", "Reliability", "Scenarios", "Penalty", "Worst",
+    "Adversary", "Sandwich", "p =", "First-order", "Estimator",
 )  # fmt: skip
 #: How verdicts look, in the order of the tables: failures first.
 _LOOKS = {

@@ -364,3 +364,9 @@ def test_a_descent_that_never_ends_has_no_value():
     """Its bracket may miss the root; this must not stop the other statements."""
     found = PROPOSITIONS["algorithm-3-hard-case"].attempt(seed=0, index=14)
     assert np.isnan(found.printed)
+
+
+def test_every_statement_has_a_place_in_the_ledger():
+    """The order is used only if the ledger is written, at the end of a run."""
+    places = [ledger._place(key) for key in ledger.PROPOSITIONS]
+    assert len(set(places)) == len(places)
