@@ -86,7 +86,7 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         f"{_SETS} tests/adversarial",
         [
             ("number(root.multiplier * radius**2", "number(root.multiplier * radius"),
-            ("square += float(np.sum((moment.spread / self.scales) ** 2))", "square += 0.0"),
+            ("np.vstack([moves, moment.spread])", "moves"),
         ],
     ),
     "wdro_cvx/ambiguity/kl.py": (
@@ -320,7 +320,7 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "solvers/selection/bootstrap.py": (
         "tests/solvers/selection",
         [
-            ("yield own * distance / unit", "yield own * distance"),
+            ("return distance / unit if", "return distance if"),
             ("(ambiguity.radius_degree / 2)", "(-ambiguity.radius_degree / 2)"),
         ],
     ),
