@@ -120,6 +120,12 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("radius ** (self.alpha - 1.0)", "radius**self.alpha"),
         ],
     ),
+    "wdro_cvx/terms/residuals.py": (
+        "tests/conformance/test_terms.py",
+        [
+            ("price = self.alpha * float", "price = 0.5 * self.alpha * float"),
+        ],
+    ),
     "wdro_cvx/ambiguity/pairs.py": (
         _SETS,
         [
