@@ -17,6 +17,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from scipy import linalg
 
+from wdro_cvx.ambiguity.transport import singular_vectors
 from wdro_cvx.validation import Array
 
 S = TypeVar("S")
@@ -139,7 +140,7 @@ def polar_coupling(first: Array, second: Array) -> tuple[Array, Array]:
     Let O be the polar factor of B₂. The rows of the data move by ``-OᵀB₁``, and the part of B₁
     outside the range of O is the spread. Together they cost ``‖B₁‖²`` for any B₂.
     """
-    left, _, right = linalg.svd(second, check_finite=False)
+    left, right = singular_vectors(second)
     shared = min(second.shape)
     turned = left.T @ first
     return -right[:shared].T @ turned[:shared], turned[shared:]

@@ -159,7 +159,7 @@ class TransportMembership(Membership[TransportedMoment]):
         """
         target = root_rows(self.frame.inner_moment(second_moment))
         rows = self.frame.inside(self.rows)
-        left, _, right = linalg.svd(rows @ target.T, check_finite=False)
+        left, right = singular_vectors(rows @ target.T)
         k = min(rows.shape[0], target.shape[0])
         moved = self.frame.outside(left[:, :k] @ (right[:k] @ target))
         spread = self.frame.outside(right[k:] @ target) if target.shape[0] > k else None
@@ -171,6 +171,16 @@ class TransportMembership(Membership[TransportedMoment]):
         if moment.spread is not None:
             moves = np.vstack([moves, moment.spread])
         return self.frame.length(moves)
+
+
+def singular_vectors(matrix: Array) -> tuple[Array, Array]:
+    """Return all left singular vectors as columns and all right ones as rows."""
+    try:
+        left, _, right = linalg.svd(matrix, check_finite=False)
+    except linalg.LinAlgError:
+        # Divide and conquer may fail if all singular values are nearly equal; QR steps do not.
+        left, _, right = linalg.svd(matrix, check_finite=False, lapack_driver="gesvd")
+    return left, right
 
 
 def rms_move(moves: Array) -> Any:

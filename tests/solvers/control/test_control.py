@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import linalg
 
 from solvers.control.admm import Anderson, TransportADMM, polar_coupling
 from solvers.control.spectral import MEMORY, SpectralControl
@@ -118,3 +119,18 @@ def test_a_coupling_costs_what_its_dual_does(rows):
     assert cost == pytest.approx(np.sum(first**2))
     # Moves and spread have the dual's second moment in the corner of the graph.
     np.testing.assert_allclose(moves.T @ moves + spread.T @ spread, first.T @ first, atol=1e-12)
+
+
+def test_a_decomposition_that_does_not_converge_is_tried_by_another_method(monkeypatch):
+    """LAPACK's divide and conquer failed on a matrix with nearly equal singular values."""
+    matrix, usual = np.random.default_rng(0).standard_normal((4, 3)), linalg.svd
+
+    def fails(given, *, lapack_driver="gesdd", **options):
+        if lapack_driver == "gesdd":
+            raise linalg.LinAlgError("SVD did not converge")
+        return usual(given, lapack_driver=lapack_driver, **options)
+
+    expected = polar_coupling(matrix, matrix)
+    monkeypatch.setattr(linalg, "svd", fails)
+    for found, wanted in zip(polar_coupling(matrix, matrix), expected, strict=True):
+        np.testing.assert_allclose(np.abs(found), np.abs(wanted), atol=1e-12)
