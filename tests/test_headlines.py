@@ -90,6 +90,19 @@ def test_the_table_of_troubles():
         assert all(shows(text, line["gain"]) for text, line in zip(told, lines, strict=True))
 
 
+def test_the_table_of_mechanisms():
+    table = results("mechanism/gains.csv")
+    rows = cells("docs/experiments.md", "| data | N | SAA |")
+    models = ["Gaussian ball", "residuals", "variances only", "shuffled", "other signals"]
+    assert len(rows) == 4
+    source = ""
+    for name, n, base, *told in rows:
+        source = name or source
+        own = table[(table["source"] == source) & (table["n"] == int(n))].set_index("model")
+        assert shows(base, own["SAA"].iloc[0])
+        assert all(shows(t, own["gain"][m]) for t, m in zip(told, models, strict=True))
+
+
 # --- Which setting selects the right edges -------------------------------------------------------
 
 RULES = {
