@@ -79,7 +79,9 @@ wheel-test: $(READY)  ## build wheel and source distribution, check them, and us
 stale: $(READY)  ## list the committed results whose code has changed since
 	@$(BIN)/python -m experiments.measuring.provenance
 
+# Pages of modules that were moved or removed would stay, with links that lead nowhere.
 docs: $(READY)  ## build the documentation site, with its gallery, in build/site
+	@rm -rf build/site
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -c docs --builder html --fail-on-warning \
 	  --keep-going --quiet . build/site
 	@echo "open build/site/index.html"
