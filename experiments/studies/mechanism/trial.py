@@ -14,7 +14,7 @@ from experiments.studies.shift.risks import NOISE, signal_length
 from experiments.studies.shift.tables import D
 from experiments.studies.shift.trial import ETAS, SAA
 from experiments.studies.validate.sources import load_source
-from solvers import solve
+from solvers import solve_many
 from wdro_cvx import GaussianBall, GraphProblem, Nominal, Residuals, Singleton
 from wdro_cvx.generators import rbf_graph, smooth_signals
 from wdro_cvx.metrics import mcc
@@ -80,7 +80,7 @@ def run_task(task: MechanismTask) -> Row:
     scores: dict[str, list[float]] = {}
     unsolved = 0
     for name, listed in problems.items():
-        answers = [solve(problem, _TOLERANCE) for problem in listed]
+        answers = solve_many(listed, _TOLERANCE)
         unsolved += sum(not answer.gap <= _TOLERANCE for answer in answers)
         scores[name] = [round(mcc(answer.laplacian, truth), 6) for answer in answers]
     nested = {name: {"mcc": scores[SAA] * (name != SAA) + scores[name]} for name in MODELS}

@@ -14,7 +14,7 @@ import numpy as np
 
 from experiments.studies.shift.risks import expected_error, signal_length
 from experiments.studies.shift.tables import ShiftTask, draw
-from solvers import solve
+from solvers import solve_many
 from wdro_cvx import AmbiguitySet, GaussianBall, GraphProblem, MomentBall, Nominal, Singleton
 from wdro_cvx.moments.holes import nominal_with_holes
 from wdro_cvx.validation import Array
@@ -96,13 +96,15 @@ def learn(
 ) -> tuple[dict[tuple[str, float, float], Array], int]:
     """Return the graph of every candidate, and how many were not certified."""
     length = signal_length(data.second_moment)
-    found, unsolved, answer = {}, 0, None
-    for kind, eta, radius in places:
-        problem = GraphProblem(data, ball(kind, radius, length), eta * length**2 / data.d)
-        answer = solve(problem, _TOLERANCE, start=answer)
-        unsolved += not answer.gap <= _TOLERANCE
-        found[kind, eta, radius] = answer.laplacian
-    return found, unsolved
+    problems = [
+        GraphProblem(data, ball(kind, radius, length), eta * length**2 / data.d)
+        for kind, eta, radius in places
+    ]
+    answers = solve_many(problems, _TOLERANCE)
+    unsolved = sum(not answer.gap <= _TOLERANCE for answer in answers)
+    return {
+        place: answer.laplacian for place, answer in zip(places, answers, strict=True)
+    }, unsolved
 
 
 def ball(kind: str, radius: float, length: float) -> AmbiguitySet:
