@@ -12,7 +12,7 @@ CASES ?= 1000
 
 .DEFAULT_GOAL := help
 .PHONY: help setup test test-all fuzz faults mutants attacks compare propositions figures explain shift temperature \
-  bench robustness validate docs stale wheel-test check clean
+  bench robustness validate docs stale reference wheel-test check clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -78,6 +78,9 @@ wheel-test: $(READY)  ## build wheel and source distribution, check them, and us
 
 stale: $(READY)  ## list the committed results whose code has changed since
 	@$(BIN)/python -m experiments.measuring.provenance
+
+reference: $(READY)  ## make all stale committed results again (hours; the machine should do nothing else)
+	$(BIN)/python -m experiments.measuring.reference
 
 # Pages of modules that were moved or removed would stay, with links that lead nowhere.
 docs: $(READY)  ## build the documentation site, with its gallery, in build/site
