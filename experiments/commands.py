@@ -179,13 +179,6 @@ def _shift(parser: argparse.ArgumentParser) -> None:
     _add_graphs(parser, "--tuned", "graphs to tune on", "fresh graphs to compare on")
 
 
-def _validate(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--part", action="append", choices=("methods", "coverage"),
-        help="only this part; may be repeated",
-    )  # fmt: skip
-
-
 def _temperature(parser: argparse.ArgumentParser) -> None:
     add_seed(parser, "permutation tests")
 
@@ -224,10 +217,18 @@ STUDIES = (
         "validate",
         "learn known graphs with RobustGraph and with what others would use",
         "Learn graphs that are known (US states, the grid of a climate model, power grids, the "
-        "paper's random graphs) with RobustGraph and with what others would use; count how often "
-        "the bootstrap's set contains the truth. Needs the extra 'validate'.",
-        _validate,
+        "paper's random graphs) with RobustGraph and with what others would use. Needs the extra "
+        "'validate'.",
+        lambda parser: None,
         lambda options: _load("studies.validate.study"),
+    ),
+    Command(
+        "coverage",
+        "count how often the set with the bootstrap's radius contains the truth",
+        "Draw tables of signals whose second moment is known, choose the radius by the bootstrap, "
+        "and count the sets that contain the moment. Takes about two hours of CPU.",
+        lambda parser: None,
+        lambda options: _load("studies.coverage.study"),
     ),
     Command(
         "edges",

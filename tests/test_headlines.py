@@ -180,7 +180,7 @@ def test_no_rival_is_scored_with_the_wrong_sign():
 
 
 def test_the_table_of_coverage():
-    table = results("validate/coverage.csv")
+    table = results("coverage/coverage.csv")
     gaussian = table[table["tails"] == "gaussian"]
     share = gaussian.groupby(["ambiguity", "d", "n"])["covered"].mean()  # of batches of a hundred
     names = {"moment ball": "moment", "Wasserstein": "wasserstein", "Mahalanobis": "mahalanobis"}

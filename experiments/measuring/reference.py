@@ -28,6 +28,7 @@ COMMANDS = {
     "temperature": "wdro study temperature",
     "edges": "wdro study edges",
     "validate": "wdro study validate",
+    "coverage": "wdro study coverage",
     "mechanism": "wdro study mechanism --tuned 40 --graphs 120",
     "shift": "wdro study shift --tuned 20 --graphs 60",
     "explain": "wdro study explain --search 8 --graphs 40",

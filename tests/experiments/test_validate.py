@@ -22,19 +22,9 @@ from experiments.studies.validate.methods import (
 )
 from experiments.studies.validate.sources import NETWORKS, RANDOM, KnownGraph, load_source
 from experiments.studies.validate.study import OURS, ahead, describe
-from experiments.studies.validate.trials import (
-    CoverageTask,
-    MethodTask,
-    contains,
-    cover,
-    coverage_tasks,
-    learn_by_method,
-    method_tasks,
-)
+from experiments.studies.validate.trials import MethodTask, learn_by_method, method_tasks
 from solvers import RobustGraph
-from solvers.selection.bootstrap import bootstrap_radius
-from solvers.selection.signals import Signals
-from wdro_cvx import DataError, MomentBall, Nominal
+from wdro_cvx import DataError
 
 SIZES = {"us-growth": (40, 48, 107), "climate": (120, 130, 237), "power-57": (100, 57, 78),
          "power-118": (100, 118, 179)}  # fmt: skip
@@ -141,7 +131,6 @@ def test_ours_is_the_estimator():
 def test_the_comparison_is_as_it_was_fixed():
     tasks = method_tasks()
     assert len(tasks) == 20 * 7 * len(METHODS)
-    assert len(coverage_tasks()) == 2 * 3 * 12 * 10
 
 
 def test_leads_are_paired_by_draw():
@@ -160,36 +149,7 @@ def test_leads_are_paired_by_draw():
     assert (lead, error) == (pytest.approx(0.215), pytest.approx(spread / 2))
     # Halves of one table: the deviation itself is the error of the whole table.
     assert ahead(rows[rows["source"] == "climate"], "x", "f1")[2] == pytest.approx(spread)
-    assert "| x | **0.365 ± 0.006** | **0.365 ± 0.013** |" in "\n".join(describe({"methods": rows}))
-
-
-def test_coverage_counts_tables(monkeypatch):
-    monkeypatch.setattr("experiments.studies.validate.trials.BATCH", 5)
-    assert 3 <= cover(CoverageTask("gaussian", "moment", 5, 30, 0))["covered"] <= 5
-    assert cover(CoverageTask("student-5", "moment", 5, 30, 0))["covered"] <= 5
-    monkeypatch.setattr(
-        "experiments.studies.validate.trials.resampled_distances",
-        lambda *_, **__: [iter([0.0] * 199)],
-    )
-    assert cover(CoverageTask("gaussian", "wasserstein", 5, 30, 0))["covered"] == 0
-
-
-@pytest.mark.slow
-def test_it_counts_as_the_radius_would():
-    """Resamples that are not made would not have changed the answer."""
-    rng = np.random.default_rng(4)
-    ball, answers = MomentBall(0.0), set()
-    for seed in range(12):
-        signals = Signals(rng.standard_normal((20, 4)))
-        rows = signals.centred
-        nominal = Nominal(rows.mean(axis=0), None, rows)
-        truth = (1.0 + 0.15 * (seed % 4)) * (np.eye(4) - 0.25)
-        expected = ball.distance(nominal, truth) <= bootstrap_radius(
-            signals, ball, seed=np.random.default_rng(seed)
-        )
-        assert contains(signals, ball, truth, np.random.default_rng(seed)) == expected
-        answers.add(bool(expected))
-    assert answers == {True, False}
+    assert "| x | **0.365 ± 0.006** | **0.365 ± 0.013** |" in "\n".join(describe(rows))
 
 
 def test_a_method_that_fails_is_said_to_fail(monkeypatch):
@@ -203,22 +163,14 @@ def test_a_method_that_fails_is_said_to_fail(monkeypatch):
         [{"source": "rbf-20", "trial": 0, "method": name, **row, "mcc": value}
          for name, value in (("correlation", math.nan), (OURS, 0.5))]
     )  # fmt: skip
-    assert "| correlation | fails |" in "\n".join(describe({"methods": rows}))
+    assert "| correlation | fails |" in "\n".join(describe(rows))
 
 
-def test_the_command_reports_its_parts_and_those_of_earlier_runs(tmp_path, monkeypatch, capsys):
+def test_the_command_writes_table_and_report(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("experiments.study.run_trials", lambda tasks, trial, *_: map(trial, tasks))
-    monkeypatch.setattr("experiments.studies.validate.trials.BATCH", 2)
-    few = [CoverageTask("gaussian", "moment", 4, 20, 0)]
-    monkeypatch.setitem(study._PARTS, "coverage", (lambda: few, cover))
-    arguments = ["study", "validate", "--part", "coverage", "--output", str(tmp_path / "out")]
-    assert cli.main(arguments) == 0
-    assert "nominally 95 %" in capsys.readouterr().out
-    assert len(pd.read_csv(tmp_path / "out" / "coverage.csv")) == 1
     few = [MethodTask("rbf-20", trial, OURS) for trial in (0, 1)]
-    monkeypatch.setitem(study._PARTS, "methods", (lambda: few, learn_by_method))
-    arguments[3] = "methods"
-    assert cli.main(arguments) == 0
+    monkeypatch.setattr(study, "method_tasks", lambda: few)
+    assert cli.main(["study", "validate", "--output", str(tmp_path / "out")]) == 0
+    assert len(pd.read_csv(tmp_path / "out" / "methods.csv")) == 2
     for text in (capsys.readouterr().out, (tmp_path / "out" / "report.md").read_text()):
-        assert "nominally 95 %" in text
         assert "Average precision of the ranking" in text

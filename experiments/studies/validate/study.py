@@ -1,28 +1,17 @@
-"""Run the requested parts; report every part whose table is in the folder."""
+"""Compare the methods by every score, and say who is ahead of RobustGraph."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from experiments.measuring.digest import Source
-from experiments.measuring.store import Row
 from experiments.measuring.text import markdown_table
 from experiments.studies.validate.methods import METHODS
 from experiments.studies.validate.sources import GIVEN, NETWORKS, load_source
-from experiments.studies.validate.trials import (
-    BATCH,
-    DRAWS,
-    cover,
-    coverage_tasks,
-    learn_by_method,
-    method_tasks,
-)
+from experiments.studies.validate.trials import DRAWS, learn_by_method, method_tasks
 from experiments.study import Report, Run, Study
 
 OURS = next(iter(METHODS))
@@ -34,56 +23,29 @@ _TITLES = {
     "f1_equal": "F1 of as many pairs from the top of the ranking as there are true edges",
     "average_precision": "Average precision of the ranking",
 }
-_PARTS: dict[str, tuple[Callable[[], list[Any]], Callable[[Any], Row]]] = {
-    "methods": (method_tasks, learn_by_method),
-    "coverage": (coverage_tasks, cover),
-}
 
 
 def answer(run: Run, options: argparse.Namespace) -> Report:
-    """Run the requested parts and report all parts with results."""
-    parts = options.part or list(_PARTS)
-    if set(parts) != {"coverage"}:
-        for name in NETWORKS:
-            load_source(name)  # report a missing package before running anything
-    tables = {}
-    for part in parts:
-        list_tasks, trial = _PARTS[part]
-        tables[part] = run.table(list_tasks(), trial, part)
-    text = describe(_read(run.output) | tables)
-    return Report("Graphs that are known", text, tables=tables, summary="\n\n".join(text))
+    """Learn every draw by every method and report the scores."""
+    for name in NETWORKS:
+        load_source(name)  # report a missing package before running anything
+    rows = run.table(method_tasks(), learn_by_method, "methods")
+    text = describe(rows)
+    return Report(
+        "Graphs that are known", text, tables={"methods": rows}, summary="\n\n".join(text)
+    )
 
 
 STUDY = Study("validate", Source(("experiments.studies.validate.trials",)), answer)
 
 
-def _read(output: Path) -> dict[str, pd.DataFrame]:
-    """Return the tables of earlier runs in a folder."""
-    paths = {part: output / f"{part}.csv" for part in _PARTS}
-    return {
-        part: pd.read_csv(
-            path, dtype={"failure": str}, keep_default_na=False, na_values=["nan", ""]
-        ).fillna({"failure": ""})
-        for part, path in paths.items()
-        if path.exists()
-    }
-
-
-def describe(tables: dict[str, pd.DataFrame]) -> list[str]:
-    """Return the paragraphs and tables of the parts that were run."""
-    describers = {"methods": _methods, "coverage": _coverage}
-    parts = ["docs/validation.md explains this report."]
-    return parts + [
-        text for name in describers if name in tables for text in describers[name](tables[name])
-    ]
-
-
-def _methods(rows: pd.DataFrame) -> list[str]:
+def describe(rows: pd.DataFrame) -> list[str]:
+    """Return the paragraphs and tables of the report."""
     sources = list(dict.fromkeys(rows["source"]))
     first = rows.drop_duplicates("source").set_index("source")
     header = ["", *(f"{s} ({first.loc[s, 'd']} × {first.loc[s, 'n']})" for s in sources)]
     parts = [
-        "## Methods",
+        "docs/validation.md explains this report.",
         f"Means over {DRAWS} draws of every source. ± is a standard error of the difference from "
         f"{OURS}, paired by draw; for {' and '.join(GIVEN)}, whose draws are halves of one table, "
         "it is the deviation over the draws. Bold: ahead by more than two standard errors; italic: "
@@ -98,7 +60,7 @@ def _methods(rows: pd.DataFrame) -> list[str]:
             name, column = ("chance", "chance") if score != "edges" else ("true edges", "true")
             means = [rows[rows["source"] == source][column].mean() for source in sources]
             lines.append([name, *(f"{x:.3f}" if score != "edges" else f"{x:.0f}" for x in means)])
-        parts += [f"### {title}", markdown_table(header, lines)]
+        parts += [f"## {title}", markdown_table(header, lines)]
     return parts
 
 
@@ -129,17 +91,3 @@ def _cell(rows: pd.DataFrame, method: str, score: str) -> str:
         if abs(lead) > _SIGNIFICANT * error:
             text = f"**{text}**" if lead > 0.0 else f"*{text}*"
     return text + note
-
-
-def _coverage(rows: pd.DataFrame) -> list[str]:
-    keys = ["tails", "ambiguity", "d", "n"]
-    grouped = rows.groupby(keys, sort=False)["covered"].agg(["sum", "count"])
-    lines = []
-    for key, hits, batches in grouped.itertuples():
-        share = hits / (batches * BATCH)
-        error = np.sqrt(share * (1 - share) / (batches * BATCH))
-        lines.append([*key, f"{100 * share:.1f} ± {100 * error:.1f} %"])
-    return [
-        "## Coverage of the bootstrap's set, nominally 95 %",
-        markdown_table(["tails", "set", "vertices", "signals", "contains the truth"], lines),
-    ]
