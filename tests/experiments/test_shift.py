@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments import cli
-from experiments.studies.shift import trial
+from experiments.studies.shift import study, trial
 from experiments.studies.shift.risks import (
     BROKEN,
     METRICS,
@@ -17,7 +17,7 @@ from experiments.studies.shift.risks import (
     expected_error,
     second_moment,
 )
-from experiments.studies.shift.tables import GRAPHS, STATES, D, ShiftTask, draw, tasks
+from experiments.studies.shift.tables import GRAPHS, SIZES, STATES, D, ShiftTask, draw, tasks
 from experiments.studies.shift.trial import MODELS, SAA, run_task
 from experiments.studies.shift.trouble import CLEAN, OUTLIER_FACTOR, TROUBLES
 from experiments.studies.shift.tuning import AWARE, BLIND, UNAWARE, collect, compare
@@ -235,3 +235,10 @@ def test_command_reports_wins_and_losses(monkeypatch, tmp_path, unpainted):
     assert "**+0.020 ± " in report
     table = pd.read_csv(tmp_path / "comparisons.csv")
     assert set(table["model"]) == set(MODELS) - {SAA}
+
+
+def test_curves_are_of_random_graphs_only():
+    figure = study.draw(comparisons({}))
+    drawn = [line.get_xdata() for axes in figure.axes for line in axes.get_lines()[1:]]
+    assert len(drawn) == 3 * 5 * 2
+    assert all(list(sizes) == list(SIZES[GRAPHS]) for sizes in drawn)

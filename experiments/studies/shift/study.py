@@ -136,11 +136,11 @@ def _gain(line: dict[Hashable, Any]) -> str:
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    """Draw the gains of both balls in every fair score, one row for each way to choose."""
+    """Draw the gains of both balls on random graphs, one row for each way to choose."""
     figure, axes = plt.subplots(
         3, len(FAIR), figsize=(PAGE, 5.2), layout="constrained", sharex=True, sharey="col"
     )
-    clean = table[table["training"] == CLEAN]
+    clean = table[(table["training"] == CLEAN) & (table["source"] == GRAPHS)]
     for row, how in enumerate((UNAWARE, AWARE, BLIND)):
         for panel, metric in zip(axes[row], FAIR, strict=True):
             _panel(panel, clean[(clean["metric"] == metric) & (clean["choice"] == how)])
