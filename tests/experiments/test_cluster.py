@@ -74,7 +74,8 @@ def test_a_killed_worker_loses_nothing(cluster, tmp_path, unpainted):
     pd.testing.assert_frame_equal(serial, parallel)
 
 
-@pytest.mark.parametrize("lost", ["workers", pytest.param("scheduler", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("lost", ["workers", "scheduler"])
 def test_the_loss_of_a_cluster_is_told_with_what_was_saved(lost, cluster, tmp_path, monkeypatch):
     monkeypatch.setattr(running, "_PATIENCE_S", 1.0)
     victims = cluster.workers if lost == "workers" else [cluster.scheduler]

@@ -220,7 +220,9 @@ def test_unknown_sets_are_named(capsys):
     assert "GeneralRegularized:CLARABEL" not in methods_for(["GaussianBall"])
 
 
-@pytest.mark.parametrize("name", ["KLBall", "MahalanobisBall"])  # the latter depends on d
+@pytest.mark.parametrize(
+    "name", [pytest.param("KLBall", marks=pytest.mark.slow), "MahalanobisBall"]
+)  # the latter depends on d
 def test_shipped_sets_are_compared(name, tmp_path):
     arguments = ["compare", "--sets", name, "--dimensions", "6", "--seeds", "1", "--repeats", "1"]
     assert cli.main([*arguments, "--output", str(tmp_path)]) == 0

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from signal_tables import plain
 
-from experiments.studies.validate.trials import contains
+from experiments.studies.coverage.trial import contains
 from solvers.selection.bootstrap import (
     RESAMPLES,
     bootstrap_radius,
