@@ -16,7 +16,9 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 from matplotlib.text import Annotation
+from matplotlib.transforms import Bbox
 from scipy.optimize import isotonic_regression
 
 from experiments.measuring.files import write_atomically
@@ -142,25 +144,42 @@ def note_point(axes: Axes, x: float, y: float, text: str, colour: str) -> None:
     axes.annotate(
         text, (x, y), xytext=_NOTE_SIDES[0], textcoords="offset points", ha="center",
         color=colour, fontsize=6, gid=_NOTE,
+        path_effects=[withStroke(linewidth=1.5, foreground="white")],  # readable across a curve
     )  # fmt: skip
 
 
 def place_notes(axes: Axes) -> None:
-    """Move notes to a free side of their points, and remove those without one.
+    """Move notes to a side of their points inside the axes that is free of text and markers.
+
+    Notes without a free side are removed.
 
     Call it after :func:`spread_labels`, when limits and scales of the axes are final.
     """
     every = [text for text in axes.texts if isinstance(text, Annotation)]
     taken = [text.get_window_extent() for text in every if text.get_gid() != _NOTE]
+    taken += _marker_boxes(axes)
     for note in (text for text in every if text.get_gid() == _NOTE):
         for side in _NOTE_SIDES:
             note.xyann = side
             box = note.get_window_extent()
-            if not any(box.overlaps(other) for other in taken):
+            inside = axes.bbox.x0 < box.x0 and box.x1 < axes.bbox.x1
+            if inside and not any(box.overlaps(other) for other in taken):
                 taken.append(box)
                 break
         else:
             note.remove()
+
+
+def _marker_boxes(axes: Axes) -> list[Bbox]:
+    """Return the boxes of all markers, in pixels."""
+    scale = axes.get_figure(root=True).dpi / 72.0  # type: ignore[union-attr]
+    found = []
+    for line in axes.get_lines():
+        if line.get_marker() not in ("", "None", None, "_"):  # "_" ends an error bar
+            half = scale * line.get_markersize() / 2.0
+            for x, y in axes.transData.transform(line.get_xydata()):
+                found.append(Bbox([[x - half, y - half], [x + half, y + half]]))
+    return found
 
 
 def plain_ticks(axes: Axes, ticks: Sequence[float]) -> None:

@@ -67,6 +67,23 @@ def test_notes_at_points_cover_neither_labels_nor_each_other():
     plt.close(figure)
 
 
+def test_notes_cover_no_marker_and_stay_inside():
+    figure, axes = plt.subplots()
+    axes.set(xlim=(0, 10), ylim=(0, 10))
+    points = [(0.1, 5.0), (5.0, 5.0), (5.0, 5.3), (9.9, 5.0)]
+    for x, y in points:
+        axes.plot([x], [y], marker="o", markersize=6)
+        note_point(axes, x, y, "0.25 %", "k")
+    figure.canvas.draw()
+    place_notes(axes)
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert len(boxes) == len(points)
+    for x, y in axes.transData.transform(points):
+        assert not any(box.contains(x, y) for box in boxes)
+    assert all(axes.bbox.x0 < box.x0 and box.x1 < axes.bbox.x1 for box in boxes)
+    plt.close(figure)
+
+
 def test_no_two_time_outs_are_on_one_spot():
     rows = pd.DataFrame([
         {"method": method, "d": 40, "is_solved": False, "outcome": outcome, "limit_s": 60.0,
