@@ -103,6 +103,55 @@ def test_the_table_of_mechanisms():
         assert all(shows(t, own["gain"][m]) for t, m in zip(told, models, strict=True))
 
 
+# --- The paper's experiments ---------------------------------------------------------------------
+
+
+def test_what_the_tables_of_the_paper_identify():
+    settings = results("explain/settings.csv")
+    pattern = (
+        "# of the # settings fit as well as the closest, "
+        "whose root mean square difference from the tables is #."
+    )
+    fit, all_, distance = numbers("docs/experiments.md", pattern)
+    fits = settings[settings["behind"] <= 2 * settings["doubt"]]
+    assert int(all_) == len(settings)
+    assert int(fit) == len(fits)
+    assert shows(distance, settings["both"].min())
+    for name in ("scale", "eta", "cap", "per", "tuned"):
+        assert set(fits[name]) == set(settings[name])
+
+
+def test_the_verdicts_on_the_sentences_of_the_paper():
+    table = results("explain/verdicts.csv").groupby("choice")["verdict"].value_counts()
+    text = "At the settings that fit, # of the # sentences hold at all, # fails at all and # depend"
+    holds, all_, fails, depends = map(int, numbers("docs/experiments.md", text))
+    fitting = table["settings that fit"]
+    assert [holds, fails, depends] == [fitting["holds"], fitting["fails"], fitting["depends"]]
+    assert all_ == fitting.sum()
+    tuned, alone = table["tuned on other graphs"], table["without truth"]
+    for counts, text in (
+        (tuned, "tuned on other graphs, # holds (SAA improves with N), # are open and # fails"),
+        (alone, "without the truth, # holds, # are open and # fail:"),
+    ):
+        found = [int(number) for number in numbers("docs/experiments.md", text)]
+        assert found == [counts["holds"], counts["open"], counts["fails"]]
+
+
+def test_the_table_of_priors():
+    from experiments.figures.catalogue import with_radius_0
+    from experiments.figures.chosen import Chosen
+    from experiments.figures.trials import GRAPHS, PRIOR_MODELS
+
+    chosen = Chosen(with_radius_0(results("figures/prior.csv")))
+    models = [(graph, model) for graph in GRAPHS for model in PRIOR_MODELS]
+    rows = cells("docs/log-degree.md", "| prior | N = 20 |")
+    for (graph, model), (name, *told) in zip(models, rows, strict=True):
+        assert ("log-degree" in name) == ("log-degree" in model)
+        assert ("robust" in name) == ("ball" in model)
+        means = [chosen.at({"truth": graph, "n": n}, model, "mcc").mean() for n in chosen.sizes]
+        assert all(shows(text, mean) for text, mean in zip(told, means, strict=True))
+
+
 # --- Which setting selects the right edges -------------------------------------------------------
 
 RULES = {

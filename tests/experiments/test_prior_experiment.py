@@ -14,7 +14,8 @@ from wdro_cvx.metrics import mcc
 def fake_table(gain, count=5):
     """The log-degree prior is better by ``gain`` in every trial, at its second candidate."""
     rows = [
-        {**setting, "trial": trial, "seed": 0, "model": model, "eta": eta, "radius": 0.0,
+        {**setting, "trial": trial, "seed": 0, "model": model, "eta": eta,
+         "radius": 0.1 * ("ball" in model),
          "mcc": 0.5 + 0.1 * np.sin(trial) + gain * model.startswith("log") - 0.2 * (place != 1),
          "dog": 0.5}
         for setting in trials.GRIDS["prior"].settings
@@ -60,3 +61,15 @@ def test_a_trial_scores_graphs_of_trace_d(monkeypatch):
 
 def test_it_is_one_of_the_experiments():
     assert catalogue.EXPERIMENTS["prior"].tables is catalogue.prior_tables
+
+
+def test_a_ball_has_the_candidates_of_its_prior_as_radius_0():
+    table = fake_table(0.0)
+    table.loc[table["model"].str.contains("ball"), "mcc"] -= 0.25  # every positive radius loses
+    chosen = catalogue.Chosen(catalogue.with_radius_0(table))
+    for ball in ("Frobenius, Gaussian ball", "log-degree, Gaussian ball"):
+        for n in chosen.sizes:
+            setting = {"truth": "RBF", "n": n}
+            plain = chosen.at(setting, ball.removesuffix(", Gaussian ball"), "mcc")
+            np.testing.assert_array_equal(chosen.at(setting, ball, "mcc"), plain)
+            assert set(chosen.rows(setting, ball)["radius"]) == {0.0}
