@@ -132,7 +132,7 @@ def test_small_radius_costs_the_printed_forms_their_digits():
         problem = GraphProblem(nominal, ball, ETA)
         solution = formulation(problem).solve("CLARABEL")
         judged = judge(problem, solution.laplacian, solution.certificate)
-        assert judged.gap < 1e-5  # the graph is right; the reported value need not be
+        assert judged.gap < 1e-4  # the graph is right; the reported value need not be
         return abs(solution.value / judged.value - 1)
 
     printed = [

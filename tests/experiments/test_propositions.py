@@ -24,8 +24,8 @@ from experiments.propositions.proposition import (
     proposition,
     tally,
 )
-from solvers import PrintedGradient
-from wdro_cvx import WdroError
+from solvers import PrintedDescent, PrintedGradient
+from wdro_cvx import SolverError, WdroError
 from wdro_cvx.metrics import edge_correlation
 from wdro_cvx.moments.distribution import uniform
 
@@ -360,8 +360,13 @@ def test_the_picture_of_the_worst_case_moves_the_samples_by_the_radius():
     plt.close(figure)
 
 
-def test_a_descent_that_never_ends_has_no_value():
+def test_a_descent_that_never_ends_has_no_value(monkeypatch):
     """Its bracket may miss the root; this must not stop the other statements."""
+
+    def misses_the_root(*arguments):
+        raise SolverError("The bracket contains no root.")
+
+    monkeypatch.setattr(PrintedDescent, "solve", misses_the_root)
     found = PROPOSITIONS["algorithm-3-hard-case"].attempt(seed=0, index=14)
     assert np.isnan(found.printed)
 

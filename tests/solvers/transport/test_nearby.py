@@ -41,7 +41,8 @@ def test_it_is_the_worst_case(radius, monkeypatch):
             found.second_moment, known.second_moment, atol=1e-3 * np.abs(known.second_moment).max()
         )
         membership = problem.ambiguity.membership(problem.nominal)
-        assert membership.distance(found.moment) <= radius
+        # The distance itself is rounded: about 1e-16 of the signals, over a radius of 1e-3.
+        assert membership.distance(found.moment) <= radius * (1 + 1e-12)
 
 
 def test_next_to_the_largest_eigenvalue_the_set_answers():
