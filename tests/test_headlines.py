@@ -56,9 +56,10 @@ def cells(document, heading):
 # --- Does robustness pay? ------------------------------------------------------------------------
 
 
-def gain(choice, model, n, metric="mcc", training="clean"):
+def gain(choice, model, n, metric="mcc", training="clean", source="random graphs"):
     table = results("shift/comparisons.csv")
-    keys = {"n": n, "training": training, "metric": metric, "choice": choice, "model": model}
+    keys = {"n": n, "training": training, "metric": metric, "choice": choice, "model": model,
+            "source": source}  # fmt: skip
     found = table[(table[list(keys)] == pd.Series(keys)).all(axis=1)]
     return found.iloc[0]
 
@@ -72,6 +73,7 @@ def test_the_gain_of_the_gaussian_ball_with_many_signals():
         assert shows(error, line["error"])
     table = results("shift/comparisons.csv")
     few = table[(table["n"] <= 30) & (table["training"] == "clean") & (table["metric"] == "mcc")]
+    assert set(few["source"]) == {"random graphs"}
     balls = few[few["model"] == "Gaussian"]
     (limit,) = numbers("docs/experiments.md", "Up to N = 30 no gain exceeds #, and none counts")
     assert balls["gain"].max() <= float(limit)
@@ -88,6 +90,49 @@ def test_the_table_of_troubles():
         lines = [gain("unaware", model, int(n), training=trouble) for model in models]
         assert shows(base, lines[0]["baseline"])
         assert all(shows(text, line["gain"]) for text, line in zip(told, lines, strict=True))
+
+
+STATES = {"metric": "prediction", "source": "temperatures of states"}
+
+
+def test_the_table_of_temperatures():
+    models = ["Gaussian", "p = 1", "SAA, sign", "SAA, kendall", "SAA, trimmed", "Gaussian, kendall"]
+    rows = cells("docs/experiments.md", "| training | N | error of SAA |")
+    assert len(rows) == 12
+    trouble = ""
+    for name, n, base, *told in rows:
+        trouble = name or trouble
+        lines = [gain("unaware", model, int(n), training=trouble, **STATES) for model in models]
+        assert shows(base, -lines[0]["baseline"])
+        assert all(shows(text, line["gain"]) for text, line in zip(told, lines, strict=True))
+    alone = results("shift/comparisons.csv").query("choice == 'from the table'")
+    alone = alone[(alone["source"] == STATES["source"]) & (alone["model"] == "Gaussian")]
+    pattern = "the ball wins in # of these # conditions too"
+    won, all_ = map(int, numbers("docs/experiments.md", pattern))
+    assert [won, all_] == [(alone["verdict"] == "wins").sum(), len(alone)]
+
+
+def test_the_guides_table_of_spoilt_signals():
+    names = {
+        "none": "clean", "some rows are too large": "outlying rows", "heavy tails": "heavy tails",
+        "one sensor reads noise at times": "broken sensor", "one sensor drifts": "drifting sensor",
+        "large values are missing": "missing values",
+    }  # fmt: skip
+    rows = cells("docs/guide.md", "| trouble | use |")
+    assert [row[0] for row in rows] == list(names)
+    for name, use, edges, prediction in rows:
+        robust = use.startswith('moment="kendall"')
+        line = gain("unaware", "SAA, kendall" if robust else "Gaussian", 300, training=names[name])
+        if edges == "–":
+            assert line["verdict"] == "even"
+        else:
+            before, after = edges.split(" → ")
+            assert shows(before, line["baseline"])
+            assert shows(after, line["baseline"] + line["gain"])
+        ball = "Gaussian, kendall" if robust else "Gaussian"
+        line = gain("unaware", ball, 120, training=names[name], **STATES)
+        assert line["verdict"] == "wins"
+        assert shows(prediction.removesuffix(" %"), 100 * line["gain"] / -line["baseline"])
 
 
 def test_the_table_of_mechanisms():
