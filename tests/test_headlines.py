@@ -164,6 +164,9 @@ def test_what_the_tables_of_the_paper_identify():
     assert shows(distance, settings["both"].min())
     for name in ("scale", "eta", "cap", "per", "tuned"):
         assert set(fits[name]) == set(settings[name])
+    scaled, raw = numbers("docs/experiments.md", "η ≥ # if graphs are scaled to Tr L = d, η ≤ # if")
+    etas = fits.groupby("scale")["eta"]
+    assert (float(scaled), float(raw)) == (etas.min()["scaled"], etas.max()["raw"])
 
 
 def test_the_verdicts_on_the_sentences_of_the_paper():

@@ -121,7 +121,9 @@ def _draw_method(
     height = float(done["total_s"].max()) if out and not done.empty else float(row["limit_s"])
     axes.plot([row["d"]], [height], marker="x", color=colour, markersize=5, linestyle="none")
     told = f"{label}: {text}" if label else text
-    label_line(axes, float(row["d"]), height, told, colour)
+    # Beside a mark inside the panel, a label of full size would cover the marks at larger sizes.
+    write = label_line if row["d"] == here["d"].max() else note_point
+    write(axes, float(row["d"]), height, told, colour)
 
 
 def _draw(

@@ -1,5 +1,6 @@
 """The search over the paper's open settings: scores, fit, the three ways of choosing, verdicts."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -31,7 +32,8 @@ from experiments.figures.statements import (
 )
 from experiments.studies.explain import trial
 from experiments.studies.explain.choices import Blind, Fitted, Tuned
-from experiments.studies.explain.settings import Setting, Stack, all_settings, pick, search
+from experiments.studies.explain.drawing import draw
+from experiments.studies.explain.settings import Fit, Setting, Stack, all_settings, pick, search
 from experiments.studies.explain.study import PAPER, at_all
 from experiments.studies.explain.trial import ETAS, MODELS, SCALES, Job, neighbour_error, run_job
 from solvers import solve
@@ -333,6 +335,31 @@ def test_printed_tables_hold_at_the_planted_setting():
         # The graphs hardly differ, so the values must be exact.
         found = statements._values(column, kind)
         assert found.evidence.startswith("root mean square 0.000")
+
+
+def test_every_setting_is_inside_its_panel_and_filled_if_it_fits():
+    distances = np.linspace(0.05, 0.4, len(all_settings()))
+    fits = [
+        Fit(setting, d, d, d, 0.01, 0.0, 0.0)
+        for setting, d in zip(all_settings(), distances, strict=True)
+    ]
+    tied = [fits[0].setting, fits[-1].setting]
+    figure = draw(fits, tied)
+    figure.canvas.draw()
+    hollow = filled = 0
+    for panel, scale in zip(figure.axes, SCALES, strict=True):
+        low, high = panel.get_ylim()
+        left, right = panel.get_xlim()
+        for line in panel.lines:
+            x, y = (np.asarray(values, dtype=float) for values in line.get_data())
+            assert np.all((left <= x) & (x <= right) & (low <= y) & (y <= high))
+            if line.get_linestyle() == "None":
+                hollow += x.size
+            else:
+                filled += x.size
+        assert scale in panel.get_title()
+    assert filled - hollow == 2  # hollow marks cover those of settings that do not fit
+    plt.close(figure)
 
 
 # --- The command ---------------------------------------------------------------------------------

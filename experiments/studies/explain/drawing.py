@@ -1,41 +1,45 @@
-"""Draw the search, and both tables at the fitted setting beside their printed values."""
+"""Draw how far the settings are from the paper's tables."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments.drawing.style import COLOURS, MARKERS
-from experiments.figures.drawing import draw_table_2, draw_table_3, panels
-from experiments.figures.learning import GAUSSIAN, GENERAL, SAA
-from experiments.studies.explain.choices import Fitted
-from experiments.studies.explain.settings import Fit
-from experiments.studies.explain.trial import CAPS, ETAS
+from experiments.figures.drawing import legend_below, panels
+from experiments.studies.explain.settings import Fit, Setting
+from experiments.studies.explain.trial import CAPS, ETAS, SCALES
+
+_TITLES = {"scaled": "True graphs scaled to Tr L = d", "raw": "True graphs with raw weights"}
 
 
-def draw(fits: Sequence[Fit], fitted: Fitted) -> Figure:
-    """Draw Table 2, the fit by eta and cap, and Table 3."""
-    figure, axes = panels(3)
-    draw_table_2(axes[0], fitted)
-    _valley(axes[1], [fit for fit in fits if fit.setting.scale == fitted.setting.scale])
-    draw_table_3(axes[2], fitted, {SAA: "SAA", GAUSSIAN: "Gaussian", GENERAL: "general"})
+def draw(fits: Sequence[Fit], tied: Collection[Setting]) -> Figure:
+    """Draw the closest setting for every scale, eta and cap; filled if one of them fits."""
+    figure, axes = panels(len(SCALES))
+    for panel, scale in zip(axes, SCALES, strict=True):
+        _curves(panel, [fit for fit in fits if fit.setting.scale == scale], tied)
+        panel.set(title=_TITLES[scale], xlabel="largest candidate for ε")
+    axes[0].set_ylabel("rms difference from the tables")
+    axes[0].set_ylim(bottom=0)
+    legend_below(axes[0], columns=len(ETAS))
     return figure
 
 
-def _valley(axes: Axes, fits: Sequence[Fit]) -> None:
-    places = np.arange(len(CAPS), dtype=float)
+def _curves(axes: Axes, fits: Sequence[Fit], tied: Collection[Setting]) -> None:
+    places = np.arange(len(CAPS))
     for index, eta in enumerate(ETAS):
-        best = [
-            min(f.table_2 for f in fits if (f.setting.eta, f.setting.cap) == (eta, cap))
+        groups = [
+            [fit for fit in fits if (fit.setting.eta, fit.setting.cap) == (eta, cap)]
             for cap in CAPS
         ]
-        axes.plot(places, best, color=COLOURS[index], marker=MARKERS[index], label=f"η = {eta:g}")
+        closest = np.array([min((fit.both for fit in group), default=np.nan) for group in groups])
+        fitting = np.array([any(fit.setting in tied for fit in group) for group in groups])
+        style = {"color": COLOURS[index], "marker": MARKERS[index]}
+        axes.plot(places, closest, **style, label=f"η = {eta:g}")
+        axes.plot(
+            places[~fitting], closest[~fitting], **style, linestyle="", markerfacecolor="white"
+        )
     axes.set_xticks(places, ["none" if np.isinf(cap) else f"{cap:g}" for cap in CAPS])
-    axes.set(
-        xlabel="largest candidate for ε", ylabel="rms difference", ylim=(0, 0.48),
-        title="Distance from Table 2",
-    )  # fmt: skip
-    axes.legend(ncols=2, loc="upper right", handlelength=1.2, columnspacing=1.0)

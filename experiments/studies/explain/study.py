@@ -113,7 +113,7 @@ def answer(run: Run, options: argparse.Namespace) -> Report:
         [f"{unsolved} answers were not certified to a gap of 1e-6.",
          *describe(result, options.search, options.graphs)],
         tables={"settings": settings.drop(columns="setting"), "verdicts": pd.DataFrame(lines)},
-        figures={"explain": draw(fits, paper[0])},
+        figures={"explain": draw(fits, tied)},
         summary=f"{len(tied)} of {len(fits)} settings fit; the closest: {best}",
         failure=unsolved_failure(unsolved),
     )  # fmt: skip
@@ -182,11 +182,11 @@ def describe(result: Explained, searched: int, graphs: int) -> list[str]:
         f"**{tied} settings fit as well as the closest**, within two standard errors. The tables "
         "do not tell them apart. They leave open:",
         _identified(result),
+        f"The scale limits η: {_etas_by_scale(result.tied)}.",
         "![fit](explain.png)",
-        "*Left and right*: MCC of similarity graphs (d = 20) and NMI of block models (d = 45) at "
-        f"the closest setting, means over {graphs} fresh graphs with bands of one standard error; "
-        "dotted, the printed values. *Middle*: distance from Table 2 against the largest "
-        f"candidate, one curve for each η ({searched} graphs).",
+        "Distance from both tables against the largest candidate for ε (none: small norms have "
+        "larger candidates too), for the closest of the settings with the same η. Filled: at least "
+        f"one of them fits ({searched} graphs).",
         "## Which settings explain which statement",
         f"At how many of the {len(result.fits)} settings a statement holds by two standard errors, "
         f"on the {searched} graphs of the search and with the paper's choice of ε, and how far the "
@@ -205,7 +205,7 @@ def describe(result: Explained, searched: int, graphs: int) -> list[str]:
         f"*fails* are by two standard errors, otherwise *{OPEN}*; *{SAME}* means the same model; – "
         f"was not tried or does not apply. {_tally(result)}",
         verdict_table([PAPER, tuned, blind], result.verdicts),
-        f"Under none of the three: {'; '.join(never) or 'nothing'}.",
+        f"Statements that hold in none of the three ways: {'; '.join(never) or 'none'}.",
     ]
 
 
@@ -217,6 +217,14 @@ def _identified(result: Explained) -> str:
         for name, values in identified(result.tied).items()
     ]  # fmt: skip
     return markdown_table(["", "values among the settings that fit", "identified"], rows)
+
+
+def _etas_by_scale(tied: Sequence[Setting]) -> str:
+    etas = {
+        scale: sorted({setting.eta for setting in tied if setting.scale == scale})
+        for scale in sorted({setting.scale for setting in tied})
+    }
+    return "; ".join(f"{_list(found)} among the {scale}" for scale, found in etas.items())
 
 
 def _fits(fits: Sequence[Fit]) -> str:
