@@ -3,8 +3,8 @@ Three thousand vertices
 =======================
 
 The graph has four and a half million pairs of vertices, and the certificate covers all of them. The
-solver works on a list of candidate edges and prices all others exactly. No array of this run has as
-many entries as there are pairs.
+solver works on a list of candidate edges, and checks for all other pairs that an edge would not
+improve the graph. No array of this run has as many entries as there are pairs.
 """
 
 import matplotlib.pyplot as plt

@@ -3,7 +3,7 @@ Two priors, two kinds of degrees
 ================================
 
 The paper's prior, :math:`\eta\|L\|_F^2`, gives weight to vertices whose signals are similar
-and may isolate others. The log-degree prior of Kalofolias keeps every vertex connected. Both graphs
+and may isolate others. The log-degree prior of Kalofolias gives every vertex an edge. Both graphs
 have about four neighbours per vertex and are learned from the same data with the same ball.
 """
 
@@ -33,8 +33,8 @@ fits = {
 }
 
 # %%
-# Hollow vertices have no edge. Both graphs have about as many edges, but only one prior isolates
-# the worst sensors. The sorted degrees show the same.
+# Hollow vertices have no edge. Both graphs have about equally many edges, but only one prior
+# isolates the worst sensors. The sorted degrees show the same.
 
 figure, panels = plt.subplots(1, 3, figsize=(PAGE, 2.4), layout="constrained")
 for axes, (name, fit) in zip(panels, fits.items(), strict=False):

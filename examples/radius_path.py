@@ -26,7 +26,8 @@ print("largest certified gap", max(answer.gap for answer in answers))
 
 # %%
 # At some radius the wrong edges are weakest relative to the right ones. Only the true graph shows
-# which radius this is. :doc:`choose_radius` has rules that choose one without the true graph.
+# which radius this is. MCC compares the edges with the true ones (1 is perfect). Without the true
+# graph, the rules of :doc:`choose_radius` choose a radius.
 
 pairs = np.triu_indices(problem.d, 1)
 weights = np.array([-answer.laplacian[pairs] for answer in answers])

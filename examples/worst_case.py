@@ -58,9 +58,9 @@ def smoothness_lines(axes):
 
 
 # %%
-# Transport moves every signal to :math:`\gamma(\gamma I - L)^{-1}x`, outwards and along the rough
-# direction. Divergences do not move signals but give rough ones more weight. Error bars change mean
-# and covariance separately.
+# The Wasserstein ball moves every signal to :math:`\gamma(\gamma I - L)^{-1}x`, outwards and along
+# the rough direction. The KL and the chi-square ball move no signal but give rough ones more
+# weight. ``MomentUncertainty`` changes mean and covariance separately.
 
 figure, panels = plt.subplots(
     2, 3, figsize=(PAGE, 4.4), layout="constrained", sharex=True, sharey=True
