@@ -1,7 +1,7 @@
 """``RobustGraph``: the certified solver as a scikit-learn estimator.
 
-Each column is a vertex and each row is a signal. What is certified is the solve; which of its edges
-are selected is estimated (:mod:`solvers.selection.support`).
+Each column is a vertex and each row is a signal. The solution of the optimisation problem is
+certified. The selection of its edges is an estimate (:mod:`solvers.selection.support`).
 """
 
 from __future__ import annotations
@@ -52,14 +52,15 @@ class RobustGraph(
     Parameters
     ----------
     radius : float ≥ 0, "auto", "bootstrap" or "prediction"
-        The radius of the set in ``unit``, squared for a moment ball; 0 trusts the data. A rule
-        chooses it from the data; see :func:`solvers.selection.radius.choose`. ``"auto"`` is quick
-        and small: the selected edges are as good as without robustness, and the risk is certified.
+        The radius of the set in ``unit``, squared for a moment or pair ball; a plain number for
+        sets that reweigh signals. 0 trusts the data. A rule chooses it from the data; see
+        :func:`solvers.selection.radius.choose`. ``"auto"`` is quick and small: the selected edges
+        are as good as without robustness, and the risk is certified.
     eta : float > 0 or "auto", optional
         The strength of the prior in the squared ``unit``. Larger values give more edges with more
-        even weights. For the log-degree prior, eta is the root of ``alpha·beta``. The default is
-        0.6 for it, 0.3 for the paper's prior and 0.01 for the likelihood, which may have 0.
-        ``"auto"`` takes the value that predicts held-out signals best.
+        even weights. For the log-degree prior, eta is the square root of ``alpha·beta``. The
+        default is 0.6 for it, 0.3 for the paper's prior and 0.01 for the likelihood, where 0 is
+        allowed too. ``"auto"`` takes the value that predicts held-out signals best.
     ambiguity : str or AmbiguitySet
         The name of a set, such as "wasserstein", "gaussian", "moment". For other parameters, pass a
         set with radius 0, such as ``MomentBall(0.0, p=1.0)``; it gets the radius ``radius``.
@@ -80,7 +81,7 @@ class RobustGraph(
     edges : "auto" or "all"
         Which edges of the optimal graph are selected: those up to the cut of their ranking, or all.
     fdr : float, optional
-        Select the edges at this false-discovery rate instead, such as 0.1.
+        Select the edges at this false-discovery rate instead, such as 0.1; for up to 1000 columns.
     moment : "auto", "clipped" or "sample"
         Whether outlying cells and rows are clipped; ``"auto"`` clips if the lengths of the rows
         vary more than those of Gaussian signals.
@@ -105,8 +106,9 @@ class RobustGraph(
     Attributes
     ----------
     laplacian_ : array (d, d), or sparse array for more than 2000 vertices
-        Its trace is d, unless the log-degree prior has ``bounds``. The likelihood has its own
-        scale: the Laplacian estimates the precision matrix of the signals in ``unit_``.
+        The optimal graph; minus its entry (i, j) is the weight of the edge between i and j. Its
+        trace is d, unless the log-degree prior has ``bounds``. The likelihood has its own scale:
+        the Laplacian estimates the precision matrix of the signals in ``unit_``.
     adjacency_ : array (d, d), or sparse array for more than 2000 vertices
         The edge weights, without those below ``wdro_cvx.metrics.EDGE_THRESHOLD``.
     radius_, eta_, unit_ : float
@@ -127,9 +129,9 @@ class RobustGraph(
         The selected edges.
     edges_ : DataFrame
         The selected edges by weight, with ``source``, ``target``, ``weight``, ``z_score`` and
-        ``q_value`` (how clearly the data show the edge), ``stability`` after :meth:`stability`, and
-        ``in_optimum``: whether the optimal graph provably has it, which says nothing about the
-        truth of the edge.
+        ``q_value`` (how clearly the data show the edge; absent if all edges are selected),
+        ``stability`` after :meth:`stability`, and ``in_optimum``: whether the optimal graph
+        provably has it, which says nothing about the truth of the edge.
     structure_ : float
         The score of the test for structure, in standard deviations; above 2 there is some. NaN if
         all edges are selected.
