@@ -127,7 +127,7 @@ class KLBall(TiltedBall):
 def relative_entropy(ratios: Array) -> Any:
     """Return ``mean(ρ log ρ - ρ + 1)`` of ratios, or of a stack of these.
 
-    It has no negative terms to cancel.
+    Its terms are nonnegative, so their sum does not cancel.
     """
     change = ratios - 1.0
     near = np.abs(change) < 0.5

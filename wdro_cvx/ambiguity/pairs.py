@@ -44,7 +44,8 @@ class PairBall(ShiftBall):
     radius : float ≥ 0
     scales : sequence of d(d-1)/2 floats > 0, optional
         One per pair, in the order of ``scipy.spatial.distance.squareform``; all 1 by default. With
-        ``1/√n_ij`` for pairs that share ``n_ij`` rows, the radius counts standard errors.
+        ``1/√n_ij`` for pairs that share ``n_ij`` rows, and equally spread pairs, the radius
+        is proportional to standard errors.
 
     Raises
     ------

@@ -31,7 +31,8 @@ from wdro_cvx.summation import BLOCK_ROWS, gram
 from wdro_cvx.validation import Array, coordinate_matrix
 
 _EPS = float(np.finfo(float).eps)
-#: The factor on a divergence for rounding: every term is nonnegative and rounded a few times.
+#: The factor on a divergence for rounding: every term is nonnegative and rounded a few times. The
+#: rounding of the ratios themselves is part of the slack of the costs (judging/edge_costs.py).
 MEASURED = 1.0 + 64 * _EPS
 
 
