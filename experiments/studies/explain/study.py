@@ -73,16 +73,14 @@ class Explained:
 
 def answer(run: Run, options: argparse.Namespace) -> Report:
     """Fit the settings, then test every statement under three ways of choosing."""
-    jobs = _jobs(SCALES, range(options.search), options.seed, ETAS, blind=False)
-    training = _stacks(run, jobs)
+    training = _stacks(run, SCALES, range(options.search), options.seed, ETAS, blind=False)
     fits = search(training, np.random.default_rng(options.seed))
     tied = [fit.setting for fit in fits if fit.behind <= SIGNIFICANT * fit.doubt]
     held = {fit.setting: _held(training, fit.setting) for fit in fits}
     open_values = identified(tied)
     graphs = range(options.search, options.search + options.graphs)
     norm_etas = tuple(open_values["eta"])
-    jobs = _jobs(open_values["scale"], graphs, options.seed, norm_etas, blind=True)
-    stacks = _stacks(run, jobs)
+    stacks = _stacks(run, open_values["scale"], graphs, options.seed, norm_etas, blind=True)
     best = fits[0].setting
     fresh, before = (
         {kind: group[kind, best.scale] for kind in KINDS} for group in (stacks, training)
@@ -127,22 +125,16 @@ def at_all(findings: Sequence[Finding]) -> Finding:
 STUDY = Study("explain", Source(("experiments.studies.explain.trial",)), answer)
 
 
-def _jobs(
-    scales: Sequence[str],
-    trials: range,
-    seed: int,
-    norm_etas: tuple[float, ...],
-    blind: bool,
-) -> list[Job]:
-    return [
-        Job(kind, trial, seed, scale, norm_etas, blind)
+def _stacks(
+    run: Run, scales: Sequence[str], trials: range, seed: int, etas: tuple[float, ...], blind: bool
+) -> Stacks:
+    """Run the trials of both kinds of graph; ``etas`` are those of the norms other than p = 2."""
+    jobs = [
+        Job(kind, trial, seed, scale, etas, blind)
         for trial in trials
         for kind in KINDS
         for scale in scales
     ]
-
-
-def _stacks(run: Run, jobs: Sequence[Job]) -> Stacks:
     by_key: dict[tuple[str, str], list[Row]] = {}
     for job, row in zip(jobs, run.trials(jobs, run_job, "explain"), strict=True):
         by_key.setdefault((job.kind, job.scale), []).append(row)
