@@ -17,7 +17,7 @@ import networkx as nx
 import numpy as np
 from scipy import sparse
 
-from experiments.drawing.outlines import nearby_outlines
+from experiments.drawing.graphs import nearby_outlines
 from experiments.drawing.style import render
 from experiments.learn.graph import LearnOptions, held_out_score, learn_graph
 from experiments.learn.loading import Layout, load_signals

@@ -9,8 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from experiments.drawing.graphs import draw_edges, frame_map, match_labels
-from experiments.drawing.outlines import nearby_outlines
+from experiments.drawing.graphs import draw_edges, frame_map, match_labels, nearby_outlines
 from experiments.drawing.style import COLOURS, PAGE
 from experiments.learn.places import Places
 from experiments.studies.temperature.reading import Reading, matched_bearings, measure_edges
