@@ -17,15 +17,14 @@ from importlib.metadata import version
 from types import FrameType
 from typing import Any, NoReturn
 
-from experiments.commands import BENCH, FIGURES, PROPOSITIONS, STRESS, STUDIES, add_verify
-from experiments.compare.command import COMMAND as COMPARE
+from experiments.commands import PAPER, STUDIES, add_verify
 from experiments.learn import command as learn
 from wdro_cvx import WdroError
 
 #: These add the commands, by the heading of ``wdro --help``; ``wdro study`` comes last.
 COMMANDS = {
     "Your data": (learn.add, add_verify),
-    "The paper": (COMPARE.add, PROPOSITIONS.add, FIGURES.add, BENCH.add, STRESS.add),
+    "The paper": tuple(command.add for command in PAPER),
 }
 
 #: Exit codes. A result that does not hold is 1; an error of the user or the machine is 2; a defect
