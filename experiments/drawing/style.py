@@ -31,6 +31,7 @@ from solvers.learned.palette import ORANGE as ORANGE
 from solvers.learned.palette import PURPLE as PURPLE
 from solvers.learned.palette import SKY as SKY
 from solvers.learned.palette import VERMILION as VERMILION
+from wdro_cvx.validation import Array
 
 _SLATE = "#555555"  # between black and grey, told from them by its lightness
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
@@ -102,6 +103,37 @@ def method_style(method: str) -> Style:
         if name in members:
             return Style(colour, members[name], line)
     return Style(BLACK, MARKERS[sum(name.encode()) % len(MARKERS)], line)
+
+
+def panels(columns: int, rows: int = 1) -> tuple[Figure, list[Axes]]:
+    """Return a figure with panels in rows; one panel is as wide as a column of a page.
+
+    Panels that are compared share their axes: those of one row, or those of one column if there are
+    several rows.
+    """
+    size = (COLUMN if columns == 1 else PAGE, 2.4 * rows)
+    figure, axes = plt.subplots(
+        rows, columns, figsize=size, layout="constrained", sharex=True,
+        sharey="col" if rows > 1 else True,
+    )  # fmt: skip
+    return figure, list(np.atleast_1d(axes).ravel())
+
+
+def legend_below(axes: Axes, columns: int = 4) -> None:
+    """Put the legend of a panel below the figure, where it covers nothing."""
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns)
+
+
+def draw_band(
+    axes: Axes, x: Sequence[float] | Array, means: Array, errors: Array, colour: str, marker: str,
+    label: str = "",
+) -> None:  # fmt: skip
+    """Draw a curve of means with a band of one standard error."""
+    axes.plot(x, means, color=colour, marker=marker, label=label)
+    axes.fill_between(x, means - errors, means + errors, color=colour, alpha=0.15, linewidth=0)
 
 
 def label_line(axes: Axes, x: float, y: float, text: str, colour: str) -> None:

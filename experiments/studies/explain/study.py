@@ -12,8 +12,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from experiments.drawing.style import COLOURS, MARKERS
-from experiments.figures.drawing import legend_below, panels
+from experiments.drawing.style import COLOURS, MARKERS, legend_below, panels
 from experiments.figures.learning import BLOCKS, SIMILARITY
 from experiments.figures.statements import (
     FAILS,
