@@ -36,10 +36,7 @@ def answer(run: Run, options: argparse.Namespace) -> Report:
     """Compare all models on fresh graphs."""
     planned = tasks(range(options.tuned + options.graphs), options.seed)
     rows = run.trials(planned, run_task, "shift")
-    pairs = list(zip(planned, rows, strict=True))
-    before = [(task, row) for task, row in pairs if task.trial < options.tuned]
-    after = [(task, row) for task, row in pairs if task.trial >= options.tuned]
-    tuning, fresh = (collect(*zip(*part, strict=True)) for part in (before, after))
+    tuning, fresh = collect(planned, rows, options.tuned)
     table = compare(tuning, fresh, options.seed)
     unsolved = int(sum(row["unsolved"] for row in rows))
     return Report(
