@@ -83,6 +83,7 @@ _LINES: dict[str, Line] = {
 }  # fmt: skip
 _OTHER_LINE = "-."
 _END, _NOTE = "end of a curve", "note at a point"
+_APART = 9.0  # least distance of two labels of curves, in points
 _NOTE_SIDES = ((0, 5), (0, -11), (-14, 3), (14, 3), (-14, -9), (14, -9))  # points
 
 
@@ -144,16 +145,10 @@ def label_line(axes: Axes, x: float, y: float, text: str, colour: str) -> None:
     )  # fmt: skip
 
 
-def spread_labels(axes: Axes, apart: float = 9.0) -> None:
+def spread_labels(axes: Axes) -> None:
     """Move the labels of curves up or down until no two at about the same x cover each other.
 
     Call it when limits and scales of the axes are final.
-
-    Parameters
-    ----------
-    axes : Axes
-    apart : float
-        The least distance of two labels, in points.
     """
     every = [text for text in axes.texts if text.get_gid() == _END and isinstance(text, Annotation)]
     points = 72.0 / axes.get_figure(root=True).dpi  # type: ignore[union-attr]
@@ -164,8 +159,8 @@ def spread_labels(axes: Axes, apart: float = 9.0) -> None:
         every = every[len(here) :]
         here.sort(key=lambda text: text.xy[1])
         heights = axes.transData.transform([text.xy for text in here])[:, 1] * points
-        # The least squares fit that increases by ``apart`` from one label to the next.
-        steps = apart * np.arange(len(here))
+        # The least squares fit that increases by ``_APART`` from one label to the next.
+        steps = _APART * np.arange(len(here))
         targets = isotonic_regression(heights - steps).x + steps
         for text, height, target in zip(here, heights, targets, strict=True):
             text.xyann = (6, float(target - height))
