@@ -9,8 +9,7 @@ selects join neighbours all the same. Colours are communities of the learned gra
 
 import matplotlib.pyplot as plt
 
-from experiments.drawing.graphs import draw_edges, frame_map
-from experiments.drawing.outlines import nearby_outlines
+from experiments.drawing.graphs import draw_edges, frame_map, nearby_outlines
 from experiments.drawing.style import PAGE
 from solvers import RobustGraph
 from solvers.learned.communities import communities

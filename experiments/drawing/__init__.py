@@ -1,1 +1,1 @@
-"""Draw figures: style.py has the palette, scaling.py draws run times and graphs.py draws graphs."""
+"""Draw figures: style.py has the palette, scaling.py run times, graphs.py graphs and maps."""

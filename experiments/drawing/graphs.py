@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
 from collections.abc import Sequence
-from typing import TypeAlias
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,6 +19,11 @@ from wdro_cvx.validation import Array
 
 #: The number of communities with a colour; smaller communities are grey.
 _COLOURED = 7
+#: A box around the contiguous United States: south, north, west, east.
+_STATES = (24.0, 50.0, -126.0, -66.0)
+#: Packages with outlines, and the files in them.
+_STATE_FILES = ("hvsampledata", "_data/us_states.geojson")
+_COUNTRY_FILES = ("countryinfo", "data/*.json")
 
 Weights: TypeAlias = Array | sparse.csr_array
 
@@ -88,3 +96,43 @@ def frame_map(
     middle = np.radians(np.clip((low[1] + high[1]) / 2, -85.0, 85.0))
     axes.set_aspect(1.0 / np.cos(middle))
     axes.grid(color="#EEEEEE", linewidth=0.5)
+
+
+def nearby_outlines(latitude: Array, longitude: Array) -> list[Array]:
+    """Return outlines near the places: US states if all places are there, otherwise countries.
+
+    They come from optional packages; without them there are none.
+    """
+    south, north = float(latitude.min()), float(latitude.max())
+    west, east = float(longitude.min()), float(longitude.max())
+    in_states = (
+        _STATES[0] <= south and north <= _STATES[1] and _STATES[2] <= west and east <= _STATES[3]
+    )
+    low, high = np.array([west - 2, south - 2]), np.array([east + 2, north + 2])
+    return [
+        shape
+        for shape in _shapes(*(_STATE_FILES if in_states else _COUNTRY_FILES))
+        if (shape.max(axis=0) >= low).all() and (shape.min(axis=0) <= high).all()
+    ]
+
+
+def _shapes(package: str, pattern: str) -> list[Array]:
+    """Return the outlines in the files of a package, which is not imported."""
+    found = importlib.util.find_spec(package)
+    if found is None or not found.submodule_search_locations:
+        return []
+    files = sorted(Path(found.submodule_search_locations[0]).glob(pattern))
+    contents = [json.loads(path.read_text("utf-8")) for path in files]
+    return [ring for content in contents for ring in _rings(content.get("geoJSON", content))]
+
+
+def _rings(collection: dict[str, Any]) -> list[Array]:
+    """Return the rings of all polygons of a GeoJSON collection."""
+    rings: list[Array] = []
+    for feature in collection.get("features", []):
+        geometry = feature.get("geometry") or {}
+        polygons = geometry.get("coordinates", [])
+        if geometry.get("type") == "Polygon":
+            polygons = [polygons]
+        rings += [np.asarray(ring, dtype=float)[:, :2] for polygon in polygons for ring in polygon]
+    return rings

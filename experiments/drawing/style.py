@@ -31,6 +31,7 @@ from solvers.learned.palette import ORANGE as ORANGE
 from solvers.learned.palette import PURPLE as PURPLE
 from solvers.learned.palette import SKY as SKY
 from solvers.learned.palette import VERMILION as VERMILION
+from wdro_cvx.validation import Array
 
 _SLATE = "#555555"  # between black and grey, told from them by its lightness
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
@@ -82,6 +83,7 @@ _LINES: dict[str, Line] = {
 }  # fmt: skip
 _OTHER_LINE = "-."
 _END, _NOTE = "end of a curve", "note at a point"
+_APART = 9.0  # least distance of two labels of curves, in points
 _NOTE_SIDES = ((0, 5), (0, -11), (-14, 3), (14, 3), (-14, -9), (14, -9))  # points
 
 
@@ -104,6 +106,37 @@ def method_style(method: str) -> Style:
     return Style(BLACK, MARKERS[sum(name.encode()) % len(MARKERS)], line)
 
 
+def panels(columns: int, rows: int = 1) -> tuple[Figure, list[Axes]]:
+    """Return a figure with panels in rows; one panel is as wide as a column of a page.
+
+    Panels that are compared share their axes: those of one row, or those of one column if there are
+    several rows.
+    """
+    size = (COLUMN if columns == 1 else PAGE, 2.4 * rows)
+    figure, axes = plt.subplots(
+        rows, columns, figsize=size, layout="constrained", sharex=True,
+        sharey="col" if rows > 1 else True,
+    )  # fmt: skip
+    return figure, list(np.atleast_1d(axes).ravel())
+
+
+def legend_below(axes: Axes, columns: int = 4) -> None:
+    """Put the legend of a panel below the figure, where it covers nothing."""
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns)
+
+
+def draw_band(
+    axes: Axes, x: Sequence[float] | Array, means: Array, errors: Array, colour: str, marker: str,
+    label: str = "",
+) -> None:  # fmt: skip
+    """Draw a curve of means with a band of one standard error."""
+    axes.plot(x, means, color=colour, marker=marker, label=label)
+    axes.fill_between(x, means - errors, means + errors, color=colour, alpha=0.15, linewidth=0)
+
+
 def label_line(axes: Axes, x: float, y: float, text: str, colour: str) -> None:
     """Write a curve's name beside its last point, in its colour."""
     axes.annotate(
@@ -112,16 +145,10 @@ def label_line(axes: Axes, x: float, y: float, text: str, colour: str) -> None:
     )  # fmt: skip
 
 
-def spread_labels(axes: Axes, apart: float = 9.0) -> None:
+def spread_labels(axes: Axes) -> None:
     """Move the labels of curves up or down until no two at about the same x cover each other.
 
     Call it when limits and scales of the axes are final.
-
-    Parameters
-    ----------
-    axes : Axes
-    apart : float
-        The least distance of two labels, in points.
     """
     every = [text for text in axes.texts if text.get_gid() == _END and isinstance(text, Annotation)]
     points = 72.0 / axes.get_figure(root=True).dpi  # type: ignore[union-attr]
@@ -132,8 +159,8 @@ def spread_labels(axes: Axes, apart: float = 9.0) -> None:
         every = every[len(here) :]
         here.sort(key=lambda text: text.xy[1])
         heights = axes.transData.transform([text.xy for text in here])[:, 1] * points
-        # The least squares fit that increases by ``apart`` from one label to the next.
-        steps = apart * np.arange(len(here))
+        # The least squares fit that increases by ``_APART`` from one label to the next.
+        steps = _APART * np.arange(len(here))
         targets = isotonic_regression(heights - steps).x + steps
         for text, height, target in zip(here, heights, targets, strict=True):
             text.xyann = (6, float(target - height))

@@ -7,27 +7,41 @@ their edges are counted.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments.drawing.graphs import draw_edges, match_labels
-from experiments.drawing.style import COLOURS, plain_ticks
-from experiments.figures.chosen import Chosen, beside, choose_by_truth, choose_fairly, told
-from experiments.figures.drawing import (
-    STYLES,
-    band,
-    bands,
-    draw_table_2,
-    draw_table_3,
+from experiments.drawing.style import (
+    COLOURS,
+    MARKERS,
+    draw_band,
+    label_line,
     legend_below,
     panels,
+    plain_ticks,
 )
-from experiments.figures.learning import BLOCKS, NORMS, PLANTED, SAA, SIMILARITY, D
+from experiments.figures.chosen import Chosen, beside, choose_by_truth, choose_fairly, told
+from experiments.figures.learning import (
+    BLOCKS,
+    GAUSSIAN,
+    GENERAL,
+    NORMS,
+    PLANTED,
+    PRINTED,
+    SAA,
+    SIMILARITY,
+    TABLE_2_SIZES,
+    TABLE_3_SIZES,
+    TUNED,
+    D,
+)
+from experiments.figures.statements import table_scores
 from experiments.figures.trials import (
     GRAPHS,
     MODELS,
@@ -41,7 +55,9 @@ from experiments.measuring.text import markdown_table
 from experiments.propositions.figures import gamma_figure
 from solvers.learned.drawing import spread_out
 from wdro_cvx.judging.edges import EDGE_THRESHOLD
+from wdro_cvx.validation import Array
 
+STYLES = {SAA: 7, TUNED: 6, GAUSSIAN: 0, GENERAL: 1}
 _TICKS = (0.1, 1, 10)
 _PLAIN, _LOGS, _ROBUST_PLAIN, _ROBUST_LOGS = PRIOR_MODELS
 _PAIRS = (
@@ -60,6 +76,26 @@ class Experiment:
     figure: Callable[[pd.DataFrame], Figure]
     caption: str
     tables: Callable[[pd.DataFrame], str] | None = None
+
+
+def band(
+    axes: Axes, places: Sequence[float], scores: Sequence[Array], style: int, label: str = ""
+) -> Array:
+    """Draw means over graphs with a band of one standard error; return the means."""
+    means = np.array([values.mean() for values in scores])
+    errors = np.array([values.std(ddof=1) / np.sqrt(values.size) for values in scores])
+    draw_band(axes, places, means, errors, COLOURS[style], MARKERS[style], label)
+    return means
+
+
+def bands(
+    axes: Axes, table: pd.DataFrame, by: str, score: str, styles: Mapping[str, int] = STYLES
+) -> None:
+    """Draw a band for every model in a table, with labels for a legend."""
+    for model, style in styles.items():
+        groups = table[table["model"] == model].groupby(by)[score]
+        places = groups.mean().index.to_numpy(float).tolist()
+        band(axes, places, [values.to_numpy(float) for _, values in groups], style, model)
 
 
 def compare_models(table: pd.DataFrame, by: str, xlabel: str, log: bool) -> Figure:
@@ -91,8 +127,7 @@ def radius_figure(table: pd.DataFrame) -> Figure:
         for panel, score in zip(axes[2 * row : 2 * row + 2], ("mcc", "dog"), strict=True):
             for index, n in enumerate(chosen.sizes):
                 radii, scores = chosen.curve(model, n, score)
-                means = band(panel, radii, list(scores.T), index)
-                panel.lines[-1].set_label(f"N = {n}")
+                means = band(panel, radii, list(scores.T), index, f"N = {n}")
                 best = int((means if score == "mcc" else -means).argmax())
                 spot = [radii[best]], [means[best]]
                 panel.plot(*spot, "*", markersize=9, color=COLOURS[index], markeredgecolor="k")
@@ -114,17 +149,41 @@ def reliability_figure(table: pd.DataFrame) -> Figure:
 
 
 def norm_figure(table: pd.DataFrame) -> Figure:
-    """Draw Table 2."""
+    """Draw Table 2, MCC against the norm, ours and the paper's."""
     figure, (panel,) = panels(1)
-    draw_table_2(panel, Chosen(table))
+    labels = {name: name.removeprefix("p = ") for name in NORMS} | {SAA: "∞"}
+    curves = [
+        (f"N = {n}", style, [(n, model) for model in labels])
+        for style, n in enumerate(TABLE_2_SIZES)
+    ]
+    _beside_printed(panel, Chosen(table), SIMILARITY, range(len(labels)), curves)
+    panel.set_xticks(range(len(labels)), list(labels.values()))
+    panel.set(xlabel="norm p", ylabel="MCC", title="Table 2 (dotted: printed)")
+    panel.set_xlim(-0.2, len(labels) + 0.6)
     return figure
 
 
 def nmi_figure(table: pd.DataFrame) -> Figure:
-    """Draw Table 3."""
+    """Draw Table 3, NMI of every model against N, ours and the paper's."""
     figure, (panel,) = panels(1)
-    draw_table_3(panel, Chosen(table), {model: model for model in MODELS})
+    curves = [(model, STYLES[model], [(n, model) for n in TABLE_3_SIZES]) for model in MODELS]
+    _beside_printed(panel, Chosen(table), BLOCKS, TABLE_3_SIZES, curves)
+    panel.set(xscale="log", xlabel="samples N", ylabel="NMI", title="Table 3 (dotted: printed)")
+    panel.set_xlim(70, 2300)
+    plain_ticks(panel, (100, 300, 1000))
     return figure
+
+
+def _beside_printed(
+    axes: Axes, chosen: Chosen, kind: str, places: Sequence[float],
+    curves: Sequence[tuple[str, int, Sequence[tuple[int, str]]]],
+) -> None:  # fmt: skip
+    """Draw curves, given by label, style and cells of a table, and dotted their printed values."""
+    for label, style, cells in curves:
+        means = band(axes, places, [table_scores(chosen, kind, *cell) for cell in cells], style)
+        label_line(axes, places[-1], float(means[-1]), label, COLOURS[style])
+        printed = [PRINTED[kind].get(cell, np.nan) for cell in cells]
+        axes.plot(places, printed, ":", color=COLOURS[style], linewidth=0.9)
 
 
 def example_figure(table: pd.DataFrame) -> Figure:

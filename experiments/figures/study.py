@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Sequence
 
 import pandas as pd
-from matplotlib.figure import Figure
 
 from experiments.figures.catalogue import EXPERIMENTS, Experiment
 from experiments.figures.trials import (
@@ -40,26 +39,15 @@ def answer(run: Run, options: argparse.Namespace) -> Report:
     chosen = chosen_experiments(options.names)
     trials = options.trials or PRESETS[options.preset]
     tables = {name: _table(run, name, trials, options.seed) for name in chosen}
-    parts = [_introduction(trials)]
+    parts, figures = [_introduction(trials)], {}
     for name, experiment in chosen.items():
+        figures[name] = experiment.figure(tables[name])
+        figures[name].suptitle(experiment.title, fontsize=9)  # its name in the paper
         caption = f"*{experiment.caption.format(trials=trials)}*"
         parts += [f"## {experiment.title}", f"`wdro figures {name}`", f"![{name}]({name}.png)"]
         parts += [caption, experiment.tables(tables[name]) if experiment.tables else ""]
-    return Report(
-        "The paper's experiments, run again",
-        parts,
-        tables={
-            name: table.drop(columns="graph", errors="ignore") for name, table in tables.items()
-        },
-        figures={name: _titled(chosen[name], table) for name, table in tables.items()},
-    )
-
-
-def _titled(experiment: Experiment, table: pd.DataFrame) -> Figure:
-    """Return the figure of an experiment, under the name that it has in the paper."""
-    figure = experiment.figure(table)
-    figure.suptitle(experiment.title, fontsize=9)
-    return figure
+    kept = {name: table.drop(columns="graph", errors="ignore") for name, table in tables.items()}
+    return Report("The paper's experiments, run again", parts, tables=kept, figures=figures)
 
 
 def _table(run: Run, name: str, trials: int, seed: int) -> pd.DataFrame:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     Group = argparse._ArgumentGroup
 
-NAME = "learn"
 #: The default of RobustGraph, copied because its import takes a second; a test compares them.
 DEFAULT_RADIUS = "auto"
 _EXAMPLES = """examples:
@@ -36,7 +35,7 @@ def add(commands: Commands) -> None:
         "Laplacian, GraphML, picture, page, summary and proof."
     )
     parser = commands.add_parser(
-        NAME,
+        "learn",
         help="learn a graph from your own table",
         usage="wdro learn TABLE [TABLE ...] [options]",
         description=textwrap.fill(description, 79),
@@ -230,7 +229,7 @@ def _outputs(tables: Sequence[Path], output: Path | None) -> dict[Path, Path]:
     """Return the folder of each table's graph; several tables share a parent folder."""
     if len(tables) == 1 and output is not None:
         return {tables[0]: output}
-    folders = {table: (output or RUNS / NAME) / table.stem for table in tables}
+    folders = {table: (output or RUNS / "learn") / table.stem for table in tables}
     if len(set(folders.values())) < len(tables):
         raise DataError("Two tables have the same name; learn them one by one, with --output.")
     return folders

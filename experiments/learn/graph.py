@@ -39,7 +39,7 @@ _LEAST_ROWS, _MOST_SCORED, _FOLD_SECONDS = 20, 200, 2.0
 
 @dataclass(frozen=True)
 class LearnOptions:
-    """Validated options, with the names and defaults of ``RobustGraph``.
+    """Validated options; those not listed are parameters of ``RobustGraph`` and described there.
 
     Attributes
     ----------
@@ -47,10 +47,6 @@ class LearnOptions:
         The name of a set.
     parameters : tuple of pairs
         Names and values of the set's parameters other than the radius.
-    radius : float or str
-        A number, relative to the root mean square of the signals, or a rule.
-    eta : float or str, optional
-        A number, likewise relative, or ``auto``. Larger values give more, and more even, edges.
     signals : str
         ``auto``: each vertex's mean is subtracted, and it is divided by its standard deviation if
         the vertices are in different units. ``raw``: edges join vertices of similar level.
@@ -58,22 +54,8 @@ class LearnOptions:
         ``standardised``: each vertex is also divided by its standard deviation.
     threshold : float
         Edges with less weight are omitted; the weights of a graph add up to d/2.
-    block : int
-        The length of the blocks of rows for resampling; more than 1 for time series.
     stability : int
         The number of refits to resampled signals, which give the frequency of every edge.
-    prior : str
-        ``log-degree``, ``frobenius`` or ``likelihood``.
-    neighbours : float, optional
-        The desired average number of neighbours of a vertex, which determines eta.
-    edges : str
-        ``auto`` selects edges where the evidence for them is largest; ``all`` selects all.
-    fdr : float, optional
-        The false-discovery rate of the selected edges.
-    moment : str
-        ``auto``, ``clipped`` or ``sample``: whether outliers are clipped.
-    absolute : bool
-        Whether opposites are joined too.
     """
 
     ambiguity: str = str(_DEFAULT.ambiguity)
@@ -134,15 +116,6 @@ def learn_graph(table: SignalTable, options: LearnOptions) -> LearnedGraph:
     """Learn a graph from a table.
 
     Warnings about the table and about the choice of radius and eta become notes of the graph.
-
-    Parameters
-    ----------
-    table : SignalTable
-    options : LearnOptions
-
-    Returns
-    -------
-    LearnedGraph
 
     Raises
     ------

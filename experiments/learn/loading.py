@@ -107,15 +107,6 @@ def load_signals(path: Path, layout: Layout | None = None) -> SignalTable:
 
     Rows are converted as they are read, so a wide table takes little more memory than its numbers.
 
-    Parameters
-    ----------
-    path : Path
-    layout : Layout, optional
-
-    Returns
-    -------
-    SignalTable
-
     Raises
     ------
     DataError

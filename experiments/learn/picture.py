@@ -22,28 +22,12 @@ _MOST_DRAWN = 1000
 
 
 def draw_picture(
-    graph: LearnedGraph,
-    labels: Array,
-    title: str,
-    points: Array,
-    places: Places | None,
-    outlines: Sequence[Array] = (),
-) -> Figure:
-    """Return a picture of a graph whose vertices have names.
+    graph: LearnedGraph, labels: Array, title: str, points: Array, places: Places | None,
+    outlines: Sequence[Array],
+) -> Figure:  # fmt: skip
+    """Return a picture of a graph whose vertices have names, communities and positions.
 
-    Parameters
-    ----------
-    graph : LearnedGraph
-    labels : array (d,)
-        The community of every vertex.
-    title : str
-        How the graph was learned.
-    points : array (d, 2)
-        The positions of the vertices.
-    places : Places or None
-        If given, the picture is a map.
-    outlines : sequence of arrays (k, 2)
-        Outlines of states or countries on the map.
+    The title says how the graph was learned. With places the picture is a map, with outlines.
     """
     names, adjacency = graph.names, graph.selected
     unsure: NDArray[np.bool_] | None = ~graph.in_optimum

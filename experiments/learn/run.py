@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,19 +17,20 @@ import networkx as nx
 import numpy as np
 from scipy import sparse
 
-from experiments.drawing.outlines import nearby_outlines
+from experiments.drawing.graphs import nearby_outlines
 from experiments.drawing.style import render
 from experiments.learn.graph import LearnOptions, held_out_score, learn_graph
 from experiments.learn.loading import Layout, load_signals
-from experiments.learn.page import learned_page
 from experiments.learn.picture import draw_picture
 from experiments.learn.places import load_places
 from experiments.learn.summary import Summary, summarise
 from experiments.measuring.display import note
 from experiments.measuring.files import check_writable, table_bytes, write_together
+from experiments.measuring.provenance import provenance
 from solvers.learned.communities import communities
 from solvers.learned.drawing import spread_out
 from solvers.learned.graph import LearnedGraph
+from solvers.learned.html import graph_html
 from wdro_cvx import DataError, WdroError
 from wdro_cvx.judging.edges import EDGE_THRESHOLD
 from wdro_cvx.proof import proof_document, proof_text
@@ -97,12 +98,32 @@ def run_learn(
     note("solving for other radii and etas, for graph.html")
     ignored = f"Columns that are no vertices: {', '.join(table.ignored)}."
     notes = [*([ignored] if table.ignored else []), *table.notes]
-    page = learned_page(graph, labels, options, path.name, points, places, outlines, notes)
+    page = graph_html(
+        graph, path.name, points, labels=labels, on_map=places is not None and places.degrees,
+        outlines=outlines, columns={} if places is None else places.columns,
+        facts=_facts(graph, options), notes=notes, made=provenance(),
+    )  # fmt: skip
     proof, remark = _proof(graph)
     summary = summarise(graph, labels, options, path.name, [*notes, remark])
-    rendered = render(picture, ("png", "pdf") if pdf else ("png",))
-    _write(output, graph, labels, rendered, page, proof, summary.markdown())
+    pictures = render(picture, ("png", "pdf") if pdf else ("png",))
+    shown = {f"graph.{suffix}": raw for suffix, raw in pictures.items()}
+    shown |= {"graph.html": page.encode(), "summary.md": summary.markdown().encode()}
+    _write(output, graph, labels, shown | proof)
     return graph, summary
+
+
+def _facts(graph: LearnedGraph, options: LearnOptions) -> dict[str, str]:
+    """Return the options that were given and the values that were used."""
+    asked = {
+        name: str(value)
+        for name, value in vars(options).items()
+        if value not in (None, (), 0, False)  # skip options that were not given
+    }
+    return asked | {
+        "set": f"{type(graph.problem.ambiguity).__name__} of radius {graph.radius:.6g}",
+        "vertices": str(graph.problem.d),
+        "observations": str(graph.samples),
+    }
 
 
 def _check_output(folder: Path, inputs: list[Path], force: bool) -> None:
@@ -120,16 +141,8 @@ def _check_output(folder: Path, inputs: list[Path], force: bool) -> None:
         )
 
 
-def _write(
-    folder: Path,
-    graph: LearnedGraph,
-    labels: Array,
-    picture: dict[str, bytes],
-    page: str,
-    proof: bytes | None,
-    summary: str,
-) -> None:
-    """Write all files of the result."""
+def _write(folder: Path, graph: LearnedGraph, labels: Array, shown: Mapping[str, bytes]) -> None:
+    """Write the graph in three formats, and the files that show it."""
     network = nx.Graph()
     for name, label in zip(graph.names or (), labels, strict=True):
         network.add_node(name, community=int(label))
@@ -141,29 +154,26 @@ def _write(
         "edges.csv": table_bytes(graph.edges),
         "laplacian.npz": arrays.getvalue(),
         "graph.graphml": ("\n".join(nx.generate_graphml(network)) + "\n").encode(),
-        **{f"graph.{suffix}": raw for suffix, raw in picture.items()},
-        "graph.html": page.encode(),
-        "summary.md": summary.encode(),
+        **shown,
     }
-    if proof is not None:
-        contents["proof.json"] = proof
     for name in set(FILES) - set(contents):
         (folder / name).unlink(missing_ok=True)  # an old proof or picture is of another graph
     write_together(folder, contents)  # everything is computed before anything is written
 
 
-def _proof(graph: LearnedGraph) -> tuple[bytes | None, str]:
-    """Return the proof file, or None, with a sentence for the summary."""
+def _proof(graph: LearnedGraph) -> tuple[dict[str, bytes], str]:
+    """Return the proof file, none if there is none, with a sentence for the summary."""
     d = graph.problem.d
     products = (graph.samples + d) * d**2
     if products > _MOST_PRODUCTS:
-        return None, "No proof.json: a table of this size takes minutes in exact arithmetic."
+        return {}, "No proof.json: a table of this size takes minutes in exact arithmetic."
     note("making a proof in exact arithmetic")
     try:
         document = proof_document(graph.problem, graph.solution, graph.threshold or EDGE_THRESHOLD)
     except WdroError as reason:
-        return None, f"No proof.json: {reason}"
-    return proof_text(document).encode(), "Check the proof with: wdro verify proof.json"
+        return {}, f"No proof.json: {reason}"
+    text = proof_text(document).encode()
+    return {"proof.json": text}, "Check the proof with: wdro verify proof.json"
 
 
 def _laplacian_arrays(graph: LearnedGraph) -> dict[str, Any]:

@@ -241,8 +241,8 @@ def longer(text):
 def test_words_drawings_reports_and_the_runner_leave_studies_fresh(tree, stale):
     tree("wdro_cvx/judge.py", lambda text: text.replace('"""', '"""New words. ', 1) + "# More.\n")
     for name in ("drawing/graphs", "drawing/style", "study", "cli", "measuring/store",
-                 "measuring/options", "measuring/display", "studies/explain/drawing",
-                 "figures/statements", "figures/drawing", "studies/temperature/drawing",
+                 "measuring/options", "measuring/display", "figures/statements",
+                 "figures/catalogue",
                  *(f"studies/{command.name}/study" for command in STUDIES)):  # fmt: skip
         tree(f"experiments/{name}.py", longer)
     assert stale() == {}

@@ -26,7 +26,7 @@ from experiments.drawing.style import (
 from experiments.learn.places import Places
 from experiments.measuring.outcome import Outcome
 from experiments.measuring.text import markdown_table, seconds
-from experiments.studies.temperature.drawing import draw_directions
+from experiments.studies.temperature.study import draw_directions
 from solvers.learned.communities import communities
 
 

@@ -32,9 +32,8 @@ from experiments.figures.statements import (
 )
 from experiments.studies.explain import trial
 from experiments.studies.explain.choices import Blind, Fitted, Tuned
-from experiments.studies.explain.drawing import draw
 from experiments.studies.explain.settings import Fit, Setting, Stack, all_settings, pick, search
-from experiments.studies.explain.study import PAPER, at_all
+from experiments.studies.explain.study import PAPER, at_all, draw
 from experiments.studies.explain.trial import ETAS, MODELS, SCALES, Job, neighbour_error, run_job
 from solvers import solve
 from wdro_cvx import GraphProblem, Nominal, Singleton

@@ -7,7 +7,7 @@ import pytest
 import signal_tables
 
 from experiments import cli
-from experiments.drawing.outlines import nearby_outlines
+from experiments.drawing.graphs import nearby_outlines
 from experiments.learn.command import DEFAULT_RADIUS
 from experiments.learn.graph import LearnOptions, _prepared, held_out_score, learn_graph
 from experiments.learn.loading import Layout, SignalTable, load_signals

@@ -176,7 +176,7 @@ def fake_rows(planned, bonus):
 
 def comparisons(bonus):
     planned = tasks(range(6), 0)
-    scores = collect(planned, fake_rows(planned, bonus))
+    _, scores = collect(planned, fake_rows(planned, bonus), 0)
     return compare(scores, scores, seed=0)
 
 
@@ -213,7 +213,7 @@ def test_the_error_includes_the_graphs_for_choosing():
             if not varies:
                 values[:2] = 0.0, -0.05
             row["scores"]["Gaussian"]["mcc"] = values.tolist()
-        return collect(planned, found)
+        return collect(planned, found, 0)[1]
 
     table = compare(rows(True), rows(False), seed=0)
     line = table[(table["model"] == "Gaussian") & (table["metric"] == "mcc")]

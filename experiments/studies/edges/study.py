@@ -7,7 +7,6 @@ import argparse
 import pandas as pd
 
 from experiments.measuring.digest import Source
-from experiments.measuring.store import flat
 from experiments.measuring.text import markdown_table
 from experiments.studies.edges.tables import KINDS
 from experiments.studies.edges.trial import SPOILT, learn, tasks
@@ -23,10 +22,7 @@ _NOT_ROBUST = "cut, radius 0"  # loses such ties, because it certifies no worst-
 
 def answer(run: Run, options: argparse.Namespace) -> Report:
     """Learn every table by every rule and report the scores."""
-    planned = tasks()
-    rows = run.trials(planned, learn, "edges")
-    pairs = zip(planned, rows, strict=True)
-    table = pd.DataFrame([flat(task) | row for task, row in pairs])
+    table = run.table(tasks(), learn, "edges")
     text = describe(table)
     return Report("Selected edges", text, tables={"edges": table}, summary="\n\n".join(text))
 

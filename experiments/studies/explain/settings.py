@@ -180,12 +180,7 @@ def identified(settings: Sequence[Setting]) -> dict[str, list[Any]]:
 
 
 def _squares(
-    stack: Stack,
-    setting: Setting,
-    kind: str,
-    score: str,
-    tuned: str,
-    draws: Sequence[Draw],
+    stack: Stack, setting: Setting, kind: str, score: str, tuned: str, draws: Sequence[Draw]
 ) -> Array:
     """Return the mean squared difference from the printed cells, for every draw of graphs."""
     total = np.zeros(len(draws))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
+from experiments.drawing.style import COLOURS, MARKERS, legend_below, panels
 from experiments.figures.learning import BLOCKS, SIMILARITY
 from experiments.figures.statements import (
     FAILS,
@@ -27,22 +30,15 @@ from experiments.measuring.digest import Source
 from experiments.measuring.store import Row
 from experiments.measuring.text import markdown_table
 from experiments.studies.explain.choices import Blind, Fitted, Tuned
-from experiments.studies.explain.drawing import draw
 from experiments.studies.explain.settings import Fit, Setting, Stack, Stacks, identified, search
-from experiments.studies.explain.trial import (
-    CAPS,
-    ETAS,
-    RADII,
-    SCALES,
-    Job,
-    run_job,
-)
+from experiments.studies.explain.trial import CAPS, ETAS, RADII, SCALES, Job, run_job
 from experiments.study import Report, Run, Study, unsolved_failure
 
 KINDS = (SIMILARITY, BLOCKS)
 #: The name of the paper's way of choosing, and the verdict if settings disagree.
 PAPER, DEPENDS = "settings that fit", "depends"
 _SHOWN = 12
+_TITLES = {"scaled": "True graphs scaled to Tr L = d", "raw": "True graphs with raw weights"}
 _OPEN_VALUES = {
     "scale": "scale of the true graphs", "eta": "η", "cap": "largest candidate for ε",
     "per": "ε chosen for each", "tuned": "Table 3 tuned by",
@@ -76,16 +72,14 @@ class Explained:
 
 def answer(run: Run, options: argparse.Namespace) -> Report:
     """Fit the settings, then test every statement under three ways of choosing."""
-    jobs = _jobs(SCALES, range(options.search), options.seed, ETAS, blind=False)
-    training = _stacks(run, jobs)
+    training = _stacks(run, SCALES, range(options.search), options.seed, ETAS, blind=False)
     fits = search(training, np.random.default_rng(options.seed))
     tied = [fit.setting for fit in fits if fit.behind <= SIGNIFICANT * fit.doubt]
     held = {fit.setting: _held(training, fit.setting) for fit in fits}
     open_values = identified(tied)
     graphs = range(options.search, options.search + options.graphs)
     norm_etas = tuple(open_values["eta"])
-    jobs = _jobs(open_values["scale"], graphs, options.seed, norm_etas, blind=True)
-    stacks = _stacks(run, jobs)
+    stacks = _stacks(run, open_values["scale"], graphs, options.seed, norm_etas, blind=True)
     best = fits[0].setting
     fresh, before = (
         {kind: group[kind, best.scale] for kind in KINDS} for group in (stacks, training)
@@ -130,22 +124,16 @@ def at_all(findings: Sequence[Finding]) -> Finding:
 STUDY = Study("explain", Source(("experiments.studies.explain.trial",)), answer)
 
 
-def _jobs(
-    scales: Sequence[str],
-    trials: range,
-    seed: int,
-    norm_etas: tuple[float, ...],
-    blind: bool,
-) -> list[Job]:
-    return [
-        Job(kind, trial, seed, scale, norm_etas, blind)
+def _stacks(
+    run: Run, scales: Sequence[str], trials: range, seed: int, etas: tuple[float, ...], blind: bool
+) -> Stacks:
+    """Run the trials of both kinds of graph; ``etas`` are those of the norms other than p = 2."""
+    jobs = [
+        Job(kind, trial, seed, scale, etas, blind)
         for trial in trials
         for kind in KINDS
         for scale in scales
     ]
-
-
-def _stacks(run: Run, jobs: Sequence[Job]) -> Stacks:
     by_key: dict[tuple[str, str], list[Row]] = {}
     for job, row in zip(jobs, run.trials(jobs, run_job, "explain"), strict=True):
         by_key.setdefault((job.kind, job.scale), []).append(row)
@@ -257,3 +245,32 @@ def _tally(result: Explained) -> str:
 
 def _list(values: Sequence[float]) -> str:
     return ", ".join(f"{value:g}" for value in values)
+
+
+def draw(fits: Sequence[Fit], tied: Collection[Setting]) -> Figure:
+    """Draw the closest setting for every scale, eta and cap; filled if one of them fits."""
+    figure, axes = panels(len(SCALES))
+    for panel, scale in zip(axes, SCALES, strict=True):
+        _curves(panel, [fit for fit in fits if fit.setting.scale == scale], tied)
+        panel.set(title=_TITLES[scale], xlabel="largest candidate for ε")
+    axes[0].set_ylabel("rms difference from the tables")
+    axes[0].set_ylim(bottom=0)
+    legend_below(axes[0], columns=len(ETAS))
+    return figure
+
+
+def _curves(axes: Axes, fits: Sequence[Fit], tied: Collection[Setting]) -> None:
+    places = np.arange(len(CAPS))
+    for index, eta in enumerate(ETAS):
+        groups = [
+            [fit for fit in fits if (fit.setting.eta, fit.setting.cap) == (eta, cap)]
+            for cap in CAPS
+        ]
+        closest = np.array([min((fit.both for fit in group), default=np.nan) for group in groups])
+        fitting = np.array([any(fit.setting in tied for fit in group) for group in groups])
+        style = {"color": COLOURS[index], "marker": MARKERS[index]}
+        axes.plot(places, closest, **style, label=f"η = {eta:g}")
+        axes.plot(
+            places[~fitting], closest[~fitting], **style, linestyle="", markerfacecolor="white"
+        )
+    axes.set_xticks(places, ["none" if np.isinf(cap) else f"{cap:g}" for cap in CAPS])

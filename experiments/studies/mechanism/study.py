@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 
 from experiments.drawing.style import COLOURS, GREY, PAGE
 from experiments.measuring.digest import Source
-from experiments.measuring.store import Row
 from experiments.measuring.text import markdown_table
 from experiments.studies.mechanism.trial import (
     BALL,
@@ -25,7 +24,7 @@ from experiments.studies.mechanism.trial import (
     tasks,
 )
 from experiments.studies.shift.trial import SAA
-from experiments.studies.shift.tuning import AWARE, SIGNIFICANT, Condition, chosen, resamples
+from experiments.studies.shift.tuning import AWARE, SIGNIFICANT, chosen, collect, resamples
 from experiments.study import Report, Run, Study, unsolved_failure
 from wdro_cvx.validation import Array
 
@@ -34,13 +33,11 @@ def answer(run: Run, options: argparse.Namespace) -> Report:
     """Choose candidates on some graphs, compare the models on the others, and decide."""
     planned = tasks(range(options.tuned + options.graphs), options.seed)
     rows = run.trials(planned, run_task, "mechanism")
-    groups: list[dict[Condition, list[Row]]] = [{key: [] for key in CONDITIONS} for _ in range(2)]
-    for task, row in zip(planned, rows, strict=True):
-        groups[task.trial >= options.tuned][task.source, task.n].append(row)
+    tuning, fresh = collect(planned, rows, options.tuned)
     rng = np.random.default_rng(options.seed)
     draws = resamples(options.tuned, rng), resamples(options.graphs, rng)
     scores = {
-        (key, name): chosen(groups[0], groups[1], key, name, "mcc", AWARE, draws)
+        (key, name): chosen(tuning, fresh, key, name, "mcc", AWARE, draws)
         for key in CONDITIONS
         for name in MODELS
     }

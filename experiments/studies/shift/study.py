@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from experiments.drawing.style import BLUE, GREEN, GREY, MARKERS, PAGE
+from experiments.drawing.style import BLUE, GREEN, GREY, MARKERS, PAGE, draw_band, plain_ticks
 from experiments.measuring.digest import Source
 from experiments.measuring.text import markdown_table
 from experiments.studies.shift import risks
@@ -19,14 +19,7 @@ from experiments.studies.shift.risks import METRICS, OWN
 from experiments.studies.shift.tables import GRAPHS, STATES, D, tasks
 from experiments.studies.shift.trial import MODELS, SAA, run_task
 from experiments.studies.shift.trouble import CLEAN
-from experiments.studies.shift.tuning import (
-    AWARE,
-    BLIND,
-    SIGNIFICANT,
-    UNAWARE,
-    collect,
-    compare,
-)
+from experiments.studies.shift.tuning import AWARE, BLIND, SIGNIFICANT, UNAWARE, collect, compare
 from experiments.study import Report, Run, Study, unsolved_failure
 
 _COLOURS = {"Gaussian": BLUE, "p = 1": GREEN}
@@ -43,10 +36,7 @@ def answer(run: Run, options: argparse.Namespace) -> Report:
     """Compare all models on fresh graphs."""
     planned = tasks(range(options.tuned + options.graphs), options.seed)
     rows = run.trials(planned, run_task, "shift")
-    pairs = list(zip(planned, rows, strict=True))
-    before = [(task, row) for task, row in pairs if task.trial < options.tuned]
-    after = [(task, row) for task, row in pairs if task.trial >= options.tuned]
-    tuning, fresh = (collect(*zip(*part, strict=True)) for part in (before, after))
+    tuning, fresh = collect(planned, rows, options.tuned)
     table = compare(tuning, fresh, options.seed)
     unsolved = int(sum(row["unsolved"] for row in rows))
     return Report(
@@ -156,10 +146,7 @@ def _panel(axes: Axes, rows: pd.DataFrame) -> None:
     axes.axhline(0.0, color=GREY, linewidth=0.6)
     for index, (model, colour) in enumerate(_COLOURS.items()):
         curve = rows[rows["model"] == model].sort_values("n")
-        sizes, gain = curve["n"].to_numpy(float), curve["gain"].to_numpy(float)
-        error = curve["error"].to_numpy(float)
-        axes.plot(sizes, gain, color=colour, marker=MARKERS[index], label=f"{model} ball")
-        axes.fill_between(sizes, gain - error, gain + error, color=colour, alpha=0.15, linewidth=0)
+        sizes, gain, error = (curve[name].to_numpy(float) for name in ("n", "gain", "error"))
+        draw_band(axes, sizes, gain, error, colour, MARKERS[index], f"{model} ball")
     axes.set_xscale("log")
-    axes.set_xticks([10, 100, 1000], ["10", "100", "1000"])
-    axes.minorticks_off()
+    plain_ticks(axes, (10, 100, 1000))

@@ -7,13 +7,15 @@ are scored, so a standard error includes the luck of the choice.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import astuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from experiments.measuring.store import Row
 from experiments.studies.shift.risks import METRICS, OWN
-from experiments.studies.shift.tables import ShiftTask, conditions
+from experiments.studies.shift.tables import conditions
 from experiments.studies.shift.trial import MODELS, SAA
 from experiments.studies.shift.trouble import CLEAN
 from wdro_cvx.validation import Array
@@ -32,11 +34,14 @@ _COLUMNS = ["source", "n", "training", "metric", "choice", "model", "baseline", 
             "verdict", "own objective"]  # fmt: skip
 
 
-def collect(tasks: Sequence[ShiftTask], rows: Sequence[Row]) -> Rows:
-    """Return the rows by condition."""
-    found: dict[Condition, list[Row]] = {key: [] for key in conditions()}
+def collect(tasks: Sequence[Any], rows: Sequence[Row], tuned: int) -> tuple[Rows, Rows]:
+    """Return the rows by condition: those of the first ``tuned`` trials, and the others.
+
+    A condition is everything of a task but its trial and seed.
+    """
+    found: tuple[dict[Condition, list[Row]], dict[Condition, list[Row]]] = ({}, {})
     for task, row in zip(tasks, rows, strict=True):
-        found[task.source, task.n, task.training].append(row)
+        found[task.trial >= tuned].setdefault(astuple(task)[2:], []).append(row)
     return found
 
 

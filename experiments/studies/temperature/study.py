@@ -5,24 +5,34 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 from scipy import stats
 
+from experiments.drawing.graphs import draw_edges, frame_map, match_labels, nearby_outlines
+from experiments.drawing.style import COLOURS, PAGE
 from experiments.learn.graph import LearnOptions
 from experiments.learn.places import Places
 from experiments.measuring.digest import Source
 from experiments.measuring.display import note
 from experiments.measuring.held_out import choose_radius
 from experiments.measuring.text import markdown_table
-from experiments.studies.temperature.drawing import draw_anomalies, draw_directions, draw_maps
-from experiments.studies.temperature.reading import Reading, measure_edges, read_graph
+from experiments.studies.temperature.reading import (
+    Reading,
+    matched_bearings,
+    measure_edges,
+    read_graph,
+)
 from experiments.studies.temperature.stations import MONTHS, Stations, load_states, load_stations
 from experiments.study import Report, Run, Study
 from solvers import RobustGraph
+from solvers.learned.communities import communities
 from solvers.selection.signals import Signals
 from wdro_cvx.ambiguity import named_ambiguity
 from wdro_cvx.examples import CENTROIDS, TEMPERATURES, state_anomalies, state_places
+from wdro_cvx.validation import Array
 
 #: The paper's scenarios and their ambiguity sets.
 MODELS = {"Gaussian": "gaussian", "general": "moment"}
@@ -57,14 +67,8 @@ def answer(run: Run, options: argparse.Namespace) -> Report:
     )
 
 
-STUDY = Study(
-    "temperature",
-    Source(
-        ("experiments.studies.temperature.reading",),
-        data=(CENTROIDS, TEMPERATURES),
-    ),
-    answer,
-)
+_SOURCE = Source(("experiments.studies.temperature.reading",), data=(CENTROIDS, TEMPERATURES))
+STUDY = Study("temperature", _SOURCE, answer)
 
 
 def _options(stations: Stations, ambiguity: str) -> LearnOptions:
@@ -79,11 +83,7 @@ def _options(stations: Stations, ambiguity: str) -> LearnOptions:
 
 def describe_anomalies(graph: RobustGraph) -> list[str]:
     """Return the paragraphs about the graph of anomalies."""
-    places = state_places().loc[list(graph.feature_names_in_)]
-    edges = measure_edges(
-        np.where(graph.support_, graph.adjacency_, 0.0),
-        Places(places["lat"].to_numpy(float), places["lon"].to_numpy(float)),
-    )
+    edges = measure_edges(*_selected(graph))
     return [
         "![the states, joined by their anomalies](anomalies.png)",
         "*How much warmer each of 299 months was than usual, in 48 states. `RobustGraph()` selects "
@@ -183,3 +183,75 @@ def _isolated_row(reading: Reading) -> list[object]:
         reading.title, names, f"{np.median(height[alone]):.0f} m",
         f"{np.median(height[~alone]):.0f} m", f"{float(test.pvalue):.3f}", correlation,
     ]  # fmt: skip
+
+
+def draw_maps(readings: Sequence[Reading]) -> Figure:
+    """Draw graphs of the same places side by side."""
+    places, count = readings[0].stations.places, len(readings)
+    figure, axes = plt.subplots(
+        1, count, figsize=(PAGE, _map_height(places, count)), layout="constrained", squeeze=False,
+        sharey=True,
+    )  # fmt: skip
+    first = readings[0].communities
+    for panel, reading in zip(axes[0], readings, strict=True):
+        places = reading.stations.places
+        frame_map(panel, places.points, nearby_outlines(*places.arrays))
+        labels = match_labels(reading.communities, first)
+        draw_edges(panel, reading.graph.adjacency, labels, places.points)
+        panel.set_title(reading.title)
+        panel.label_outer()
+    return figure
+
+
+def _map_height(places: Places, count: int) -> float:
+    """Return the figure height in inches at which maps side by side leave no empty space."""
+    spans = np.array([np.ptp(places.longitude), np.ptp(places.latitude)])
+    wide, high = spans + 2 * (0.06 * spans.max() + 0.5)  # with the margins of frame_map
+    middle = np.radians((places.latitude.min() + places.latitude.max()) / 2)
+    return float(min(high / (wide * np.cos(middle)) * (PAGE - 0.75) / count + 0.65, PAGE))
+
+
+def draw_directions(readings: Sequence[Reading], rows: int) -> Figure:
+    """Draw histograms of the edge weights by bearing, with ``rows`` graphs per column."""
+    figure, axes = plt.subplots(
+        rows, -(-len(readings) // rows), figsize=(PAGE, 1.5 * rows + 0.4), sharex=True, sharey=True,
+        layout="constrained", squeeze=False,
+    )  # fmt: skip
+    bins = np.linspace(0, 90, 10)
+    for panel, reading in zip(axes.T.flat, readings, strict=True):
+        edges = measure_edges(reading.graph.adjacency, reading.stations.places)
+        panel.hist(
+            edges.bearing, bins, weights=edges.weights / edges.weights.sum(), color=COLOURS[0],
+            label="learned edges",
+        )  # fmt: skip
+        random = matched_bearings(edges, reading.stations.places, np.random.default_rng(0))
+        share = np.broadcast_to(edges.weights / edges.weights.sum() / len(random), random.shape)
+        panel.hist(
+            random.ravel(), bins, weights=share.ravel(), histtype="step", color="black",
+            label="pairs of equal length",
+        )  # fmt: skip
+        panel.set(title=reading.title, xticks=[0, 30, 60, 90])
+    for panel in axes[-1]:
+        panel.set_xlabel("degrees from the parallel")
+    for panel in axes[:, 0]:
+        panel.set_ylabel("share of weight")
+    axes[0, 0].legend()
+    return figure
+
+
+def draw_anomalies(graph: RobustGraph) -> Figure:
+    """Draw the graph of the states' anomalies, which was learned without their places."""
+    adjacency, places = _selected(graph)
+    outlines = nearby_outlines(*places.arrays)
+    figure, axes = plt.subplots(figsize=(PAGE, 4.4), layout="constrained")
+    frame_map(axes, np.vstack([places.points, *outlines]), outlines)
+    draw_edges(axes, adjacency, communities(adjacency), places.points)
+    axes.set_axis_off()
+    return figure
+
+
+def _selected(graph: RobustGraph) -> tuple[Array, Places]:
+    """Return the selected edges of a graph of the states, and where these are."""
+    table = state_places().loc[list(graph.feature_names_in_)]
+    places = Places(table["lat"].to_numpy(float), table["lon"].to_numpy(float))
+    return np.where(graph.support_, graph.adjacency_, 0.0), places
