@@ -73,7 +73,7 @@ def make_parser() -> argparse.ArgumentParser:
         section = parser.add_argument_group(heading)
         # argparse lists all commands under one heading; they can stand under others.
         section._group_actions, commands._choices_actions = commands._choices_actions, []
-    about = "answer one of the finished questions, with a report"
+    about = "run one of the longer studies, each of one question, and write its report"
     studies = commands.add_parser("study", help=about, description=f"{about.capitalize()}.")
     section._group_actions += commands._choices_actions
     commands._choices_actions = []
@@ -109,7 +109,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return ERROR
     except KeyboardInterrupt:
         number = received[0] if received else signal.SIGINT
-        _say("\nwdro: stopped; the same command resumes.")
+        resumes = hasattr(options, "fresh")  # such commands can also discard what they resume
+        _say(f"\nwdro: stopped; {'the same command resumes' if resumes else 'start it again'}.")
         return 128 + number
     except BrokenPipeError:  # the reader of our output is gone, as in `wdro ... | head`
         _forget_output()

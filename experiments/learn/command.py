@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from experiments.measuring.files import RUNS
 from experiments.measuring.options import folder, number, whole
 from experiments.measuring.text import parse_number
-from wdro_cvx import DataError, ProblemError
+from wdro_cvx import DataError, ProblemError, WdroError
 
 if TYPE_CHECKING:
     from experiments.measuring.options import Commands
@@ -76,8 +76,8 @@ def _add_problem(parser: Group) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--eta", type=_number_or_word, metavar="E",
-        help="larger values give more, and more even, weights; auto: where neighbours predict "
-        "held-out signals best (default: 0.6; 0.3 with --prior frobenius, 0.01 with "
+        help="larger values give more edges, with more even weights; auto: where neighbours "
+        "predict held-out signals best (default: 0.6; 0.3 with --prior frobenius, 0.01 with "
         "--prior likelihood)",
     )  # fmt: skip
     parser.add_argument(
@@ -147,12 +147,13 @@ def _add_edges(parser: Group) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--fdr", type=number(0.0, above=True), metavar="RATE",
-        help="instead of --edges, a false-discovery rate such as 0.1: about a tenth of the "
-        "selected edges is false",
+        help="instead of --edges, a false-discovery rate such as 0.1: at most about a tenth of the "
+        "selected edges is false; for tables of up to 1000 columns",
     )  # fmt: skip
     parser.add_argument(
         "--neighbours", "--neighbors", type=number(0.0, above=True), metavar="K",
-        help="choose eta for about this many neighbours of a vertex on average",
+        help="choose eta for about this many neighbours of a vertex on average; all edges of that "
+        "graph are selected, untested",
     )  # fmt: skip
     parser.add_argument(
         "--stability", type=whole(0, 100_000), default=0, metavar="REFITS",
@@ -192,6 +193,15 @@ def _add_layout(parser: Group) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command and return its exit code."""
+    from experiments.learn.graph import in_shell
+
+    try:
+        return _learn(options)
+    except WdroError as error:
+        raise type(error)(in_shell(str(error))) from error
+
+
+def _learn(options: argparse.Namespace) -> int:
     from experiments.learn.graph import LearnOptions
     from experiments.learn.loading import Layout
     from experiments.learn.run import FILES, run_learn

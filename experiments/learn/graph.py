@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from dataclasses import dataclass, replace
@@ -32,6 +33,11 @@ _RANGE = 1e-6, 1e6
 PREPARATIONS: dict[str, bool | str] = {
     "auto": "auto", "raw": False, "centred": False, "standardised": True,
 }  # fmt: skip
+#: Arguments of the estimator that have another name as an option, and the form of the others.
+_FLAGS = {"absolute=True": "--absolute", "standardise=True": "--signals standardised"}
+_ARGUMENT = re.compile(
+    r"\b(ambiguity|edges|eta|fdr|moment|neighbours|prior|radius)='?([\w.-]*\w)'?"
+)
 _DEFAULT = RobustGraph()
 # Five refits for the held-out score; a rough solution suffices.
 _LEAST_ROWS, _MOST_SCORED, _FOLD_SECONDS = 20, 200, 2.0
@@ -133,7 +139,7 @@ def learn_graph(table: SignalTable, options: LearnOptions) -> LearnedGraph:
         estimator.fit(frame)
     if estimator.status_ is Status.INTERRUPTED:  # do not return an unfinished graph
         raise KeyboardInterrupt
-    notes = [str(warning.message) for warning in said]
+    notes = [in_shell(str(warning.message)) for warning in said]
     if estimator.moved_ > 0.0:
         notes.append(
             "Missing values: pairs of columns were compared where both are present; the second "
@@ -145,6 +151,13 @@ def learn_graph(table: SignalTable, options: LearnOptions) -> LearnedGraph:
         stability=estimator.stability(frame, options.stability) if options.stability else None,
         notes=tuple(notes),
     )
+
+
+def in_shell(message: str) -> str:
+    """Return a message of the estimator with its arguments as options of ``wdro learn``."""
+    for argument, option in _FLAGS.items():
+        message = message.replace(argument, option)
+    return _ARGUMENT.sub(r"--\1 \2", message)
 
 
 def held_out_score(table: SignalTable, options: LearnOptions, graph: LearnedGraph) -> float | None:

@@ -189,8 +189,8 @@ def beyond_the_pole(drawn: Drawn, gamma: float, distance: float) -> float:
 
 @proposition(
     "Equations 33, 34", "For fixed γ, L is found by minimising over all Laplacians (v ≥ 0).",
-    "They drop γI ≻ L of equation 24: just beyond λmax(L) = γ the objective is unbounded below. "
-    "With the constraint there is a minimum.",
+    "They drop γI ≻ L of equation 24. If Σ_x ≻ 0, the objective tends to −∞ as λmax(L) falls to γ; "
+    "in equation 33, where λmax(L) ≤ d, for γ below d. With the constraint there is a minimum.",
     with_gamma(REGULAR, 1.2, 2.0), (1e-6, "Clarabel's relative gap"),
     known=Ruling.CORRECTED, refuted=10.0, erratum="E12",
 )  # fmt: skip

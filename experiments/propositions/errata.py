@@ -201,7 +201,7 @@ def optimum_over(drawn: Drawn, trace: float | None, norm: bool) -> float:
 
 @proposition(
     "The set 𝓛",
-    "The optima of equations 5 to 12, 16, 24, 38, 42, 47 and 49 are over all Laplacians, 𝓛.",
+    "The optima of equations 5 to 9, 12, 16, 24, 38, 42, 47 and 49 are over all Laplacians, 𝓛.",
     "Over 𝓛 the empty graph is optimal with value 0, for every problem, and equation 24 has no "
     "minimiser because γ tends to 0. The statements are meaningful over 𝓛_c, of trace d.",
     ANY, (1e-4, "Clarabel's accuracy at the optimum 0, where its LMI is singular"),
@@ -260,7 +260,7 @@ def judged_seconds(
     "First-order conic solvers",
     "(semidefinite forms are impractical: interior-point methods, the most common, run out of "
     "memory beyond 150 vertices)",
-    "Those do, but SCS on the premium form takes a fraction of Clarabel's time on Proposition 2.",
+    "SCS on our premium form takes a fraction of Clarabel's time on the form of Proposition 2.",
     signals("100", lambda rng, d: 100), (0.5, "timings on a shared machine"),
     refuted=1.0, dimensions=(18, 22), most=10, erratum="E10", ours=True,
 )  # fmt: skip

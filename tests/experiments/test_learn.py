@@ -9,7 +9,7 @@ import signal_tables
 from experiments import cli
 from experiments.drawing.graphs import nearby_outlines
 from experiments.learn.command import DEFAULT_RADIUS
-from experiments.learn.graph import LearnOptions, _prepared, held_out_score, learn_graph
+from experiments.learn.graph import LearnOptions, _prepared, held_out_score, in_shell, learn_graph
 from experiments.learn.loading import Layout, SignalTable, load_signals
 from experiments.learn.places import load_places
 from experiments.learn.run import FILES
@@ -390,3 +390,18 @@ def test_a_likelihood_graph_is_learned_and_proved(table, tmp_path, capsys):
     )
     assert cli.main(["verify", str(out / "proof.json")]) == 0
     assert "proved in exact arithmetic" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("edges='all' draws the optimal graph", "--edges all draws the optimal graph"),
+        ("these two get none; absolute=True joins both.", "these two get none; --absolute joins both."),
+        ("Use standardise=True.", "Use --signals standardised."),
+        ("give fdr=0.1 or neighbours=3.0; give one.", "give --fdr 0.1 or --neighbours 3.0; give one."),
+        ("Use prior='log-degree'.", "Use --prior log-degree."),
+        ("the radius is 0.3; eta must be a number", "the radius is 0.3; eta must be a number"),
+    ],
+)  # fmt: skip
+def test_messages_of_the_estimator_name_options_of_the_command(said, shown):
+    assert in_shell(said) == shown

@@ -268,9 +268,10 @@ def _curves(axes: Axes, fits: Sequence[Fit], tied: Collection[Setting]) -> None:
         ]
         closest = np.array([min((fit.both for fit in group), default=np.nan) for group in groups])
         fitting = np.array([any(fit.setting in tied for fit in group) for group in groups])
-        style = {"color": COLOURS[index], "marker": MARKERS[index]}
-        axes.plot(places, closest, **style, label=f"η = {eta:g}")
+        colour, marker = COLOURS[index], MARKERS[index]
+        axes.plot(places, closest, color=colour, marker=marker, label=f"η = {eta:g}")
         axes.plot(
-            places[~fitting], closest[~fitting], **style, linestyle="", markerfacecolor="white"
-        )
+            places[~fitting], closest[~fitting], color=colour, marker=marker, linestyle="",
+            markerfacecolor="white",
+        )  # fmt: skip
     axes.set_xticks(places, ["none" if np.isinf(cap) else f"{cap:g}" for cap in CAPS])

@@ -90,7 +90,8 @@ def describe(table: pd.DataFrame, tuned: int, graphs: int, unsolved: int) -> lis
         "## Real data: temperatures of states",
         "Anomalies of months in 12 random years are the training signals, spoilt or not. The score "
         "is the error of predicting a state by its neighbours in the other 13 years. Trials are "
-        "random halves of the same years, so ± is the spread over halves.",
+        "random halves of the same 25 years. They share data, so ±, the error of the mean over "
+        "halves, is too small for conclusions about other years.",
         _numbers(states, ["prediction"], list(MODELS)[1:]),
     ]  # fmt: skip
 
