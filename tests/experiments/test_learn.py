@@ -396,9 +396,9 @@ def test_a_likelihood_graph_is_learned_and_proved(table, tmp_path, capsys):
     ("said", "shown"),
     [
         ("edges='all' draws the optimal graph", "--edges all draws the optimal graph"),
-        ("these two get none; absolute=True joins both.", "these two get none; --absolute joins both."),
+        ("absolute=True joins both.", "--absolute joins both."),
         ("Use standardise=True.", "Use --signals standardised."),
-        ("give fdr=0.1 or neighbours=3.0; give one.", "give --fdr 0.1 or --neighbours 3.0; give one."),
+        ("fdr=0.1 or neighbours=3.0; give one.", "--fdr 0.1 or --neighbours 3.0; give one."),
         ("Use prior='log-degree'.", "Use --prior log-degree."),
         ("the radius is 0.3; eta must be a number", "the radius is 0.3; eta must be a number"),
     ],
