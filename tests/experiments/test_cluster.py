@@ -89,6 +89,7 @@ def test_the_loss_of_a_cluster_is_told_with_what_was_saved(lost, cluster, tmp_pa
     assert 1 <= saved < 200
 
 
+@pytest.mark.slow
 def test_an_answer_that_dies_with_its_worker_is_asked_for_again(cluster, tmp_path, monkeypatch):
     """It was there when it was announced, and gone when it was fetched."""
     fetch, gone = running._answer, []

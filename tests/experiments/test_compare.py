@@ -90,6 +90,7 @@ def test_a_liar_makes_the_command_fail_and_is_named(method, tmp_path, capsys, un
     assert "disagreements" in said.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "limits"),
     [
@@ -118,6 +119,7 @@ def test_a_run_without_any_answer_still_reports(method, limits, tmp_path, capsys
     assert not read(tmp_path)["is_solved"].any()
 
 
+@pytest.mark.slow
 def test_others_go_on_when_a_method_misbehaves(tmp_path, unpainted):
     methods = "Crasher,Impostor,CertifiedSolver"
     arguments = ["--dimensions", "5", "--seeds", "1", "--methods", methods, "--with", DOUBLES]
@@ -175,6 +177,7 @@ def test_every_answer_is_judged_with_the_best_bound(tmp_path):
     assert len(outliers(found)) == 1
 
 
+@pytest.mark.slow
 def test_fresh_starts_over(tmp_path, unpainted):
     arguments = ["compare", "--dimensions", "5", "--seeds", "1", "--methods", "PIQP"]
     main([*arguments, "--output", str(tmp_path)])

@@ -50,6 +50,7 @@ def test_the_better_backend_counts_and_failures_count_with_the_limit():
     assert list(found["open"]) == [False, True]
 
 
+@pytest.mark.slow
 def test_the_command_writes_its_report(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("experiments.stress.conic.FORMS", {"KLBall": "KLDual"})
     options = ["--conic", "--dimensions", "3", "--cells", "1", "--output", str(tmp_path)]

@@ -199,6 +199,7 @@ def test_winners_and_losers_are_told_from_noise():
     assert set(own[own["metric"] == "risk, sensor"]["model"]) == {"p = 1"}
 
 
+@pytest.mark.slow
 def test_the_error_includes_the_graphs_for_choosing():
     """Scores of fresh graphs do not vary here; only the choice does."""
     planned = tasks(range(8), 0)
@@ -237,6 +238,7 @@ def test_command_reports_wins_and_losses(monkeypatch, tmp_path, unpainted):
     assert set(table["model"]) == set(MODELS) - {SAA}
 
 
+@pytest.mark.slow
 def test_curves_are_of_random_graphs_only():
     figure = study.draw(comparisons({}))
     drawn = [line.get_xdata() for axes in figure.axes for line in axes.get_lines()[1:]]

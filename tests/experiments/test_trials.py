@@ -8,6 +8,7 @@ from experiments.measuring.store import Store
 from wdro_cvx import WdroError
 
 
+@pytest.mark.slow
 def test_rows_do_not_depend_on_the_number_of_processes(tmp_path):
     tasks = [Task(seed) for seed in range(6)]
     one = run_trials(tasks, draw, Store(tmp_path / "one", "code"), "test", jobs=1)

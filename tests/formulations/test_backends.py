@@ -25,6 +25,7 @@ def need(backend):
         pytest.skip(f"{backend} is not installed")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("form", "ball", "backend"), CASES)
 def test_a_looser_tolerance_never_gives_a_smaller_error(form, ball, backend):
     """The error is the gap or the residual, whichever is larger."""
