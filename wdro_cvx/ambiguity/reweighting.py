@@ -31,9 +31,9 @@ from wdro_cvx.summation import BLOCK_ROWS, gram
 from wdro_cvx.validation import Array, coordinate_matrix
 
 _EPS = float(np.finfo(float).eps)
-#: The factor on a divergence for rounding: every term is nonnegative and rounded a few times. The
-#: rounding of the ratios themselves is part of the slack of the costs (judging/edge_costs.py).
+#: The factor on a divergence for rounding: every term is nonnegative and rounded a few times.
 MEASURED = 1.0 + 64 * _EPS
+_SUMMED = 24 * _EPS  # more than the relative error of a pairwise sum of positive numbers
 
 
 @dataclass(frozen=True)
@@ -247,7 +247,29 @@ class WeightsMembership(Membership[ReweighedMoment]):
 
     def measure(self, moment: ReweighedMoment) -> float:
         """Return the divergence of the weights."""
-        return self.ball.divergence(moment.weights * len(self.samples)) * MEASURED
+        if np.ptp(moment.weights) == 0.0:  # the centre, whatever the rounding of 1/N
+            return 0.0
+        return self.ball.divergence(stretched_ratios(moment.weights)) * MEASURED
+
+
+def stretched_ratios(weights: Array) -> Array:
+    """Return the density ratios of weights, moved away from one by more than their rounding error.
+
+    The exact ratios ``Nq_i / Σq`` differ from ``Nq_i`` by the rounding of the product and by the
+    difference of the sum from one, both relative. A divergence ``mean φ(ρ_i)`` grows with the
+    distance of every ratio from one, so it is nowhere too small. It takes stacks of weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx.ambiguity.reweighting import stretched_ratios
+    >>> ratios = stretched_ratios(np.array([0.25, 0.75]))
+    >>> bool(ratios[0] < 0.5), bool(ratios[1] > 1.5), ratios.round(9).tolist()
+    (True, True, [0.5, 1.5])
+    """
+    ratios = weights * weights.shape[-1]
+    apart = np.abs(weights.sum(axis=-1, keepdims=True) - 1.0) + _SUMMED
+    return np.asarray(ratios * np.where(ratios < 1.0, 1.0 - apart, 1.0 + apart))
 
 
 def sample_losses(samples: Array, laplacian: Array) -> tuple[Array, float]:
