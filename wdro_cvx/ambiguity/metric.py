@@ -105,6 +105,8 @@ class MetricBall(TransportBall):
         unsure = error * float(np.linalg.norm(nominal.lengths)) * narrow
         top = 2 * float(np.diagonal(laplacian).max()) * wide**2
         rounding += worst.rounding(rows, congruent, unsure, top)
+        reach = 2 * self.radius * float(np.linalg.norm(rows)) + self.radius**2
+        rounding += frame.form_error(laplacian) * reach
 
         def moment() -> TransportedMoment:
             found = worst.moment()
