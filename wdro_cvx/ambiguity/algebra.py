@@ -18,8 +18,9 @@ from numpy.typing import ArrayLike
 
 from wdro_cvx.ambiguity.base import OPERATIONS, AmbiguitySet, WorstCase
 from wdro_cvx.ambiguity.frames import MatrixFrame
+from wdro_cvx.ambiguity.intersection import ShiftIntersection
 from wdro_cvx.ambiguity.membership import Membership, relative_distance
-from wdro_cvx.ambiguity.shift import ShiftBall
+from wdro_cvx.ambiguity.moment import MomentBall
 from wdro_cvx.ambiguity.smoothness import accumulation, nominal_risk
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.moments.composite import MappedMoment, SumMoment
@@ -308,16 +309,18 @@ class SetInCoordinates(AmbiguitySet):
                 rounding=rounding,
             )
         form = self.frame.form(laplacian)
-        if isinstance(self.inner, ShiftBall):
+        if isinstance(self.inner, (MomentBall, ShiftIntersection)):
             return self._worst_shift(nominal, laplacian, form, (average, rounding))
         inside = self.inner_nominal(nominal)
         worst = self.inner.worst_case(inside, form)
         products = inside.second_moment * form
         premium = worst.risk - float(np.sum(products))
         lost = rounding + _rounding_of(inside, form, worst) + 64 * _EPS * abs(premium)
-        # An error E of TᵀLT changes ⟨M, TᵀLT⟩ by at most ‖E‖_F times the size of M.
-        size = nuclear_size(worst.moment) + float(np.trace(inside.second_moment))
-        lost += self.frame.form_error(laplacian) * size + 64 * _EPS * float(np.abs(products).sum())
+        # An error E of TᵀLT changes the risk by at most ‖E‖ times the largest trace in the set.
+        error = float(np.linalg.norm(self.frame.form_error(laplacian)))
+        largest = self.inner.worst_case(inside, np.eye(nominal.d)).risk
+        lost += error * 1.01 * (largest + float(np.trace(inside.second_moment)))
+        lost += 64 * _EPS * float(np.abs(products).sum())
         # Mapped back to x, the computed signals y differ from the given ones.
         moment = self.frame.moment(worst.second_moment)
         squares = float(np.trace(nominal.second_moment)) + max(float(np.trace(moment)), 0.0)
@@ -334,16 +337,18 @@ class SetInCoordinates(AmbiguitySet):
     def _worst_shift(
         self, nominal: Nominal, laplacian: Array, form: Array, known: tuple[float, float]
     ) -> WorstCase:
-        """Return the worst case of a set of shifts, whose premium does not depend on the data.
+        """Return the worst case of a norm ball of shifts; its premium does not depend on the data.
 
         Around the data, ``⟨Θ, TᵀLT⟩`` would be added and subtracted; around zero nothing cancels.
+        The size of a shift depends on the sizes of its entries, so that no error of ``TᵀLT`` adds
+        more than a matrix of the bounds of its entries.
         """
         average, rounding = known
         silent = Nominal.from_rows(np.zeros(nominal.d), np.zeros((1, nominal.d)))
         worst = self.inner.worst_case(silent, form)
         shift = worst.second_moment
         lost = _rounding_of(silent, form, worst) + 64 * _EPS * abs(worst.risk)
-        lost += self.frame.form_error(laplacian) * float(np.linalg.norm(shift)) * (1 + 64 * _EPS)
+        lost += 1.01 * self.inner.worst_case(silent, self.frame.form_error(laplacian)).risk
         return WorstCase(
             average + worst.risk,
             nominal.second_moment + self.frame.moment(shift),

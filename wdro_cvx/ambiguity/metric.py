@@ -27,8 +27,6 @@ from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.moments.points import TransportedMoment
 from wdro_cvx.validation import Array, coordinate_matrix, covariance_matrix
 
-_EPS = float(np.finfo(float).eps)
-
 
 @register_ambiguity
 @dataclass(frozen=True)
@@ -101,12 +99,13 @@ class MetricBall(TransportBall):
         worst = worst_transport(rows, congruent, self.radius)
         average, rounding = nominal_risk(nominal, laplacian)
         wide, narrow = frame.sizes
-        error = accumulation(nominal) + 4 * nominal.d * _EPS * wide * narrow
+        # The rows y differ from T⁻¹x by T⁻¹ times the residual of the inverse.
+        error = accumulation(nominal) + frame.residual
         unsure = error * float(np.linalg.norm(nominal.lengths)) * narrow
         top = 2 * float(np.diagonal(laplacian).max()) * wide**2
         rounding += worst.rounding(rows, congruent, unsure, top)
         reach = 2 * self.radius * float(np.linalg.norm(rows)) + self.radius**2
-        rounding += frame.form_error(laplacian) * reach
+        rounding += float(np.linalg.norm(frame.form_error(laplacian))) * reach
 
         def moment() -> TransportedMoment:
             found = worst.moment()
