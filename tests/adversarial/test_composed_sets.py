@@ -14,7 +14,9 @@ from wdro_cvx import (
     Certificate,
     GraphProblem,
     KLBall,
+    MetricBall,
     MomentBall,
+    MomentUncertainty,
     Nominal,
     PairBall,
     ProblemError,
@@ -27,6 +29,8 @@ from wdro_cvx import (
 from wdro_cvx.graphs.laplacian import complete_graph
 from wdro_cvx.moments.composite import MappedMoment, SumMoment
 from wdro_cvx.moments.points import DenseMoment, ReweighedMoment
+from wdro_cvx.proof import proof_document
+from wdro_cvx.verify import prove
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,8 @@ def test_rounding_in_uneven_coordinates_is_squared(seed, others):
     verdict = judge(problem, answer)
     assert verdict.solved(1e-9)
     assert Fraction(verdict.value) >= truth * (1 - Fraction(1, 10**11))
+    proved = prove(proof_document(problem, answer))
+    assert proved.value - proved.bound <= Fraction(1, 10**9) * proved.value
 
 
 def test_a_users_set_in_uneven_coordinates_is_never_overrated():
@@ -89,6 +95,28 @@ def test_a_users_set_in_uneven_coordinates_is_never_overrated():
         verdict = judge(problem, graph, Certificate(offered))
         assert Fraction(verdict.bound) <= truth + Fraction(1, 10**14)
         assert Fraction(verdict.value) >= truth - Fraction(1, 10**14)
+
+
+def test_a_factor_that_leaves_nothing_of_a_matrix_proves_nothing():
+    """A change divided by 1e-100 overflowed in the search for pieces."""
+    nominal = Nominal.from_samples(np.random.default_rng(0).standard_normal((9, 4)))
+    ball = 1e-100 * MomentUncertainty(0.3, 1.0, 1.0)
+    problem = GraphProblem(nominal, ball, eta=0.1)
+    answer = solve(problem, 1e-9)
+    assert judge(problem, answer).solved(1e-9)
+    forged = DenseMoment(nominal.second_moment + np.eye(4))
+    assert judge(problem, answer.laplacian, Certificate(forged)).bound <= answer.value
+
+
+def test_values_in_a_metric_lose_the_condition_once():
+    """An error of the signals y counts through the Laplacian, not through its largest value."""
+    matrix, weak = uneven(1, 1e-6)
+    nominal = Nominal.from_samples([weak, [0.1, 0.2, 0.4]])
+    problem = GraphProblem(nominal, MetricBall(0.3, matrix.tolist()), eta=0.1)
+    answer = solve(problem, 1e-7, time_limit=3.0)
+    truth = exact_objective(problem, answer.laplacian)
+    value = Fraction(judge(problem, answer).value)
+    assert truth * (1 - Fraction(1, 10**11)) <= value <= truth * (1 + Fraction(1, 10**7))
 
 
 @pytest.mark.parametrize("radius", [0.0, 0.5])

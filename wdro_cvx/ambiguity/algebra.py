@@ -187,7 +187,7 @@ class SumMembership(Membership[SumMoment]):
         theta = self.nominal.second_moment
         if np.array_equal(second_moment, theta):
             return self.centre
-        if len(self._parts) > 1 or self.ambiguity.factors[0] == 0.0:
+        if len(self._parts) > 1 or self.ambiguity.factors[0] < _EPS:  # the change is rounding
             return DenseMoment(second_moment)
         change = (second_moment - theta) / self.ambiguity.factors[0]
         return self._made((self._parts[0].explain(theta + change),))

@@ -98,10 +98,11 @@ class MetricBall(TransportBall):
         congruent, rows = frame.form(laplacian), frame.inside(nominal.factor)
         worst = worst_transport(rows, congruent, self.radius)
         average, rounding = nominal_risk(nominal, laplacian)
-        wide, narrow = frame.sizes
-        # The rows y differ from T⁻¹x by T⁻¹ times the residual of the inverse.
+        wide = frame.widest
+        # The rows y differ from T⁻¹x by T⁻¹e, e from rounding and the residual of the inverse. They
+        # enter as TᵀLT times the rows, which is TᵀLe, and ‖TᵀL‖ ≤ top/wide.
         error = accumulation(nominal) + frame.residual
-        unsure = error * float(np.linalg.norm(nominal.lengths)) * narrow
+        unsure = error * float(np.linalg.norm(nominal.lengths)) / wide
         top = 2 * float(np.diagonal(laplacian).max()) * wide**2
         rounding += worst.rounding(rows, congruent, unsure, top)
         reach = 2 * self.radius * float(np.linalg.norm(rows)) + self.radius**2

@@ -17,6 +17,7 @@ from wdro_cvx.ambiguity.membership import Membership
 from wdro_cvx.ambiguity.singleton import Singleton
 from wdro_cvx.graphs.laplacian import Residuals
 from wdro_cvx.judging.edges import EdgeBrackets
+from wdro_cvx.moments.composite import SumMoment
 from wdro_cvx.moments.points import DenseMoment, Moment
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.problem import GraphProblem
@@ -158,6 +159,8 @@ def _pulled(
 
 def out_of_range(moment: Moment, unit: float) -> bool:
     """Say whether a moment is too large to be in any set, or its squares would overflow."""
+    if isinstance(moment, SumMoment) and any(out_of_range(part, unit) for part in moment.parts):
+        return True
     limits = _RANGE * unit, (_RANGE * unit) ** 2
     return any(
         piece is not None and not float(np.abs(piece).max()) <= limit
