@@ -1,7 +1,9 @@
 """Sets in coordinates, sums and small radii: forged certificates against exact arithmetic."""
 
+import importlib.util
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -196,3 +198,14 @@ def test_no_certificate_of_a_composed_set_or_term_proves_too_much(case):
     assert not row["fooled"], row
     assert not row["understated"], row
     assert row["apart"] <= 1e-9, row
+
+
+@pytest.mark.slow
+def test_the_campaign_attacks_composed_sets(tmp_path, capsys):
+    path = Path(__file__).with_name("campaign.py")
+    spec = importlib.util.spec_from_file_location("composed_campaign", path)
+    campaign = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(campaign)
+    assert campaign.main(["--composed", "--cases", "1", "--output", str(tmp_path)]) == 0
+    assert "1 problems" in capsys.readouterr().out
+    assert "bounds above the optimum" in (tmp_path / "report.md").read_text()
