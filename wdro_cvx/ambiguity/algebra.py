@@ -18,9 +18,8 @@ from numpy.typing import ArrayLike
 
 from wdro_cvx.ambiguity.base import OPERATIONS, AmbiguitySet, WorstCase
 from wdro_cvx.ambiguity.frames import MatrixFrame
-from wdro_cvx.ambiguity.intersection import ShiftIntersection
 from wdro_cvx.ambiguity.membership import Membership, relative_distance
-from wdro_cvx.ambiguity.moment import MomentBall
+from wdro_cvx.ambiguity.shift import ShiftBall
 from wdro_cvx.ambiguity.smoothness import accumulation, nominal_risk
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.moments.composite import MappedMoment, SumMoment
@@ -309,7 +308,7 @@ class SetInCoordinates(AmbiguitySet):
                 rounding=rounding,
             )
         form = self.frame.form(laplacian)
-        if isinstance(self.inner, (MomentBall, ShiftIntersection)):
+        if isinstance(self.inner, ShiftBall) and self.inner.entrywise:
             return self._worst_shift(nominal, laplacian, form, (average, rounding))
         inside = self.inner_nominal(nominal)
         worst = self.inner.worst_case(inside, form)

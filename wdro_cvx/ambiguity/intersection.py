@@ -151,6 +151,7 @@ class ShiftIntersection(ShiftBall):
 
     radius_degree: ClassVar[int] = 0
     finite_distance: ClassVar[bool] = False
+    entrywise: ClassVar[bool] = True
 
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         """Return the risk, and the largest shift along the signs of the Laplacian."""
