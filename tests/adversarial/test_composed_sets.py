@@ -14,6 +14,8 @@ from solvers import solve
 from wdro_cvx import (
     AmbiguitySet,
     Certificate,
+    ChiSquareBall,
+    CVaRBall,
     GraphProblem,
     KLBall,
     MetricBall,
@@ -171,6 +173,28 @@ def test_the_centre_has_no_distance_whatever_its_rounding():
     for kind in (KLBall, TotalVariationBall):
         membership = kind(0.0).membership(nominal)
         assert membership.distance(membership.centre) == 0.0
+
+
+@pytest.mark.parametrize("kind", [CVaRBall, TotalVariationBall, ChiSquareBall])
+def test_no_divergence_is_smaller_than_the_exact_one(kind):
+    """All ratios of 1/49 round to less than one, and some exact ones are above."""
+    rng = np.random.default_rng(2)
+    for count in (2, 7, 49, 107):
+        samples = rng.standard_normal((count, 2))
+        membership = kind(0.1).membership(Nominal.from_samples(samples))
+        for size in (1.1e-16, 1e-15, 1e-9, 0.5):
+            weights = (1.0 + rng.integers(-3, 4, count) * size / 3) / count
+            moment = ReweighedMoment(membership.centre.samples, weights)
+            shares = [Fraction(weight) for weight in moment.weights]
+            ratios = [count * share / sum(shares) for share in shares]
+            exact = {
+                CVaRBall: max(ratios) - 1,
+                TotalVariationBall: sum(abs(ratio - 1) for ratio in ratios) / (2 * count),
+                ChiSquareBall: sum((ratio - 1) ** 2 for ratio in ratios) / count,
+            }[kind]
+            found = Fraction(membership.distance(moment))
+            assert exact <= found
+            assert found <= exact * Fraction(1.01) + Fraction(1e-13)
 
 
 def test_a_set_with_coordinates_of_its_own_is_not_wrapped():

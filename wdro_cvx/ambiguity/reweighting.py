@@ -9,7 +9,7 @@ moment is ``mean ρ_i x_i x_iᵀ``, so the risk is a weighted mean of the sample
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -249,27 +249,35 @@ class WeightsMembership(Membership[ReweighedMoment]):
         """Return the divergence of the weights."""
         if np.ptp(moment.weights) == 0.0:  # the centre, whatever the rounding of 1/N
             return 0.0
-        return self.ball.divergence(stretched_ratios(moment.weights)) * MEASURED
+        return float(divergence_above(self.ball.divergence, moment.weights))
 
 
-def stretched_ratios(weights: Array) -> Array:
-    """Return the density ratios of weights, moved away from one by more than their rounding error.
+def divergence_above(divergence: Callable[[Array], Any], weights: Array) -> Any:
+    """Return the divergence of weights from equal ones, or of each row of a stack, rounded upwards.
 
     The exact ratios ``Nq_i / Σq`` differ from ``Nq_i`` by the rounding of the product and by the
     difference of the sum from one, both relative. A divergence ``mean φ(ρ_i)`` grows with the
-    distance of every ratio from one, so it is nowhere too small. It takes stacks of weights.
+    distance of every ratio from one, so ratios are moved away from one by as much. Those that may
+    lie on either side are tried on both.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from wdro_cvx.ambiguity.reweighting import stretched_ratios
-    >>> ratios = stretched_ratios(np.array([0.25, 0.75]))
-    >>> bool(ratios[0] < 0.5), bool(ratios[1] > 1.5), ratios.round(9).tolist()
-    (True, True, [0.5, 1.5])
+    >>> from wdro_cvx import TotalVariationBall
+    >>> from wdro_cvx.ambiguity.reweighting import divergence_above
+    >>> measure = TotalVariationBall(0.0).divergence
+    >>> 0.25 < divergence_above(measure, np.array([0.25, 0.75])) < 0.25 * (1 + 1e-12)
+    True
     """
     ratios = weights * weights.shape[-1]
     apart = np.abs(weights.sum(axis=-1, keepdims=True) - 1.0) + _SUMMED
-    return np.asarray(ratios * np.where(ratios < 1.0, 1.0 - apart, 1.0 + apart))
+    far = ratios * np.where(ratios < 1.0, 1.0 - apart, 1.0 + apart)
+    near = np.abs(ratios - 1.0) <= apart
+    if not near.any():
+        return divergence(far) * MEASURED
+    # Twice the error, and rounding of these lines.
+    sides = [np.where(near, 1.0 + sign * 2.5 * apart, far) for sign in (-1.0, 1.0)]
+    return np.maximum(*map(divergence, sides)) * MEASURED
 
 
 def sample_losses(samples: Array, laplacian: Array) -> tuple[Array, float]:
