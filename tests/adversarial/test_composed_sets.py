@@ -3,6 +3,7 @@
 import importlib.util
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import mul
 from pathlib import Path
 
 import numpy as np
@@ -30,9 +31,11 @@ from wdro_cvx import (
     WorstCase,
     judge,
 )
+from wdro_cvx.ambiguity.frames import MatrixFrame
 from wdro_cvx.graphs.laplacian import complete_graph
+from wdro_cvx.judging.edge_costs import safe_costs
 from wdro_cvx.moments.composite import MappedMoment, SumMoment
-from wdro_cvx.moments.points import DenseMoment, ReweighedMoment
+from wdro_cvx.moments.points import DenseMoment, MeanMoment, ReweighedMoment, TransportedMoment
 from wdro_cvx.proof import proof_document
 from wdro_cvx.verify import prove
 
@@ -173,6 +176,38 @@ def test_the_centre_has_no_distance_whatever_its_rounding():
     for kind in (KLBall, TotalVariationBall):
         membership = kind(0.0).membership(nominal)
         assert membership.distance(membership.centre) == 0.0
+
+
+def exactly(rows):
+    return [[Fraction(float(entry)) for entry in row] for row in rows]
+
+
+def product(left, right):
+    return [[sum(map(mul, row, column)) for column in zip(*right, strict=True)] for row in left]
+
+
+def test_costs_of_changes_in_uneven_coordinates_are_below_the_exact_ones():
+    """Two vertices, so that the one cost is ``aᵀ(Θ + TΔTᵀ)a``, and the same for a mean."""
+    rng = np.random.default_rng(4)
+    for _ in range(30):
+        left, right = (np.linalg.qr(rng.standard_normal((2, 2)))[0] for _ in range(2))
+        matrix = (left * [1.0, 1e-7]) @ right
+        nominal = Nominal.from_samples(rng.standard_normal((3, 2)))
+        inside = nominal.transformed(MatrixFrame(matrix).inverse)
+        shift = 1e14 * np.outer(right[1], right[1]) + np.diag(rng.standard_normal(2))
+        change = 1e7 * right[1] + rng.standard_normal(2)
+        table, turned = exactly(nominal.samples), exactly(matrix)
+        signals = [row[0] - row[1] for row in table]
+        average = sum(x * x for x in signals) / 3
+        side = product([[Fraction(1), Fraction(-1)]], turned)
+        found = TransportedMoment(inside.rows, shift=(shift + shift.T) / 2)
+        column = [[entry] for entry in side[0]]
+        cost = average + product(product(side, exactly(found.shift)), column)[0][0]
+        assert Fraction(safe_costs(nominal, MappedMoment(found, matrix))[0][0]) <= cost
+        moved = MeanMoment(inside.rows, inside.mean, change)
+        step = product(side, [[Fraction(x)] for x in change.tolist()])[0][0]
+        cost = average + step * (step + 2 * sum(signals) / 3)
+        assert Fraction(safe_costs(nominal, MappedMoment(moved, matrix))[0][0]) <= cost
 
 
 @pytest.mark.parametrize("kind", [CVaRBall, TotalVariationBall, ChiSquareBall])
