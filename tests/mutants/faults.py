@@ -34,7 +34,9 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         f"{_JUDGE} {_SETS}",
         [
             ("return costs - slack, slack", "return costs, slack"),
-            ("double = 2 * (moment.mean[heads]", "double = 1 * (moment.mean[heads]"),
+            ("double = 2 * (mean[heads]", "double = 1 * (mean[heads]"),
+            ("error = 2 * (len(matrix) + 4) * _EPS * (size", "error = 0.0 * (size"),
+            ("doubt = (frame.matrix.shape[0] + 8) * _EPS", "doubt = 0.0"),
         ],
     ),
     "wdro_cvx/judging/court.py": (
@@ -87,6 +89,18 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         [
             ("number(root.multiplier * radius**2", "number(root.multiplier * radius"),
             ("np.vstack([moves, moment.spread])", "moves"),
+        ],
+    ),
+    "wdro_cvx/ambiguity/membership.py": (
+        f"tests/adversarial/test_composed_sets.py {_SETS}",
+        [
+            ("return 0.0 if distance == 0.0 else np.inf", "return 0.0"),
+        ],
+    ),
+    "wdro_cvx/ambiguity/reweighting.py": (
+        f"tests/adversarial/test_composed_sets.py {_SETS}",
+        [
+            ("(-1.0, 1.0)]", "(-1.0, -1.0)]"),
         ],
     ),
     "wdro_cvx/ambiguity/kl.py": (

@@ -106,6 +106,20 @@ class MatrixFrame(Frame):
         slack = 1.0 + 1e-6  # more than the error of a singular value at any admitted condition
         return float(singular[0]) * slack, slack / float(singular[-1])
 
+    @cached_property
+    def residual(self) -> float:
+        """An upper bound of ``‖TX - I‖₂`` for the computed inverse X."""
+        product = np.abs(self.matrix) @ np.abs(self.inverse)
+        left = np.abs(self.matrix @ self.inverse - np.eye(len(product)))
+        bound = left + 2 * (len(product) + 8) * _EPS * product
+        rows, columns = bound.sum(axis=1).max(), bound.sum(axis=0).max()
+        return float(np.sqrt(rows * columns)) * (1.0 + 32 * _EPS)
+
+    def form_error(self, matrix: Array) -> Array:
+        """Return a bound of the rounding error of every entry of :meth:`form`."""
+        size = np.abs(self.matrix)
+        return np.asarray(2 * (len(size) + 8) * _EPS * (size.T @ np.abs(matrix) @ size))
+
     def inside(self, rows: Array) -> Array:
         """Return ``xT⁻ᵀ``."""
         return np.asarray(rows @ self.inverse.T)
@@ -142,7 +156,8 @@ class MatrixFrame(Frame):
         harm.
         """
         guess = self.inside(moves)
-        wide, narrow = self.sizes
+        # The bounds of errors are those of |T|, whose norm may be larger than that of T.
+        wide, narrow = float(np.linalg.norm(self.matrix)), self.sizes[1]
         size = float(np.linalg.norm(guess))
         rounding = (len(self.matrix) + 8) * _EPS * (float(np.linalg.norm(moves)) + wide * size)
         left = float(np.linalg.norm(moves - self.outside(guess))) + rounding

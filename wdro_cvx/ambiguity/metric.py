@@ -27,8 +27,6 @@ from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.moments.points import TransportedMoment
 from wdro_cvx.validation import Array, coordinate_matrix, covariance_matrix
 
-_EPS = float(np.finfo(float).eps)
-
 
 @register_ambiguity
 @dataclass(frozen=True)
@@ -100,11 +98,15 @@ class MetricBall(TransportBall):
         congruent, rows = frame.form(laplacian), frame.inside(nominal.factor)
         worst = worst_transport(rows, congruent, self.radius)
         average, rounding = nominal_risk(nominal, laplacian)
-        wide, narrow = frame.sizes
-        error = accumulation(nominal) + 4 * nominal.d * _EPS * wide * narrow
-        unsure = error * float(np.linalg.norm(nominal.lengths)) * narrow
+        wide = frame.widest
+        # The rows y differ from T⁻¹x by T⁻¹e, e from rounding and the residual of the inverse. They
+        # enter as TᵀLT times the rows, which is TᵀLe, and ‖TᵀL‖ ≤ top/wide.
+        error = accumulation(nominal) + frame.residual
+        unsure = error * float(np.linalg.norm(nominal.lengths)) / wide
         top = 2 * float(np.diagonal(laplacian).max()) * wide**2
         rounding += worst.rounding(rows, congruent, unsure, top)
+        reach = 2 * self.radius * float(np.linalg.norm(rows)) + self.radius**2
+        rounding += float(np.linalg.norm(frame.form_error(laplacian))) * reach
 
         def moment() -> TransportedMoment:
             found = worst.moment()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -59,6 +59,8 @@ class MomentBall(ShiftBall):
 
     p: float = 2.0
     alpha: float = 1.0
+
+    entrywise: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

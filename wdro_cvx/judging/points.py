@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from wdro_cvx.ambiguity.kl import relative_entropy
 from wdro_cvx.ambiguity.moment import MomentBall, entrywise_norm
-from wdro_cvx.ambiguity.reweighting import MEASURED
+from wdro_cvx.ambiguity.reweighting import divergence_above
 from wdro_cvx.ambiguity.transport import rms_move
 from wdro_cvx.judging.court import PULLS, USABLE
 from wdro_cvx.judging.edge_costs import rows_costs, shift_costs, weights_costs
@@ -94,7 +94,8 @@ class Points:
         if self.form is Form.ROWS:
             return rms_move(self.pieces - _centres(self.form, self.problems))
         if self.form is Form.WEIGHTS:
-            return np.asarray(relative_entropy(self.pieces * self.pieces.shape[-1]) * MEASURED)
+            spent = divergence_above(relative_entropy, self.pieces)
+            return np.where(np.ptp(self.pieces, axis=-1) == 0.0, 0.0, spent)
         balls = [problem.ambiguity for problem in self.problems]
         order = balls[0].p if isinstance(balls[0], MomentBall) else 2.0
         return entrywise_norm(self.pieces, order)
