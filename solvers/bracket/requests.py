@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from solvers.qp import LaplacianQP, QPSolution, climb, solve_laplacian_qp
+from solvers.qp import LaplacianQP, QPSolution, dual_point, solve_laplacian_qp
 from solvers.qp.stack import evaluate_laplacian_qps, solve_laplacian_qps
 from wdro_cvx import GraphProblem, WorstCase
 from wdro_cvx.ambiguity.base import stacked_worst_cases
@@ -111,8 +111,8 @@ class Dual:
 
     def answer(self) -> tuple[float, Array, float]:
         """Return the value, ν and τ; they change if the dual is not defined at ν."""
-        last = climb(self.qp, self.multipliers, 0.0, 0).last
-        return last.value, last.nu, last.level
+        point = dual_point(self.qp, self.multipliers)
+        return point.value, point.nu, point.level
 
     @staticmethod
     def answers(requests: list[Dual]) -> list[tuple[float, Array, float]]:

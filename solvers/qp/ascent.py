@@ -21,7 +21,7 @@ from scipy.linalg import lapack
 from solvers.control.deadline import tick
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.solution import relative_gap
-from wdro_cvx.stacks import choose, column, set_diagonals
+from wdro_cvx.stacks import choose, column, dot, number, set_diagonals, sums
 from wdro_cvx.validation import Array
 
 _SUFFICIENT = 1e-4  # share of the increase that the slope predicts
@@ -72,8 +72,8 @@ class Curvature:
             sides[2] = self.bump[1]
         solved = _solved(edges, sides)
         free, pulled = solved[..., 0, :], solved[..., 1, :]
-        pivot = counts.sum(axis=-1) / 2 + self.tau - np.vecdot(counts, pulled)
-        push = self.unit * grad_tau + np.vecdot(counts, free)
+        pivot = number(sums(counts)) / 2 + self.tau - dot(counts, pulled)
+        push = self.unit * grad_tau + dot(counts, free)
         if self.bump is None:
             curved = pivot > 0.0
             d_tau = choose(curved, push / choose(curved, pivot, 1.0), np.sign(push) * self.reach)
@@ -209,7 +209,7 @@ def _newton_step(point: P, gap: float) -> P | None:
         d_nu, d_tau = point.curvature().direction(grad_nu, grad_tau)
     except linalg.LinAlgError:  # numbers of such different size that rounding hides the curvature
         return None
-    slope = float(grad_nu @ d_nu) + grad_tau * d_tau
+    slope = dot(grad_nu, d_nu) + grad_tau * d_tau
     rounding = _EPS * max(abs(point.value), point.floor)
     # Stop if the dual is flat to rounding, unless the gap is still wide because of a kink in the
     # objective. In that case the norm of the gradient measures progress.

@@ -85,6 +85,13 @@ def climb(qp: LaplacianQP, start: tuple[Array, float] | None, tol: float, max_st
     return maximise(point, tol, max_steps)
 
 
+def dual_point(qp: LaplacianQP, multipliers: tuple[Array, float]) -> QuadraticPoint | BoundedPoint:
+    """Evaluate a QP's dual at ``(ν, τ)``, or at a guess if it is not defined at ν."""
+    if qp.prior.bounds is not None:
+        return bounded_point(qp, qp.prior.bounds, multipliers)
+    return quadratic_point(qp, multipliers)
+
+
 def _solution(found: Climb) -> QPSolution:
     last = found.last
     return QPSolution(
