@@ -160,6 +160,8 @@ def judge(
     problem: GraphProblem,
     laplacian: ArrayLike | sparse.csr_array | Solution,
     certificate: Certificate | None = None,
+    *,
+    enough: float = 0.0,
 ) -> Verdict:
     """Return the feasibility, value and lower bound of a Laplacian, recomputed from the problem.
 
@@ -173,6 +175,9 @@ def judge(
     certificate : Certificate, optional
         A second moment and multipliers from a solver. The judge verifies them, and they can only
         raise the bound. They are needed if the worst case is not unique (hard case, p = 1).
+    enough : float
+        A relative gap at which no better bound is tried. Solvers pass their tolerance, because the
+        bound of their certificate is then usually enough.
 
     Returns
     -------
@@ -198,15 +203,16 @@ def judge(
         laplacian = laplacian.laplacian
     if sparse.issparse(laplacian):
         edges = _sparse_matrix(problem, sparse.csr_array(laplacian))
-        return _verdict(SparseCourt(problem, edges), problem, _checked(problem, certificate, True))
+        checked = _checked(problem, certificate, True)
+        return _verdict(SparseCourt(problem, edges), problem, checked, enough)
     matrix = square_matrix("laplacian", laplacian, problem.d, ProblemError)
     certificate = _checked(problem, certificate)
     if _as_edges(problem, matrix, certificate):
-        found = _verdict(SparseCourtOfMatrix(problem, matrix), problem, certificate)
+        found = _verdict(SparseCourtOfMatrix(problem, matrix), problem, certificate, enough)
         if 0.0 <= found.gap <= SETTLED:
             return found
     slopes = None if certificate is None else certificate.slopes
-    return _verdict(DenseCourt(problem, matrix, slopes), problem, certificate)
+    return _verdict(DenseCourt(problem, matrix, slopes), problem, certificate, enough)
 
 
 def _as_edges(problem: GraphProblem, matrix: Array, certificate: Certificate | None) -> bool:
@@ -236,7 +242,9 @@ def _sparse_matrix(problem: GraphProblem, matrix: sparse.csr_array) -> sparse.cs
     return sparse.csr_array(matrix.astype(float, copy=False))
 
 
-def _verdict(court: Court[M], problem: GraphProblem, certificate: Certificate | None) -> Verdict:
+def _verdict(
+    court: Court[M], problem: GraphProblem, certificate: Certificate | None, enough: float
+) -> Verdict:
     """Compute value and bound in the back end's unit, and return them in the problem's unit."""
     notes: list[str] = []
     offered = None if certificate is None else court.offered(certificate.moment)
@@ -248,7 +256,8 @@ def _verdict(court: Court[M], problem: GraphProblem, certificate: Certificate | 
     square = problem.unit**2
     multipliers = _multipliers(court, problem, certificate, notes)
     worth = max(abs(value - problem.constant / square), problem.floor / square)
-    best = _best_bound(court, offered, multipliers, (value, court.enough * worth), notes)
+    aim = value, max(court.enough, enough) * worth
+    best = _best_bound(court, offered, multipliers, aim, notes)
     if best.value == -np.inf:
         notes.append("too many pairs have positive prices at the multipliers; there is no bound")
     excess = max(value - best.value, 0.0)
