@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lapack
+import scipy
+from numpy.typing import NDArray
 
 from wdro_cvx.validation import Array
 
@@ -68,7 +69,7 @@ def dot(first: Array, second: Array) -> Any:
     return float(first.dot(second)) if first.ndim == 1 else np.vecdot(first, second)
 
 
-def sums(values: Array) -> Any:
+def sums(values: NDArray[np.floating]) -> Any:
     """Return the sums over the last axis, faster than ``sum`` but not pairwise."""
     one = ones(values.shape[-1])
     return values.dot(one) if values.ndim < 3 else values @ one
@@ -85,12 +86,12 @@ def largest_degree(laplacian: Array) -> Any:
 
 
 def eigen(matrix: Array) -> tuple[Array, Array]:
-    """Return the ascending eigenvalues and the eigenvectors of a symmetric matrix, or of a stack."""
+    """Return the ascending eigenvalues and the eigenvectors of symmetric matrices."""
     if matrix.ndim > 2:
         values, vectors = np.linalg.eigh(matrix)
         return values, vectors
     # LAPACK itself, because NumPy's checks take longer than a small decomposition.
-    values, vectors, failed = lapack.dsyevd(matrix.T, lower=0)
+    values, vectors, failed = scipy.linalg.lapack.dsyevd(matrix.T, lower=0)
     if failed:
         raise np.linalg.LinAlgError(f"the eigenvalues of a matrix did not converge ({failed})")
     return values, vectors

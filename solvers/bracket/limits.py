@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from wdro_cvx import GraphProblem, Solution, Status, Verdict, judge
-from wdro_cvx.judge_many import judge_many
 from wdro_cvx.validation import real_number
 
 #: Solvers aim at this share of the tolerance, since the judge subtracts a slack for rounding.
@@ -64,6 +63,8 @@ def all_judged(
     problems: Sequence[GraphProblem], answers: Sequence[Solution], tol: float, clock: Clock
 ) -> list[Solution]:
     """Return what :func:`judged` returns for each of several answers of one run."""
+    from wdro_cvx.judge_many import judge_many  # only needed for many problems
+
     verdicts = judge_many(problems, answers)
     share = clock.cpu_s / max(len(answers), 1)
     return [

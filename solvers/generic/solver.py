@@ -7,24 +7,19 @@ check the status ``SOLVED`` with :func:`wdro_cvx.judge`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.atoms import solve_atoms
 from solvers.base import Solver, register
 from solvers.bracket.incumbent import QP_TOL, Incumbent
 from solvers.bracket.limits import MARGIN, OutOfTime, judged
 from solvers.bracket.requests import Method, alone
 from solvers.bracket.run import Request, Settings, running
 from solvers.control.deadline import watched
-from solvers.generic.bundle import bundle_ascent
-from solvers.generic.handover import solve_program
 from solvers.generic.proximal import proximal_descent
-from solvers.norm.interior import solve_norm_ball
 from solvers.norm.peak import solve_largest_degree
-from solvers.transport import solve_transport
-from solvers.transport.nearby import NearbyWorst
 from wdro_cvx import AmbiguitySet, GraphProblem, ProblemError, Solution, Status, Term, WorstCase
 from wdro_cvx.ambiguity import Transport
 from wdro_cvx.programs import Program, programs_for
@@ -118,8 +113,7 @@ class CertifiedSolver(Settings, Solver):
         self.check_claim(problem)
         with running(self, problem.unit) as run:
             incumbent = Incumbent(problem.normalised, MARGIN * self.tol, run)
-            if NearbyWorst.applies(incumbent.problem):
-                incumbent.oracle = NearbyWorst(incumbent.problem, incumbent.tol)
+            incumbent.oracle = _oracle(incumbent)
             status = Status.INTERRUPTED
             try:
                 with watched(incumbent.check_clock):
@@ -202,8 +196,15 @@ class CertifiedSolver(Settings, Solver):
 
     def last_phases(self, incumbent: Incumbent, program: Program | None = None) -> Method[None]:
         """Improve an incumbent that the smooth phase has not solved."""
-        if incumbent.problem.terms:
+        if incumbent.problem.terms or incumbent.solved:
             return  # these methods know the risk and the prior only
+        # Loaded here, because most problems need none of them.
+        from solvers.atoms import solve_atoms
+        from solvers.generic.bundle import bundle_ascent
+        from solvers.generic.handover import solve_program
+        from solvers.norm.interior import solve_norm_ball
+        from solvers.transport import solve_transport
+
         limit = self.max_iterations
         solve_transport(incumbent, min(limit - incumbent.iterations, _TRANSPORT_ITERATIONS))
         if program is not None:
@@ -213,6 +214,17 @@ class CertifiedSolver(Settings, Solver):
         yield from solve_atoms(incumbent, limit - incumbent.iterations)
         for method in (solve_norm_ball, bundle_ascent):
             method(incumbent, limit - incumbent.iterations)
+
+
+def _oracle(incumbent: Incumbent) -> Callable[[Array], WorstCase] | None:
+    """Return a worst case that is faster than the set's own, if there is one."""
+    if not isinstance(incumbent.problem.structure, Transport):
+        return None
+    from solvers.transport.nearby import NearbyWorst
+
+    if not NearbyWorst.applies(incumbent.problem):
+        return None
+    return NearbyWorst(incumbent.problem, incumbent.tol)
 
 
 def _patience(problem: GraphProblem) -> int | None:

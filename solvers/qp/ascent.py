@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import linalg
-from scipy.linalg import lapack
 
 from solvers.control.deadline import tick
 from wdro_cvx.priors import DegreePrior
@@ -101,6 +100,7 @@ def _solved(matrix: NDArray[np.floating], sides: Array) -> Array:
 
     In a stack, the answers of a matrix that is not positive definite are NaN.
     """
+    lapack = scipy.linalg.lapack
     if matrix.ndim > 2:
         for one, side in zip(matrix, sides, strict=True):
             if lapack.dposv(one.T, side.T, overwrite_a=1, overwrite_b=1)[2] != 0:
@@ -113,7 +113,7 @@ def _solved(matrix: NDArray[np.floating], sides: Array) -> Array:
     else:
         _, solved, info = lapack.sposv(matrix.T, sides.astype(matrix.dtype).T, overwrite_a=1)
     if info != 0:
-        raise linalg.LinAlgError("the matrix is not positive definite")
+        raise np.linalg.LinAlgError("the matrix is not positive definite")
     return np.asarray(solved.T, float)
 
 
@@ -207,7 +207,7 @@ def _newton_step(point: P, gap: float) -> P | None:
     grad_nu, grad_tau = point.gradient()
     try:
         d_nu, d_tau = point.curvature().direction(grad_nu, grad_tau)
-    except linalg.LinAlgError:  # numbers of such different size that rounding hides the curvature
+    except np.linalg.LinAlgError:  # numbers of such different size that rounding hides curvature
         return None
     slope = dot(grad_nu, d_nu) + grad_tau * d_tau
     rounding = _EPS * max(abs(point.value), point.floor)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import linalg
+import scipy
 
 from wdro_cvx.ambiguity.base import AmbiguitySet
 from wdro_cvx.ambiguity.frames import Frame
@@ -176,10 +176,10 @@ class TransportMembership(Membership[TransportedMoment]):
 def singular_vectors(matrix: Array) -> tuple[Array, Array]:
     """Return all left singular vectors as columns and all right ones as rows."""
     try:
-        left, _, right = linalg.svd(matrix, check_finite=False)
-    except linalg.LinAlgError:
+        left, _, right = scipy.linalg.svd(matrix, check_finite=False)
+    except scipy.linalg.LinAlgError:
         # Divide and conquer may fail if all singular values are nearly equal; QR steps do not.
-        left, _, right = linalg.svd(matrix, check_finite=False, lapack_driver="gesvd")
+        left, _, right = scipy.linalg.svd(matrix, check_finite=False, lapack_driver="gesvd")
     return left, right
 
 
