@@ -17,6 +17,11 @@ class OutOfTime(Exception):  # noqa: N818 - it ends a run as planned, and never 
     """The time limit has passed."""
 
 
+def time_limit(seconds: float) -> float:
+    """Return a time limit if it is a positive number, which may be infinite."""
+    return real_number("time_limit", seconds, 0.0, strict=True, infinite=True)
+
+
 @dataclass(frozen=True)
 class Clock:
     """A clock that starts when it is created, with a limit in seconds."""
@@ -26,8 +31,7 @@ class Clock:
     started_cpu: float = field(default_factory=time.process_time)
 
     def __post_init__(self) -> None:
-        limit = real_number("time_limit", self.limit, 0.0, strict=True, infinite=True)
-        object.__setattr__(self, "limit", limit)
+        object.__setattr__(self, "limit", time_limit(self.limit))
 
     @property
     def seconds(self) -> float:

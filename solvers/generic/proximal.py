@@ -113,4 +113,4 @@ def _shifted(
     """Return multipliers for the problem with ``ρ/2‖L - laplacian‖²`` added."""
     if multipliers is None:
         return None
-    return multipliers[0] + rho * np.diagonal(laplacian), multipliers[1]
+    return multipliers[0] + rho * laplacian.diagonal(), multipliers[1]

@@ -58,13 +58,16 @@ class DegreePrior:
     def value(self, weights: Array, degrees: Array) -> Any:
         """Return the cost of a graph; infinite for an isolated vertex if α > 0."""
         # Summed pairwise: a plain sum over many edges loses digits.
-        squares = np.square(weights).sum(axis=-1), np.square(degrees).sum(axis=-1)
-        value = 2 * self.beta * squares[0] + self.kappa * squares[1]
+        squares = np.add.reduce(np.square(weights), axis=-1)
+        value = 2 * self.beta * squares
+        value = value + self.kappa * np.add.reduce(np.square(degrees), axis=-1)
         if not is_zero(self.alpha):
             alone = degrees.min(axis=-1) <= 0.0
             logs = np.log(np.where(column(alone), 1.0, degrees)).sum(axis=-1)
             value = choose(alone, np.inf, value - self.alpha * logs)
-        return number(value + self.trace.penalty(degrees.sum(axis=-1)))
+        if not (self.trace.fixed or self.trace.free):
+            value = value + self.trace.penalty(degrees.sum(axis=-1))
+        return number(value)
 
     def slope(self, degrees: Array) -> Array:
         """Return ``φ'``."""
