@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -107,7 +108,8 @@ class Transport:
     @property
     def length(self) -> float:
         """How far the set reaches, in the unit of the data."""
-        return max(self.radius * self.frame.widest, float(np.sqrt(self.reach)))
+        widest = 1.0 if self.scales is None and self.diagonal else self.frame.widest
+        return max(self.radius * widest, math.sqrt(self.reach))
 
     def risk(self, laplacian: Array) -> float:
         """Return ``R(L)`` by a search over γ, independent of the sets' own worst cases."""

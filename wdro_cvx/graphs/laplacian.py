@@ -49,8 +49,8 @@ def laplacian_from_weights(weights: Array) -> Array:
     d = vertex_count(weights)
     squareform = scipy.spatial.distance.squareform
     laplacian = -squareform(weights) if d > 2 else np.full((2, 2), -weights[0])
-    np.fill_diagonal(laplacian, 0.0)
-    np.fill_diagonal(laplacian, -laplacian.sum(axis=1))
+    set_diagonals(laplacian, 0.0)
+    set_diagonals(laplacian, -laplacian.sum(axis=1))
     return np.asarray(laplacian)
 
 
@@ -217,10 +217,10 @@ def violations(matrix: Array, trace: Any, *, fixed_trace: bool = True) -> Residu
         for start in range(0, d, _ROWS):  # blocks of rows stay in the cache
             rows = matrix[..., start : start + _ROWS, :]
             others = rows - np.swapaxes(matrix[..., start : start + _ROWS], -1, -2)
-            skew = np.maximum(skew, np.abs(others, out=others).max(axis=both))
+            skew = np.maximum(skew, flat(np.abs(others, out=others)).max(axis=-1))
             np.copyto(others, rows)
             flat(others)[..., start :: d + 1] = 0.0
-            sign = np.maximum(sign, others.max(axis=both))
+            sign = np.maximum(sign, flat(others).max(axis=-1))
         total = diagonals(matrix).sum(axis=-1)
         return Residuals(
             symmetry=number(skew / scale),
