@@ -64,7 +64,16 @@ _ON_DEMAND = (
     "qp.saddle_system",
     "qp.stack",
     "selection",
-    "transport",
+    "transport.admm",
+    "transport.coupling",
+    "transport.edges",
+    "transport.interior",
+    "transport.lmi",
+    "transport.quadratic",
+    "transport.solve",
+    "transport.step",
+    "transport.system",
+    "transport.working_set",
 )
 _LAZY = {
     "NeighbourFit": "selection.target_degree",

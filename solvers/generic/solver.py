@@ -7,7 +7,6 @@ check the status ``SOLVED`` with :func:`wdro_cvx.judge`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +19,7 @@ from solvers.bracket.run import Request, Settings, running
 from solvers.control.deadline import watched
 from solvers.generic.proximal import proximal_descent
 from solvers.norm.peak import solve_largest_degree
+from solvers.transport.nearby import NearbyWorst
 from wdro_cvx import AmbiguitySet, GraphProblem, ProblemError, Solution, Status, Term, WorstCase
 from wdro_cvx.ambiguity import Transport
 from wdro_cvx.programs import Program, programs_for
@@ -113,7 +113,8 @@ class CertifiedSolver(Settings, Solver):
         self.check_claim(problem)
         with running(self, problem.unit) as run:
             incumbent = Incumbent(problem.normalised, MARGIN * self.tol, run)
-            incumbent.oracle = _oracle(incumbent)
+            if NearbyWorst.applies(incumbent.problem):
+                incumbent.oracle = NearbyWorst(incumbent.problem, incumbent.tol)
             status = Status.INTERRUPTED
             try:
                 with watched(incumbent.check_clock):
@@ -203,7 +204,7 @@ class CertifiedSolver(Settings, Solver):
         from solvers.generic.bundle import bundle_ascent
         from solvers.generic.handover import solve_program
         from solvers.norm.interior import solve_norm_ball
-        from solvers.transport import solve_transport
+        from solvers.transport.solve import solve_transport
 
         limit = self.max_iterations
         solve_transport(incumbent, min(limit - incumbent.iterations, _TRANSPORT_ITERATIONS))
@@ -214,17 +215,6 @@ class CertifiedSolver(Settings, Solver):
         yield from solve_atoms(incumbent, limit - incumbent.iterations)
         for method in (solve_norm_ball, bundle_ascent):
             method(incumbent, limit - incumbent.iterations)
-
-
-def _oracle(incumbent: Incumbent) -> Callable[[Array], WorstCase] | None:
-    """Return a worst case that is faster than the set's own, if there is one."""
-    if not isinstance(incumbent.problem.structure, Transport):
-        return None
-    from solvers.transport.nearby import NearbyWorst
-
-    if not NearbyWorst.applies(incumbent.problem):
-        return None
-    return NearbyWorst(incumbent.problem, incumbent.tol)
 
 
 def _patience(problem: GraphProblem) -> int | None:

@@ -150,7 +150,7 @@ def test_inner_loops_notice_the_time_limit(monkeypatch):
             tick()
         finished.append(given)
 
-    monkeypatch.setattr("solvers.transport.solve_transport", slow)
+    monkeypatch.setattr("solvers.transport.solve.solve_transport", slow)
     rng = np.random.default_rng(0)
     hard = GraphProblem(random_nominal(rng, 6, 2), WassersteinBall(20.0), eta=1e-3)
     (answer,) = solve_many([hard], time_limit=0.5)
