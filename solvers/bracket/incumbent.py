@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from solvers.bracket.requests import Dual, Method, Optimum, Value, alone
 from solvers.bracket.run import Run
 from solvers.qp import LaplacianQP, QPSolution
-from solvers.qp.minimax import Master
 from wdro_cvx import Certificate, GraphProblem, Solution, WorstCase
 from wdro_cvx.moments.points import Moment, as_moment
 from wdro_cvx.solution import Status, relative_gap
 from wdro_cvx.validation import Array
+
+if TYPE_CHECKING:
+    from solvers.qp.minimax import Master
 
 #: The relative gap to which a QP is solved if its answer is final.
 QP_TOL = 1e-12
@@ -189,6 +192,8 @@ class Incumbent:
 
     def master(self) -> Master:
         """Return the problem of a few worst cases, in the units of the incumbent."""
+        from solvers.qp.minimax import Master  # only methods for kinks need it
+
         assert self.laplacian is not None
         trace = float(np.trace(self.laplacian)) or self.problem.target_trace
         return Master.of(self.problem.d, self.problem.prior, self.size, trace)

@@ -13,8 +13,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from solvers.qp import LaplacianQP, QPSolution, climb, solve_laplacian_qp
-from solvers.qp.stack import evaluate_laplacian_qps, solve_laplacian_qps
+from solvers.qp import LaplacianQP, QPSolution, dual_point, solve_laplacian_qp
 from wdro_cvx import GraphProblem, WorstCase
 from wdro_cvx.ambiguity.base import stacked_worst_cases
 from wdro_cvx.graphs.laplacian import weights_from_laplacian
@@ -93,6 +92,8 @@ class Optimum:
     @staticmethod
     def answers(requests: list[Optimum]) -> list[QPSolution]:
         """Return the solutions."""
+        from solvers.qp.stack import solve_laplacian_qps  # only needed for many problems
+
         qps, starts = [one.qp for one in requests], [one.start for one in requests]
         return solve_laplacian_qps(qps, starts, requests[0].tol)
 
@@ -111,12 +112,14 @@ class Dual:
 
     def answer(self) -> tuple[float, Array, float]:
         """Return the value, ν and τ; they change if the dual is not defined at ν."""
-        last = climb(self.qp, self.multipliers, 0.0, 0).last
-        return last.value, last.nu, last.level
+        point = dual_point(self.qp, self.multipliers)
+        return point.value, point.nu, point.level
 
     @staticmethod
     def answers(requests: list[Dual]) -> list[tuple[float, Array, float]]:
         """Return the values, ν and τ."""
+        from solvers.qp.stack import evaluate_laplacian_qps
+
         return evaluate_laplacian_qps(
             [one.qp for one in requests], [one.multipliers for one in requests]
         )

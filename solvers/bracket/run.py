@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
-from solvers.bracket.limits import Clock
+from solvers.bracket.limits import Clock, time_limit
 from wdro_cvx import Solution
 from wdro_cvx.validation import tolerance
 
@@ -45,7 +45,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         tolerance(self.tol)
-        Clock(self.time_limit)
+        time_limit(self.time_limit)
 
 
 @dataclass(frozen=True)

@@ -11,19 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.atoms import solve_atoms
 from solvers.base import Solver, register
 from solvers.bracket.incumbent import QP_TOL, Incumbent
 from solvers.bracket.limits import MARGIN, OutOfTime, judged
 from solvers.bracket.requests import Method, alone
 from solvers.bracket.run import Request, Settings, running
 from solvers.control.deadline import watched
-from solvers.generic.bundle import bundle_ascent
-from solvers.generic.handover import solve_program
 from solvers.generic.proximal import proximal_descent
-from solvers.norm.interior import solve_norm_ball
 from solvers.norm.peak import solve_largest_degree
-from solvers.transport import solve_transport
 from solvers.transport.nearby import NearbyWorst
 from wdro_cvx import AmbiguitySet, GraphProblem, ProblemError, Solution, Status, Term, WorstCase
 from wdro_cvx.ambiguity import Transport
@@ -202,8 +197,15 @@ class CertifiedSolver(Settings, Solver):
 
     def last_phases(self, incumbent: Incumbent, program: Program | None = None) -> Method[None]:
         """Improve an incumbent that the smooth phase has not solved."""
-        if incumbent.problem.terms:
+        if incumbent.problem.terms or incumbent.solved:
             return  # these methods know the risk and the prior only
+        # Loaded here, because most problems need none of them.
+        from solvers.atoms import solve_atoms
+        from solvers.generic.bundle import bundle_ascent
+        from solvers.generic.handover import solve_program
+        from solvers.norm.interior import solve_norm_ball
+        from solvers.transport.solve import solve_transport
+
         limit = self.max_iterations
         solve_transport(incumbent, min(limit - incumbent.iterations, _TRANSPORT_ITERATIONS))
         if program is not None:

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from scipy import sparse
+import scipy
 
 from solvers.base import Solver, register
 from solvers.bracket.limits import MARGIN, judged
 from solvers.bracket.run import Executor, Request, Settings, running
 from solvers.control.deadline import watched
 from solvers.large.blocks import ambient_executor
-from solvers.large.moment import solve_moment_ball
-from solvers.large.rounds import Rounds
-from solvers.large.worth import NotWorthwhileError, worthwhile
 from wdro_cvx import GraphProblem, ProblemError, Singleton, Solution, Status
 from wdro_cvx.ambiguity import Norm
 from wdro_cvx.claims import FROBENIUS_BALL, MOVED_ROWS
@@ -107,13 +104,21 @@ class SparseSolver(Settings, Solver):
         if problem.d < cls.least or dense:  # MomentNewton takes one solve, this one several
             return None
         patient = problem.d > SPARSE_FROM
-        if not patient and not worthwhile(problem):
-            return None
+        if not patient:
+            from solvers.large.worth import worthwhile  # only needed for many vertices
+
+            if not worthwhile(problem):
+                return None
         return cls(**request.settings(cls))._solve(problem, patient, request.start)
 
     def _solve(
         self, problem: GraphProblem, patient: bool, start: Solution | None
     ) -> Solution | None:
+        # The other modules of this room are loaded when there are many vertices.
+        from solvers.large.moment import solve_moment_ball
+        from solvers.large.rounds import Rounds
+        from solvers.large.worth import NotWorthwhileError
+
         known = None if start is None else _edges_of(start, problem)
         executor = ambient_executor() if self.executor is None else self.executor
         with running(self) as run:
@@ -136,7 +141,7 @@ class SparseSolver(Settings, Solver):
         if late:  # no time is left for the judge's dense back end, which might prove more
             answer = judged(problem, answer, self.tol)
         if problem.d <= SPARSE_FROM:
-            answer = replace(answer, laplacian=sparse.csr_array(answer.laplacian).toarray())
+            answer = replace(answer, laplacian=scipy.sparse.csr_array(answer.laplacian).toarray())
         if not late:  # judge exactly the answer that is returned, so the caller's judge agrees
             answer = judged(problem, answer, self.tol)
         if not patient and answer.status is Status.ITERATION_LIMIT:

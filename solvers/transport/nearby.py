@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy import linalg
+import scipy
 
 from wdro_cvx import GraphProblem, WorstCase
 from wdro_cvx.ambiguity import Transport
@@ -90,13 +90,13 @@ def _root(gamma: float, laplacian: Array) -> Array | None:
     """Return the Cholesky factor of ``γI - L``; None if it is not positive definite."""
     matrix = -laplacian
     np.fill_diagonal(matrix, gamma - np.diagonal(laplacian))
-    found, failed = linalg.lapack.dpotrf(matrix, lower=1, overwrite_a=1)
+    found, failed = scipy.linalg.lapack.dpotrf(matrix, lower=1, overwrite_a=1)
     return None if failed else np.asarray(found)
 
 
 def _solved(root: Array, rows: Array) -> Array:
     """Return rows times the inverse of the factored matrix; both arrays are in C order."""
-    found, _ = linalg.lapack.get_lapack_funcs(("potrs",), (root,))[0](root, rows.T, lower=1)
+    found, _ = scipy.linalg.lapack.get_lapack_funcs(("potrs",), (root,))[0](root, rows.T, lower=1)
     return np.asarray(found).T
 
 

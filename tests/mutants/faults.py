@@ -82,12 +82,13 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         _SETS,
         [
             ("radius**2 - spent)", "radius**2)"),
+            ("total**0.5 / radius - mean", "total**0.5 / radius"),
         ],
     ),
     "wdro_cvx/ambiguity/transport.py": (
         f"{_SETS} tests/adversarial",
         [
-            ("number(root.multiplier * radius**2", "number(root.multiplier * radius"),
+            ("root.multiplier * radius**2 + dot", "root.multiplier * radius + dot"),
             ("np.vstack([moves, moment.spread])", "moves"),
         ],
     ),
@@ -213,8 +214,8 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         [
             ("cost**2 + 8 * logs * bend", "cost**2 + 4 * logs * bend"),
             (
-                "paid = np.vecdot(self.nu, self.degrees) + self.square / 2",
-                "paid = np.vecdot(self.nu, self.degrees) + self.square",
+                "paid = dot(self.nu, self.degrees) + self.square / 2",
+                "paid = dot(self.nu, self.degrees) + self.square",
             ),
         ],
     ),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import linalg
+import scipy
 
 from wdro_cvx.validation import Array
 
@@ -97,12 +97,12 @@ class MatrixFrame(Frame):
     @cached_property
     def inverse(self) -> Array:
         """``T⁻¹``."""
-        return linalg.inv(self.matrix, check_finite=False)
+        return scipy.linalg.inv(self.matrix, check_finite=False)
 
     @cached_property
     def sizes(self) -> tuple[float, float]:
         """Upper bounds of ``‖T‖₂`` and ``‖T⁻¹‖₂``."""
-        singular = linalg.svdvals(self.matrix)
+        singular = scipy.linalg.svdvals(self.matrix)
         slack = 1.0 + 1e-6  # more than the error of a singular value at any admitted condition
         return float(singular[0]) * slack, slack / float(singular[-1])
 

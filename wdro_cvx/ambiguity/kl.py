@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.special import xlogy
+import scipy
 
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, each_worst_case, register_ambiguity
 from wdro_cvx.ambiguity.reweighting import stacked_losses
@@ -132,7 +132,7 @@ def relative_entropy(ratios: Array) -> Any:
     change = ratios - 1.0
     near = np.abs(change) < 0.5
     logs = np.log1p(np.where(near, change, 0.0))
-    entropy = np.where(near, ratios * logs, xlogy(ratios, ratios))
+    entropy = np.where(near, ratios * logs, scipy.special.xlogy(ratios, ratios))
     return (entropy - change).mean(axis=-1)
 
 

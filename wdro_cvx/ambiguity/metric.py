@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import linalg
 
 from wdro_cvx.ambiguity.base import OPERATIONS, WorstCase, register_ambiguity
 from wdro_cvx.ambiguity.frames import MatrixFrame
@@ -73,8 +73,8 @@ class MetricBall(TransportBall):
         size = np.shape(covariance)
         matrix = covariance_matrix("covariance", covariance, size[0] if size else 0)
         try:
-            root = linalg.cholesky(matrix, lower=True)
-        except linalg.LinAlgError:
+            root = scipy.linalg.cholesky(matrix, lower=True)
+        except scipy.linalg.LinAlgError:
             raise ProblemError(
                 "covariance must be positive definite; it is singular. Add a little noise to "
                 "directions without any, such as 1e-6 times the identity."

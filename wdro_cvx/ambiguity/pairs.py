@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import squareform
 
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
 from wdro_cvx.ambiguity.shift import ShiftBall
@@ -88,7 +88,7 @@ class PairBall(ShiftBall):
         """Return the set with scales ``√(max n / n_ij)``, or unchanged if it has scales."""
         if self.scales:
             return self
-        shared = squareform(counts, checks=False)
+        shared = scipy.spatial.distance.squareform(counts, checks=False)
         return replace(self, scales=tuple(np.sqrt(shared.max() / shared)))
 
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,8 +14,8 @@ from functools import cached_property
 from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import linalg
 
 from wdro_cvx.ambiguity.frames import DiagonalFrame, Frame, MatrixFrame
 from wdro_cvx.moments.points import ReweighedMoment
@@ -72,7 +73,7 @@ class Transport:
     def metric(self) -> Array:
         """``P``, by its diagonal (d,) if it is diagonal."""
         if self.coordinates is not None:
-            inverse = linalg.inv(self.coordinates)
+            inverse = scipy.linalg.inv(self.coordinates)
             return np.asarray(inverse.T @ inverse)
         return np.ones(self.factor.shape[1]) if self.scales is None else self.scales**-2.0
 
@@ -107,7 +108,8 @@ class Transport:
     @property
     def length(self) -> float:
         """How far the set reaches, in the unit of the data."""
-        return max(self.radius * self.frame.widest, float(np.sqrt(self.reach)))
+        widest = 1.0 if self.scales is None and self.diagonal else self.frame.widest
+        return max(self.radius * widest, math.sqrt(self.reach))
 
     def risk(self, laplacian: Array) -> float:
         """Return ``R(L)`` by a search over γ, independent of the sets' own worst cases."""
@@ -118,7 +120,7 @@ class Transport:
             centre += float(np.vdot(self.rest, laplacian))
         pull = self.factor @ laplacian
         centre += float(np.vdot(self.factor, pull))
-        values, vectors = linalg.eigh(self.frame.form(laplacian), check_finite=False)
+        values, vectors = scipy.linalg.eigh(self.frame.form(laplacian), check_finite=False)
         masses = np.sum((self.frame.pulled(pull) @ vectors) ** 2, axis=0)
         top = max(float(values[-1]), 0.0)
         unit = top + float(np.sqrt(masses.sum())) / self.radius if self.radius > 0.0 else 0.0

@@ -64,7 +64,7 @@ class DenseCourt(Court[Moment]):
         self.offered_slopes = slopes if slopes_in_range(slopes, problem.unit) else None
         self.prior = self.problem.prior
         self.laplacian = self.prior.repaired(matrix)
-        self.degrees = np.diagonal(self.laplacian)
+        self.degrees = self.laplacian.diagonal()
         self.repair = float(np.linalg.norm(matrix - self.laplacian))
         size = graph_size(float(np.linalg.norm(self.laplacian)), self.prior.trace.target)
         self.residuals = replace(self.prior.infeasibility(matrix), repair=self.repair / size)
