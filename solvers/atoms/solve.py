@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,7 +41,7 @@ class Advance:
         return moved if _usable(moved, length) else None
 
     @staticmethod
-    def answers(requests: list[Advance]) -> list[SaddlePoint | None]:
+    def answers(requests: Sequence[Advance]) -> list[SaddlePoint | None]:
         """Return the next points."""
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             found = advance_all([one.model for one in requests], [one.point for one in requests])

@@ -7,7 +7,7 @@ one kind together, because arrays of many problems take far less time than many 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Hashable, Iterable, Iterator
+from collections.abc import Generator, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -34,7 +34,7 @@ class Question(Protocol):
         """Answer this request."""
 
     @staticmethod
-    def answers(requests: list[Any]) -> list[Any]:
+    def answers(requests: Sequence[Any]) -> list[Any]:
         """Answer requests of one kind, in their order."""
 
 
@@ -59,7 +59,7 @@ class Value:
         return worst, worst.risk + problem.regularisation(self.laplacian)
 
     @staticmethod
-    def answers(requests: list[Value]) -> list[tuple[WorstCase, float]]:
+    def answers(requests: Sequence[Value]) -> list[tuple[WorstCase, float]]:
         """Return the worst cases and objectives."""
         problems = [request.problem for request in requests]
         laplacians = np.stack([request.laplacian for request in requests])
@@ -91,7 +91,7 @@ class Optimum:
         return solve_laplacian_qp(self.qp, self.start, self.tol)
 
     @staticmethod
-    def answers(requests: list[Optimum]) -> list[QPSolution]:
+    def answers(requests: Sequence[Optimum]) -> list[QPSolution]:
         """Return the solutions."""
         qps, starts = [one.qp for one in requests], [one.start for one in requests]
         return solve_laplacian_qps(qps, starts, requests[0].tol)
@@ -115,7 +115,7 @@ class Dual:
         return last.value, last.nu, last.level
 
     @staticmethod
-    def answers(requests: list[Dual]) -> list[tuple[float, Array, float]]:
+    def answers(requests: Sequence[Dual]) -> list[tuple[float, Array, float]]:
         """Return the values, ν and τ."""
         return evaluate_laplacian_qps(
             [one.qp for one in requests], [one.multipliers for one in requests]
@@ -144,28 +144,26 @@ def together(methods: Iterable[Method[T]]) -> Iterator[tuple[int, T | Exception]
     A method that raises an exception yields it as its result, and the others go on.
     """
     waiting: dict[Hashable, list[tuple[int, Method[T], Any]]] = {}
-
-    def resumed(place: int, method: Method[T], answer: Any) -> Iterator[tuple[int, Any]]:
-        try:
-            request = method.send(answer)
-        except StopIteration as stop:
-            yield place, stop.value
-        except Exception as error:
-            yield place, error
-        else:
-            waiting.setdefault(request.kind, []).append((place, method, request))
-
-    for place, method in enumerate(methods):
-        yield from resumed(place, method, None)
-    while waiting:
+    resumed: Iterable[tuple[int, Method[T], Any]]
+    resumed = ((place, method, None) for place, method in enumerate(methods))
+    while True:
+        for place, method, answer in resumed:
+            try:
+                request = method.send(answer)
+            except StopIteration as stop:
+                yield place, stop.value
+            except Exception as error:
+                yield place, error
+            else:
+                waiting.setdefault(request.kind, []).append((place, method, request))
+        if not waiting:
+            return
         # The kind with most requests first: the others meanwhile gather more.
         kind = max(waiting, key=lambda kind: len(waiting[kind]))
-        group = waiting.pop(kind)
-        requests = [request for _, _, request in group]
-        for (place, method, _), answer in zip(group, _answers(requests), strict=True):
-            yield from resumed(place, method, answer)
+        places, running, requests = zip(*waiting.pop(kind), strict=True)
+        resumed = zip(places, running, _answers(requests), strict=True)
 
 
-def _answers(requests: list[Any]) -> list[Any]:
+def _answers(requests: Sequence[Any]) -> list[Any]:
     first = requests[0]
     return [first.answer()] if len(requests) == 1 else type(first).answers(requests)

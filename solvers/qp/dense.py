@@ -30,8 +30,8 @@ def quadratic_point(qp: LaplacianQP, start: tuple[Array, Any] | None = None) -> 
     gains, base = relative_gains(qp)
     if start is None or not qp.prior.has_degrees(start[0]):
         nu, tau = first_multipliers(qp, gains)
-        return _evaluate(qp, gains, base, nu, best_tau(qp, gains, nu) if tau is None else tau)
-    return _evaluate(qp, gains, base, start[0], start[1] - base)
+        return evaluate(qp, gains, base, nu, best_tau(qp, gains, nu) if tau is None else tau)
+    return evaluate(qp, gains, base, start[0], start[1] - base)
 
 
 def relative_gains(qp: LaplacianQP) -> tuple[Array, Any]:
@@ -78,7 +78,7 @@ class QuadraticPoint:
 
     def moved(self, nu: Array, tau: Any) -> QuadraticPoint:
         """Evaluate the same dual at another point."""
-        return _evaluate(self.qp, self.gains, self.base, nu, tau)
+        return evaluate(self.qp, self.gains, self.base, nu, tau)
 
     def step_limit(self, d_nu: Array) -> Any:
         """Return the longest multiple of a step that stays in the domain."""
@@ -176,7 +176,8 @@ class QuadraticPoint:
         return choose(some, best, plain)
 
 
-def _evaluate(qp: LaplacianQP, gains: Array, base: Any, nu: Array, tau: Any) -> QuadraticPoint:
+def evaluate(qp: LaplacianQP, gains: Array, base: Any, nu: Array, tau: Any) -> QuadraticPoint:
+    """Evaluate a QP's dual at ν and a τ relative to ``base``, or a stack."""
     half = column(tau) / 2 - nu
     prices = half[..., :, np.newaxis] + half[..., np.newaxis, :]
     prices += gains
@@ -190,7 +191,7 @@ def _evaluate(qp: LaplacianQP, gains: Array, base: Any, nu: Array, tau: Any) -> 
         # scale may have none. The best τ activates one and cannot lower the dual.
         better = best_tau(qp, gains, nu)
         if better != tau:
-            return _evaluate(qp, gains, base, nu, better)
+            return evaluate(qp, gains, base, nu, better)
     value = -square / (16 * prior.beta) - prior.conjugate(nu)
     value += (tau + base) * rule.target / 2 - rule.curvature * tau**2
     total = number(degrees.sum(axis=-1))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from solvers.qp.dense import QuadraticPoint, quadratic_point, relative_gains
+from solvers.qp.dense import QuadraticPoint, evaluate, quadratic_point, relative_gains
 from solvers.qp.qp import LaplacianQP, QPSolution
 from solvers.qp.solve import climb, solve_laplacian_qp
 from solvers.qp.start import easier_priors, stacked_tau
@@ -108,14 +108,20 @@ def _stacked(qps: list[LaplacianQP]) -> LaplacianQP:
 
 
 def _start(qp: LaplacianQP, starts: Sequence[Start]) -> QuadraticPoint:
+    """Evaluate a stack at the given ν, or for equal degrees, and the best τ if the trace is fixed.
+
+    A τ of a similar QP may be far from the best one, and Newton's first steps are then short.
+    """
+    prior, d = qp.prior, qp.d
     known = [start for start in starts if start is not None]
     if known:
-        return quadratic_point(qp, (np.stack([nu for nu, _ in known]),
-                                    np.array([tau for _, tau in known])))  # fmt: skip
-    prior, d = qp.prior, qp.d
-    nu = np.repeat(2.0 * (prior.kappa * prior.trace.target / d)[:, np.newaxis], d, axis=1)  # type: ignore[index]
+        nu, tau = np.stack([nu for nu, _ in known]), np.array([tau for _, tau in known])
+        if not prior.trace.fixed:
+            return quadratic_point(qp, (nu, tau))
+    else:
+        nu = np.repeat(2.0 * (prior.kappa * prior.trace.target / d)[:, np.newaxis], d, axis=1)  # type: ignore[index]
     gains, base = relative_gains(qp)
-    return quadratic_point(qp, (nu, stacked_tau(prior, gains, nu) + base))
+    return evaluate(qp, gains, base, nu, stacked_tau(prior, gains, nu, tau - base if known else None))
 
 
 def _taken(point: QuadraticPoint, which: Any) -> QuadraticPoint:
