@@ -18,6 +18,7 @@ from solvers.norm import MomentNewton
 from solvers.solve import candidates, refusal, solve
 from wdro_cvx import GraphProblem, ProblemError, Solution, SolverError, Status
 from wdro_cvx.ambiguity import Norm
+from wdro_cvx.moments.nominal import prepare
 
 _LARGE = 200  # from this many vertices on, stacks gain nothing
 _NUMBERS = 2**17  # entries of the matrices in a stack; a few stacks fit into the cache
@@ -83,6 +84,7 @@ def solve_many(
             f"{len(begins)}."
         )
     clock = Clock(time_limit)
+    prepare([one.nominal for one in given if isinstance(one, GraphProblem) and one.d < _LARGE])
     best = [_first_solver(place, problem) for place, problem in enumerate(given)]
     settings = CertifiedSolver(tol, conic=True)  # like `solve`
     answers: dict[int, Solution] = {}

@@ -25,13 +25,18 @@ from wdro_cvx.stacks import choose, column, flat, is_zero, number, ones, plane, 
 from wdro_cvx.validation import Array
 
 
-def quadratic_point(qp: LaplacianQP, start: tuple[Array, Any] | None = None) -> QuadraticPoint:
-    """Evaluate a QP's dual at ``start``, or at a guess; a stack needs a start."""
-    gains, base = relative_gains(qp)
+def quadratic_point(
+    qp: LaplacianQP, start: tuple[Array, Any] | None = None, known: tuple[Array, Any] | None = None
+) -> QuadraticPoint:
+    """Evaluate a QP's dual at ``start``, or at a guess; a stack needs a start.
+
+    ``known`` are the :func:`relative_gains`, if they are known.
+    """
+    gains, base = relative_gains(qp) if known is None else known
     if start is None or not qp.prior.has_degrees(start[0]):
         nu, tau = first_multipliers(qp, gains)
-        return evaluate(qp, gains, base, nu, best_tau(qp, gains, nu) if tau is None else tau)
-    return evaluate(qp, gains, base, start[0], start[1] - base)
+        return _evaluate(qp, gains, base, nu, best_tau(qp, gains, nu) if tau is None else tau)
+    return _evaluate(qp, gains, base, start[0], start[1] - base)
 
 
 def relative_gains(qp: LaplacianQP) -> tuple[Array, Any]:
@@ -78,7 +83,7 @@ class QuadraticPoint:
 
     def moved(self, nu: Array, tau: Any) -> QuadraticPoint:
         """Evaluate the same dual at another point."""
-        return evaluate(self.qp, self.gains, self.base, nu, tau)
+        return _evaluate(self.qp, self.gains, self.base, nu, tau)
 
     def step_limit(self, d_nu: Array) -> Any:
         """Return the longest multiple of a step that stays in the domain."""
@@ -176,8 +181,7 @@ class QuadraticPoint:
         return choose(some, best, plain)
 
 
-def evaluate(qp: LaplacianQP, gains: Array, base: Any, nu: Array, tau: Any) -> QuadraticPoint:
-    """Evaluate a QP's dual at ν and a τ relative to ``base``, or a stack."""
+def _evaluate(qp: LaplacianQP, gains: Array, base: Any, nu: Array, tau: Any) -> QuadraticPoint:
     half = column(tau) / 2 - nu
     prices = half[..., :, np.newaxis] + half[..., np.newaxis, :]
     prices += gains
@@ -191,7 +195,7 @@ def evaluate(qp: LaplacianQP, gains: Array, base: Any, nu: Array, tau: Any) -> Q
         # scale may have none. The best τ activates one and cannot lower the dual.
         better = best_tau(qp, gains, nu)
         if better != tau:
-            return evaluate(qp, gains, base, nu, better)
+            return _evaluate(qp, gains, base, nu, better)
     value = -square / (16 * prior.beta) - prior.conjugate(nu)
     value += (tau + base) * rule.target / 2 - rule.curvature * tau**2
     total = number(degrees.sum(axis=-1))

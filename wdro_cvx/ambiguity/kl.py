@@ -24,6 +24,7 @@ from wdro_cvx.moments.distribution import Discrete
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.moments.points import ReweighedMoment
 from wdro_cvx.stacks import column, number
+from wdro_cvx.summation import gram
 from wdro_cvx.validation import Array
 
 _LARGEST_SCORE = 300.0  # the square of its exponential does not overflow
@@ -97,8 +98,7 @@ class KLBall(TiltedBall):
         dual = _dual(losses, top, np.where(multipliers > 0.0, multipliers, spread), radii)
         ceiling = np.where(multipliers > 0.0, np.minimum(top, dual), top)
         rounding = rounding + np.maximum(ceiling - risks, 0.0)
-        roots = tables * np.sqrt(weights)[..., np.newaxis]
-        moments = np.swapaxes(roots, -1, -2) @ roots
+        moments = gram(tables, weights)
         numbers = risks.tolist(), multipliers.tolist(), rounding.tolist()
         return [
             WorstCase(

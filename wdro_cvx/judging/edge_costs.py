@@ -60,9 +60,7 @@ def rows_costs(nominals: Sequence[Nominal], rows: Array) -> tuple[Array, Array]:
 def weights_costs(nominals: Sequence[Nominal], weights: Array) -> tuple[Array, Array]:
     """Return :func:`safe_costs` for a stack of weights (B, N) of the samples."""
     samples = np.stack([np.asarray(nominal.samples) for nominal in nominals])
-    rows = samples * np.sqrt(weights)[..., np.newaxis]
-    moments = np.swapaxes(rows, -1, -2) @ rows
-    return _summed(iter([_of_gram(moments, _weight_error(samples.shape[1]))]))
+    return _summed(iter([_of_gram(gram(samples, weights), _weight_error(samples.shape[1]))]))
 
 
 def shift_costs(nominals: Sequence[Nominal], shifts: Array) -> tuple[Array, Array]:
@@ -146,8 +144,7 @@ def _of_rows(rows: Array, exactly: bool, moved: Array) -> _Part:
         costs = pair_sums(rows)
         slack = error * costs
     else:
-        product = gram(rows) if rows.ndim == 2 else np.swapaxes(rows, -1, -2) @ rows
-        costs, slack = _of_gram(product, error)
+        costs, slack = _of_gram(gram(rows), error)
     return costs, slack + _shaken(costs + slack, moved)
 
 
