@@ -16,6 +16,7 @@ from solvers.control.deadline import watched
 from solvers.generic import CertifiedSolver
 from solvers.norm import MomentNewton
 from solvers.solve import candidates, refusal, solve
+from solvers.transport.nearby import NearbyWorst
 from wdro_cvx import GraphProblem, ProblemError, Solution, SolverError, Status
 from wdro_cvx.ambiguity import Norm
 from wdro_cvx.moments.nominal import prepare
@@ -156,6 +157,9 @@ def _solve_stack(
         Incumbent(problem.normalised, MARGIN * tol, Run(settings, clock, problem.unit))
         for problem in problems
     ]
+    for incumbent in incumbents:
+        if NearbyWorst.takes(incumbent.problem):
+            incumbent.oracle = NearbyWorst(incumbent.problem, incumbent.tol)
     # A moment ball that the smooth phase does not solve is left to MomentNewton.
     methods = [
         settings.smooth_phase(incumbent, start)

@@ -38,24 +38,40 @@ class Question(Protocol):
         """Answer requests of one kind, in their order."""
 
 
+class Oracle(Protocol):
+    """The worst cases of one problem, computed in another way than by its set."""
+
+    def __call__(self, laplacian: Array, /) -> WorstCase:
+        """Return the worst case of a Laplacian."""
+
+    @staticmethod
+    def together(oracles: Sequence[Any], laplacians: Array, /) -> list[WorstCase]:
+        """Return the worst cases of several problems, each of its own Laplacian."""
+
+
 @dataclass(slots=True)
 class Value:
     """Ask for the worst case and the objective of a Laplacian."""
 
     problem: GraphProblem
     laplacian: Array
+    oracle: Oracle | None = None  # a faster worst case than the set's own, if there is one
 
     @property
     def kind(self) -> Hashable:
         """The class of the set, the kind of prior and the number of vertices."""
-        problem, prior = self.problem, self.problem.prior
+        problem, prior, oracle = self.problem, self.problem.prior, self.oracle
         signs = prior.alpha == 0.0, prior.kappa == 0.0, prior.trace.stiffness
-        return Value, type(problem.ambiguity), signs, problem.d
+        rows = None if oracle is None else (type(oracle), problem.nominal.factor.shape)
+        return Value, type(problem.ambiguity), signs, problem.d, rows
 
     def answer(self) -> tuple[WorstCase, float]:
         """Return the worst case and the objective."""
         problem = self.problem
-        worst = problem.ambiguity.worst_case(problem.nominal, self.laplacian)
+        if self.oracle is not None:
+            worst = self.oracle(self.laplacian)
+        else:
+            worst = problem.ambiguity.worst_case(problem.nominal, self.laplacian)
         return worst, worst.risk + problem.regularisation(self.laplacian)
 
     @staticmethod
@@ -63,8 +79,12 @@ class Value:
         """Return the worst cases and objectives."""
         problems = [request.problem for request in requests]
         laplacians = np.stack([request.laplacian for request in requests])
-        sets, nominals = [one.ambiguity for one in problems], [one.nominal for one in problems]
-        worst = stacked_worst_cases(sets, nominals, laplacians)
+        oracle = requests[0].oracle
+        if oracle is not None:
+            worst = oracle.together([request.oracle for request in requests], laplacians)
+        else:
+            sets, nominals = [one.ambiguity for one in problems], [one.nominal for one in problems]
+            worst = stacked_worst_cases(sets, nominals, laplacians)
         prior = stack_priors([problem.prior for problem in problems])
         own = prior.value(weights_from_laplacian(laplacians), diagonals(laplacians)).tolist()
         return [

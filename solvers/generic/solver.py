@@ -192,7 +192,7 @@ class CertifiedSolver(Settings, Solver):
         smooth, patience = min(self.max_iterations, _SMOOTH_ITERATIONS), _patience(problem)
         if program is not None:  # which follows
             patience = 2 * max(_PATIENCE, _brief(problem))
-        if incumbent.oracle is not None:
+        if NearbyWorst.applies(problem):
             smooth, patience = min(self.max_iterations, _NEARBY_ITERATIONS), _NEARBY_PATIENCE
         yield from proximal_descent(
             incumbent, laplacian, smooth, patience, multipliers, _steepest(problem)
