@@ -147,9 +147,9 @@ def _solver(gamma: Any, laplacian: Array) -> Callable[..., Array] | None:
         set_diagonals(matrix, column(gamma) - diagonals(laplacian))
         try:
             np.linalg.cholesky(matrix)
+            inverse = np.linalg.inv(matrix)
         except np.linalg.LinAlgError:
             return None
-        inverse = np.linalg.inv(matrix)
         return lambda rows, rough=False: rows @ inverse
     root = _root(gamma, laplacian)
     if root is None:
