@@ -168,7 +168,9 @@ def _solve_stack(
         for incumbent, start in zip(incumbents, starts, strict=True)
     ]
     ended: dict[int, Status] = {}
-    for place, outcome in together(map(_timed, methods, incumbents)):
+    if np.isfinite(clock.limit):
+        methods = [_timed(*pair) for pair in zip(methods, incumbents, strict=True)]
+    for place, outcome in together(methods):
         if outcome is None:
             solved = incumbents[place].solved
             ended[place] = Status.SOLVED if solved else Status.ITERATION_LIMIT

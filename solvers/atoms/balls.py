@@ -34,8 +34,9 @@ class SmoothBall:
     def stackable(self) -> SmoothDivergence | None:
         """The divergence of the samples, if it takes stacks and every atom is one sample."""
         measure = self.atoms.measure
-        known = isinstance(measure, SmoothDivergence) and vars(type(measure)).get("stackable")
-        return measure if known and self.shares.size == len(self.atoms.samples) else None
+        if not isinstance(measure, SmoothDivergence) or not vars(type(measure)).get("stackable"):
+            return None
+        return measure if self.shares.size == len(self.atoms.samples) else None
 
     @cached_property
     def most(self) -> Array:

@@ -139,7 +139,7 @@ def _central_weights(costs: Array, width: Array, goal: float, kappa: float) -> t
 
     Half the widths may not reach the goal. A starting point only needs to be positive.
     """
-    # Newton's method on 1/Σx, which is linear in τ if the costs are equal, and concave without caps.
+    # Newton's method on 1/Σx, which is linear in τ for equal costs, and concave without caps.
     # So it rises from the left, where the cheapest edge alone reaches the goal.
     cheapest, caps = float(costs.min()), width / 2
     excess, middle = costs - cheapest, kappa / goal

@@ -42,9 +42,9 @@ _TRANSPORT_ITERATIONS = 5000  # usual: 10 to 50 of the interior point, 100 to 50
 # without need. Measured for transport: at d = 30 it halves the time; at d = 60 a patience of 8 is
 # the best of 4, 8 and 17.
 _PATIENCE, _EDGES_PER_TRIAL = 4, 200
-# The smooth phase takes about ten steps for reweighted samples if, after the first step, the risk is
-# at most four times as curved as the prior, and about twenty if it is six times. The interior point
-# takes eight, each as long as two if the product of its matrices is small (measured, d = 6 to 40).
+# For reweighted samples the smooth phase takes about ten steps if, after the first one, the risk is
+# at most four times as curved as the prior, and twenty if it is six times. The interior point takes
+# eight, each as long as two of these if its matrix products are small (measured, d = 10 to 40).
 _STEEPEST, _PRODUCT = 4.0, 6e6
 # A conic backend takes 5 to 14 s with 60 vertices (measured), and minutes with more than this. In a
 # fifth of that time a bundle often solves the problem.

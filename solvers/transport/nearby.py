@@ -89,7 +89,9 @@ class NearbyWorst:
             moves, gamma, near = _moves(rows, graphs, radii, gamma[places], cases[0].tol)
             moments, moved, risk, error = _worst(rows, graphs, radii, moves)
             near &= errors * error <= _CANCELLED * risk
-            numbers = zip(near.tolist(), places.tolist(), risk.tolist(), gamma.tolist(), strict=True)
+            numbers = zip(
+                near.tolist(), places.tolist(), risk.tolist(), gamma.tolist(), strict=True
+            )
             for at, (good, place, value, multiplier) in enumerate(numbers):
                 if good:
                     moment = partial(TransportedMoment, moved[at])
