@@ -21,7 +21,7 @@ from wdro_cvx import GraphProblem, WorstCase
 from wdro_cvx.ambiguity import Transport
 from wdro_cvx.ambiguity.base import stacked_worst_cases
 from wdro_cvx.moments.points import TransportedMoment
-from wdro_cvx.stacks import column, diagonals, flat, number, plane, set_diagonals
+from wdro_cvx.stacks import diagonals, flat, number, plane
 from wdro_cvx.validation import Array
 
 #: The number of vertices from which factorisations are faster than an eigendecomposition.
@@ -121,7 +121,7 @@ def _moves(
         step = _step(moves, turn, radius)
         gamma = gamma + step
         near = np.abs(step) * _norm(turn) <= limit * _norm(moves)
-        if np.all(near):
+        if np.all(near | ~np.isfinite(step)):
             break
     if np.any(near):
         turn *= plane(step)
@@ -143,15 +143,12 @@ def _worst(
 
 
 def _solver(gamma: Any, laplacian: Array) -> Callable[..., Array] | None:
-    """Return a function that multiplies rows by ``(γI - L)⁻¹``; None if it is not positive."""
+    """Return a function that multiplies rows by ``(γI - L)⁻¹``; None if that is not positive.
+
+    In a stack the products are NaN where it is not positive.
+    """
     if laplacian.ndim > 2:
-        matrix = -laplacian
-        set_diagonals(matrix, column(gamma) - diagonals(laplacian))
-        try:
-            np.linalg.cholesky(matrix)
-            inverse = np.linalg.inv(matrix)
-        except np.linalg.LinAlgError:
-            return None
+        inverse = _inverse(plane(gamma) * np.eye(laplacian.shape[-1]) - laplacian)
         return lambda rows, rough=False: rows @ inverse
     root = _root(gamma, laplacian)
     if root is None:
@@ -164,6 +161,19 @@ def _solver(gamma: Any, laplacian: Array) -> Callable[..., Array] | None:
         return _solved(root.astype(np.float32), rows.astype(np.float32))
 
     return solve
+
+
+def _inverse(matrix: Array) -> Array:
+    """Return the inverses of a stack, NaN for matrices that are not positive definite."""
+    try:
+        np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        positive = [linalg.lapack.dpotrf(one, lower=1)[1] == 0 for one in matrix]
+        matrix = np.where(plane(np.array(positive)), matrix, np.nan)
+    try:
+        return np.asarray(np.linalg.inv(matrix))
+    except np.linalg.LinAlgError:  # one of them is singular to rounding
+        return np.full_like(matrix, np.nan)
 
 
 def _root(gamma: float, laplacian: Array) -> Array | None:
