@@ -43,9 +43,10 @@ _TRANSPORT_ITERATIONS = 5000  # usual: 10 to 50 of the interior point, 100 to 50
 # the best of 4, 8 and 17.
 _PATIENCE, _EDGES_PER_TRIAL = 4, 200
 # For reweighted samples the smooth phase takes about ten steps if, after the first one, the risk is
-# at most four times as curved as the prior, and twenty if it is six times. The interior point takes
-# eight, each as long as two of these if its matrix products are small (measured, d = 10 to 40).
-_STEEPEST, _PRODUCT = 4.0, 6e6
+# at most five times as curved as the prior, and twenty if it is seven times. The interior point
+# takes eight, each as long as two of these if its matrix products are small (measured, d = 10 to
+# 40).
+_STEEPEST, _PRODUCT = 5.0, 1e7
 # A conic backend takes 5 to 14 s with 60 vertices (measured), and minutes with more than this. In a
 # fifth of that time a bundle often solves the problem.
 _CONIC_UP_TO = 80
