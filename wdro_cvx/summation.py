@@ -85,15 +85,15 @@ def mean_of(table: Array, shares: Array | None = None) -> Array:
 
 
 def gram(rows: Array, shares: Array | None = None) -> Array:
-    """Return ``Σ share·xxᵀ`` over the rows, or ``Σ xxᵀ``."""
+    """Return ``Σ share·xxᵀ`` over the rows, or ``Σ xxᵀ``; also for stacks of rows."""
 
     def part(block: slice) -> Array:
-        found = rows[block]
+        found = rows[..., block, :]
         if shares is not None:
-            found = found * np.sqrt(shares[block])[:, np.newaxis]
-        return np.asarray(found.T @ found)
+            found = found * np.sqrt(shares[..., block])[..., np.newaxis]
+        return np.asarray(found.mT @ found)
 
-    return _pairwise(map(part, _blocks(len(rows))))
+    return _pairwise(map(part, _blocks(rows.shape[-2])))
 
 
 def pair_sums(rows: Array, shares: Array | None = None) -> Array:

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from wdro_cvx.ambiguity import Atoms
+from wdro_cvx.ambiguity.structure import SmoothDivergence
 from wdro_cvx.validation import Array
 
 _SPENT = 0.5  # share of the radius that the starting point uses
@@ -28,6 +29,14 @@ class SmoothBall:
     def shares(self) -> Array:
         """The nominal probabilities."""
         return self.atoms.shares
+
+    @cached_property
+    def stackable(self) -> SmoothDivergence | None:
+        """The divergence of the samples, if it takes stacks and every atom is one sample."""
+        measure = self.atoms.measure
+        if not isinstance(measure, SmoothDivergence) or not vars(type(measure)).get("stackable"):
+            return None
+        return measure if self.shares.size == len(self.atoms.samples) else None
 
     @cached_property
     def most(self) -> Array:

@@ -6,13 +6,12 @@ gives a lower bound. The gap is a certificate, and a run ends as solved only if 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solvers.bracket.requests import Dual, Method, Optimum, Value, alone
+from solvers.bracket.requests import Dual, Method, Optimum, Oracle, Value, alone
 from solvers.bracket.run import Run
 from solvers.qp import LaplacianQP, QPSolution
 from wdro_cvx import Certificate, GraphProblem, Solution, WorstCase
@@ -69,7 +68,7 @@ class Incumbent:
     tol: float = 1e-6
     run: Run = field(default_factory=Run)
     # A faster worst case than the set's own, if there is one.
-    oracle: Callable[[Array], WorstCase] | None = None
+    oracle: Oracle | None = None
     laplacian: Array | None = None
     value: float = np.inf
     multiplier: float = np.nan
@@ -109,11 +108,7 @@ class Incumbent:
         """Do what :meth:`evaluate` does, as a method that asks for the worst case."""
         self.check_clock()
         started = self.run.clock.seconds
-        if self.oracle is None:
-            worst, value = yield Value(self.problem, laplacian)
-        else:
-            worst = self.oracle(laplacian)
-            value = worst.risk + self.problem.regularisation(laplacian)
+        worst, value = yield Value(self.problem, laplacian, self.oracle)
         if value < self.value:
             self.laplacian, self.value, self.multiplier = laplacian, value, worst.multiplier
         if self.problem.terms and np.isfinite(value):

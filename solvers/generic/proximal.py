@@ -38,12 +38,14 @@ def proximal_descent(
     max_iterations: int,
     patience: int | None = None,
     multipliers: tuple[Array, float] | None = None,
+    steepest: float = np.inf,
 ) -> Method[None]:
     """Improve the incumbent until it is solved, the limit is reached or no step descends.
 
     With ``patience`` it also ends after that many trial steps that have hardly reduced the gap,
-    which is typical of a kink. This suits sets for which another method follows. ``multipliers``
-    are those of a similar QP, for the first one.
+    which is typical of a kink. So it does after the first step if the curvature of the risk, in
+    units of the prior's, is above ``steepest``. This suits sets for which another method follows.
+    ``multipliers`` are those of a similar QP, for the first one.
     """
     laplacian, tol = start, incumbent.tol
     worst, value = yield from incumbent.evaluation(laplacian)
@@ -52,7 +54,7 @@ def proximal_descent(
     if multipliers is not None and incumbent.problem.prior.alpha == 0.0:
         control.rho = _first_curvature(incumbent.problem, laplacian)
     mark, trials = np.inf, 0
-    for _ in range(max_iterations):
+    for step in range(max_iterations):
         if control.proximal and multipliers is not None:
             yield from incumbent.bounding_at(worst, multipliers)
         if not control.proximal or tol < incumbent.gap <= _NEAR * tol:
@@ -69,9 +71,9 @@ def proximal_descent(
                 return
             trials += 1
             if control.proximal:
-                step = incumbent.quadratic(worst.second_moment, control.rho, laplacian)
+                model = incumbent.quadratic(worst.second_moment, control.rho, laplacian)
                 nearby = _shifted(multipliers, control.rho, laplacian)
-                answer = yield Optimum(step, nearby, _ACCURACY * tol)
+                answer = yield Optimum(model, nearby, _ACCURACY * tol)
             moved = answer.laplacian
             change = moved - laplacian
             length = float(np.vdot(change, change))
@@ -90,6 +92,8 @@ def proximal_descent(
             multipliers = _shifted(multipliers, -control.rho, moved)
         turn = float(np.vdot(change, moved_worst.second_moment - worst.second_moment))
         control.take(value, turn, length)
+        if step == 0 and control.rho > steepest * control.beta:
+            return
         laplacian, worst = moved, moved_worst
 
 

@@ -35,9 +35,14 @@ from wdro_cvx.stacks import (
 from wdro_cvx.validation import Array
 
 
-def quadratic_point(qp: LaplacianQP, start: tuple[Array, Any] | None = None) -> QuadraticPoint:
-    """Evaluate a QP's dual at ``start``, or at a guess; a stack needs a start."""
-    gains, base = relative_gains(qp)
+def quadratic_point(
+    qp: LaplacianQP, start: tuple[Array, Any] | None = None, known: tuple[Array, Any] | None = None
+) -> QuadraticPoint:
+    """Evaluate a QP's dual at ``start``, or at a guess; a stack needs a start.
+
+    ``known`` are the :func:`relative_gains`, if they are known.
+    """
+    gains, base = relative_gains(qp) if known is None else known
     if start is None or not qp.prior.has_degrees(start[0]):
         nu, tau = first_multipliers(qp, gains)
         return _evaluate(qp, gains, base, nu, best_tau(qp, gains, nu) if tau is None else tau)

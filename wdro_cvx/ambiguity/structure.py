@@ -147,6 +147,9 @@ class Divergence(ABC):
 class SmoothDivergence(Divergence):
     """The mean of a function φ of every ratio, smooth and strictly convex on positive ones."""
 
+    #: Whether φ is the same for all sets of the class, and the functions take stacks (B, N), too.
+    stackable: ClassVar[bool] = False
+
     @abstractmethod
     def slope(self, ratios: Array) -> Array:
         """Return φ′ of every ratio; the ratios are positive."""
@@ -210,6 +213,12 @@ class Atoms:
 
     @cached_property
     def _groups(self) -> tuple[Array, NDArray[np.intp], NDArray[np.intp]]:
+        # Signals with different first entries are different; finding that out takes a tenth of the
+        # time of comparing them.
+        order = np.argsort(self.samples[:, 0])
+        signals = self.samples[order]
+        if (np.diff(signals[:, 0]) > 0.0).all():
+            return signals, np.argsort(order), np.ones(len(order), dtype=np.intp)
         return np.unique(self.samples, axis=0, return_inverse=True, return_counts=True)
 
     @property

@@ -18,7 +18,7 @@ from wdro_cvx.moments.composite import MappedMoment, SumMoment
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.moments.points import MeanMoment, Moment, ReweighedMoment, TransportedMoment
 from wdro_cvx.stacks import column, diagonals
-from wdro_cvx.summation import BLOCK_ROWS, gram, pair_sums, roundings
+from wdro_cvx.summation import gram, pair_sums, roundings
 from wdro_cvx.terms.base import Term
 from wdro_cvx.validation import Array
 
@@ -60,13 +60,8 @@ def rows_costs(nominals: Sequence[Nominal], rows: Array) -> tuple[Array, Array]:
 
 def weights_costs(nominals: Sequence[Nominal], weights: Array) -> tuple[Array, Array]:
     """Return :func:`safe_costs` for a stack of weights (B, N) of the samples."""
-    tables = [np.asarray(nominal.samples) for nominal in nominals]
-    error = _weight_error(weights.shape[-1])
-    if weights.shape[-1] > BLOCK_ROWS:  # one product of all rows would exceed this error
-        moments = np.stack([gram(*pair) for pair in zip(tables, weights, strict=True)])
-        return _summed(iter([_of_gram(moments, error)]))
-    rows = np.stack(tables) * np.sqrt(weights)[..., np.newaxis]
-    return _summed(iter([_of_gram(np.swapaxes(rows, -1, -2) @ rows, error)]))
+    samples = np.stack([np.asarray(nominal.samples) for nominal in nominals])
+    return _summed(iter([_of_gram(gram(samples, weights), _weight_error(samples.shape[1]))]))
 
 
 def shift_costs(nominals: Sequence[Nominal], shifts: Array) -> tuple[Array, Array]:
@@ -150,8 +145,7 @@ def _of_rows(rows: Array, exactly: bool, moved: Array) -> _Part:
         costs = pair_sums(rows)
         slack = error * costs
     else:
-        product = gram(rows) if rows.ndim == 2 else np.swapaxes(rows, -1, -2) @ rows
-        costs, slack = _of_gram(product, error)
+        costs, slack = _of_gram(gram(rows), error)
     return costs, slack + _shaken(costs + slack, moved)
 
 
