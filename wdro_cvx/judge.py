@@ -229,8 +229,9 @@ def _sparse_matrix(problem: GraphProblem, matrix: sparse.csr_array) -> sparse.cs
         )
     if not judged_at_scale(problem):
         raise ProblemError(
-            f"judge takes sparse Laplacians only for transport balls and moment balls with p = 2, "
-            f"without terms, and without bounds or with a list of possible edges; the problem is "
+            f"judge takes sparse Laplacians only for transport balls, moment balls with p = 1, 2 "
+            f"or ∞ and PairBall, without terms, and without bounds or with a list of possible "
+            f"edges; the problem is "
             f"{problem!r}. Pass a dense array."
         )
     return sparse.csr_array(matrix.astype(float, copy=False))
@@ -282,7 +283,7 @@ def _multipliers(
     if not multipliers_in_range(nu, problem.unit):
         notes.append("the certificate's multipliers are out of range and were not used")
         return [own]
-    if not court.prior.has_degrees(nu):
+    if not court.takes(nu):
         notes.append("the certificate's multipliers belong to another prior and were not used")
         return [own]
     return [nu / problem.unit**2, own]

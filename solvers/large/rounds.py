@@ -10,6 +10,7 @@ from scipy.sparse import csgraph
 
 from solvers.bracket.limits import OutOfTime
 from solvers.bracket.run import Executor, Run
+from solvers.large.charges import charges_of
 from solvers.large.coupled import LowRankADMM
 from solvers.large.neighbours import Cell, near_pairs, pivot_cells
 from solvers.large.pricing import crowding, paying_pairs, paying_within
@@ -17,8 +18,9 @@ from solvers.large.search import CandidateSearch, Data, TransportEvidence
 from solvers.large.start import carried_weights
 from solvers.large.structure import Candidates, Vertices
 from solvers.large.worth import NEIGHBOURS, NotWorthwhileError, most_work, worthwhile
+from solvers.qp.peak import PeakPrior
 from wdro_cvx import Certificate, GraphProblem, Solution, Status
-from wdro_cvx.ambiguity import Transport
+from wdro_cvx.ambiguity import Norm, Surcharge, Transport
 from wdro_cvx.graphs.edge_list import EdgeList
 from wdro_cvx.graphs.listed_bounds import ListedBounds
 from wdro_cvx.moments.points import TransportedMoment
@@ -91,7 +93,8 @@ class Rounds:
             points[self.order],
             None if scales is None else scales[self.order],
             0.0 if transport is None else transport.radius / self.unit,
-            _unbounded(problem.prior.scaled(self.unit**-2)),
+            _raised(problem, self.unit**-2),
+            charges_of(problem, self.order, self.unit**2),
         )
         self.search = CandidateSearch(data, edges, run.clock, box)
         if not patient:
@@ -221,13 +224,19 @@ class Rounds:
         """Admit the pairs in the cells that pay, only the best if many; return how many are new."""
         self.search.check_clock()
         search = self.search
-        most = _MOST * points.shape[0]
-        least = crowding(points, nu, tau, _NEAR * search.data.price(nu), most, self.rng)
+        most, charges = _MOST * points.shape[0], search.data.charges
+        least = crowding(points, nu, tau, _NEAR * search.data.price(nu), most, self.rng, charges)
         if self.cells:
-            heads, tails, _ = paying_within(points, nu, tau, -least, self.cells)
+            heads, tails, _ = paying_within(points, nu, tau, -least, self.cells, charges)
         else:
-            heads, tails, _ = paying_pairs(points, nu, tau, -least, self.executor, self._pricing)
+            heads, tails, _ = self._paying(points, nu, tau, -least)
         return self._admit(search.edges, heads, tails)
+
+    def _paying(
+        self, points: Array, nu: Array, tau: float, margin: float
+    ) -> tuple[Vertices, Vertices, Array]:
+        charges = self.search.data.charges
+        return paying_pairs(points, nu, tau, margin, self.executor, self._pricing, charges)
 
     def _price_all(self) -> int:
         """Bound over all pairs; admit pairs that (nearly) pay and return how many are new."""
@@ -236,8 +245,9 @@ class Rounds:
         self.search.check_clock()
         points, nu, tau = data.moved(evidence.worst), evidence.nu, evidence.tau
         margin, most = _NEAR * data.price(nu), _MOST * points.shape[0] + search.edges.size
-        least = crowding(points, nu, tau, margin, most, self.rng)
-        heads, tails, prices = paying_pairs(points, nu, tau, -least, self.executor, self._pricing)
+        charges = data.charges
+        least = crowding(points, nu, tau, margin, most, self.rng, charges)
+        heads, tails, prices = self._paying(points, nu, tau, -least)
         if least > 0.0:  # some paying pairs were left out: no bound yet
             return self._admit(search.edges, heads, tails)
         prior, paid = data.prior, np.maximum(prices, 0.0)
@@ -294,10 +304,22 @@ class Rounds:
             status=status,
             bound=self.bound * self.unit**2,
             iterations=search.steps,
-            multiplier=np.nan if search.worst is None else search.worst.multiplier,
+            multiplier=self._multiplier(edges),
             certificate=certificate,
             history=tuple(self.run.history),
         )
+
+    def _multiplier(self, edges: EdgeList) -> float:
+        """Return the derivative of the risk in the radius, to the power of the set's order."""
+        form, radius = self.problem.structure, self.problem.ambiguity.radius
+        if isinstance(form, Surcharge) and radius > 0.0:
+            return float(form.of(edges.heads, edges.tails) @ edges.weights) / radius
+        if isinstance(form, Norm):
+            degrees = edges.degrees
+            norm = float(degrees.max() if form.order == 1.0 else 2 * degrees.sum())
+            return form.multiplier(norm, radius)
+        worst = self.search.worst
+        return np.nan if worst is None else worst.multiplier
 
     def _graph(self) -> EdgeList:
         """Return the best graph in the vertex order of the original problem."""
@@ -310,6 +332,14 @@ class Rounds:
         return EdgeList(search.edges.d, low[sequence], high[sequence], weights)
 
 
-def _unbounded(prior: DegreePrior) -> DegreePrior:
-    """Return the prior without its bounds."""
-    return DegreePrior(prior.beta, prior.kappa, prior.alpha, prior.trace)
+def _raised(problem: GraphProblem, factor: float) -> DegreePrior:
+    """Return the prior for objectives multiplied by ``factor``, without its bounds.
+
+    A moment ball with p = 1 adds a price of the largest degree.
+    """
+    scaled = problem.prior.scaled(factor)
+    prior = DegreePrior(scaled.beta, scaled.kappa, scaled.alpha, scaled.trace)
+    norm, radius = problem.structure, problem.ambiguity.radius
+    if isinstance(norm, Norm) and norm.order == 1.0 and radius > 0.0:
+        return PeakPrior.of(prior, radius * factor)
+    return prior

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from solvers.bracket.limits import Clock
 from solvers.control.spectral import SpectralControl
+from solvers.large.charges import Charges
 from solvers.large.sparse_qp import SparsePoint, SparseQP, WeightLimits, solve_sparse_qp
 from solvers.large.structure import Candidates, squared_distances
 from solvers.large.worst_case import WorstTransport, worst_transport
@@ -43,12 +44,15 @@ class Data:
     radius : float
     prior : DegreePrior
         Without bounds; the candidates have their own.
+    charges : Charges or None
+        What the pairs pay beyond their squared distances.
     """
 
     points: Array
     scales: Array | None
     radius: float
     prior: DegreePrior
+    charges: Charges | None = None
 
     def worst(
         self, laplacian: sparse.csr_array, accuracy: float, start: WorstTransport | None
@@ -217,8 +221,12 @@ class CandidateSearch:
             self.clock.check()
 
     def costs(self, points: Array) -> Array:
-        """Return the candidates' costs ``‖g_i - g_j‖²``."""
-        return squared_distances(points, self.edges.heads, self.edges.tails)
+        """Return the candidates' costs: ``‖g_i - g_j‖²`` and their charges."""
+        heads, tails = self.edges.heads, self.edges.tails
+        found = squared_distances(points, heads, tails)
+        if self.data.charges is not None:
+            found += self.data.charges.of(heads, tails)
+        return found
 
     def _accuracy(self) -> float:
         gap = self.gap

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from wdro_cvx import GraphProblem
+from wdro_cvx.ambiguity import Transport
 from wdro_cvx.graphs.listed_bounds import ListedBounds
 
 NEIGHBOURS = 16  # nearest neighbours of every vertex that become its first candidates
@@ -27,7 +28,7 @@ def worthwhile(problem: GraphProblem, candidates: int | None = None) -> bool:
         candidates = NEIGHBOURS * d // 2
         if isinstance(bounds, ListedBounds):
             candidates = bounds.heads.size
-    average = problem.ambiguity.radius == 0.0
+    average = problem.ambiguity.radius == 0.0 or not isinstance(problem.structure, Transport)
     return (_WORTHWHILE_AVERAGE if average else _WORTHWHILE) * candidates * rank <= d**3
 
 

@@ -25,12 +25,11 @@ from wdro_cvx import (
     Certificate,
     GraphProblem,
     LogDet,
-    PairBall,
     ProblemError,
     Solution,
     Status,
 )
-from wdro_cvx.ambiguity import Norm, Transport
+from wdro_cvx.ambiguity import Norm, Surcharge, Transport
 from wdro_cvx.graphs.laplacian import (
     adjoint,
     complete_graph,
@@ -153,9 +152,9 @@ class LikelihoodSolver(Settings, Solver):
 
 def _linear(problem: GraphProblem) -> bool:
     """Say whether one moment is the worst case of every Laplacian."""
-    norm = problem.structure
-    flat = isinstance(norm, Norm) and np.isinf(norm.order)
-    return problem.ambiguity.radius == 0.0 or flat or isinstance(problem.ambiguity, PairBall)
+    form = problem.structure
+    flat = isinstance(form, Norm) and np.isinf(form.order)
+    return problem.ambiguity.radius == 0.0 or flat or isinstance(form, Surcharge)
 
 
 def _euclidean(problem: GraphProblem) -> bool:

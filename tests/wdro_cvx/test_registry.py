@@ -21,13 +21,21 @@ from wdro_cvx import (
     MomentBall,
     MomentUncertainty,
     Nominal,
+    PairBall,
     ProblemError,
     Singleton,
     WassersteinBall,
     register_ambiguity,
     registered_ambiguities,
 )
-from wdro_cvx.claims import EUCLIDEAN_TRANSPORT, FROBENIUS_BALL, MOVED_ROWS, NORM_BALL, claimed
+from wdro_cvx.claims import (
+    DEARER_PAIRS,
+    EUCLIDEAN_TRANSPORT,
+    MOVED_ROWS,
+    NORM_BALL,
+    SIMPLE_NORM,
+    claimed,
+)
 from wdro_cvx.registry import Registry
 
 
@@ -110,7 +118,10 @@ def test_solvers_claim_by_what_a_set_offers():
     assert not claims((MOVED_ROWS, NORM_BALL), KLBall(1.0))
     assert not claims((MOVED_ROWS,), MomentUncertainty(1.0, 1.0, 1.0))
     assert claims((NORM_BALL,), MomentBall(1.0, p=3.0))
-    assert not claims((FROBENIUS_BALL,), MomentBall(1.0, p=3.0))
+    assert all(claims((SIMPLE_NORM,), MomentBall(1.0, p=p)) for p in (1.0, 2.0, np.inf))
+    assert not claims((SIMPLE_NORM,), MomentBall(1.0, p=3.0))
+    assert claims((DEARER_PAIRS,), PairBall(1.0))
+    assert not claims((DEARER_PAIRS,), MomentBall(1.0))
     assert claims((KLBall, NORM_BALL), KLBall(1.0))
     with pytest.raises(ProblemError, match="BlockDescent solves problems with GaussianBall or"):
         BlockDescent.check_claim(paper_problem(4, 5, KLBall(1.0)))
@@ -122,7 +133,9 @@ def test_solvers_claim_by_what_a_set_offers():
         (WassersteinBall(0.5), [SparseSolver, CertifiedSolver]),
         (Singleton(), [SparseSolver, CertifiedSolver]),
         (MomentBall(0.5), [SparseSolver, MomentNewton, CertifiedSolver]),
-        (MomentBall(0.5, p=np.inf), [MomentNewton, CertifiedSolver]),
+        (MomentBall(0.5, p=np.inf), [SparseSolver, MomentNewton, CertifiedSolver]),
+        (MomentBall(0.5, p=3.0), [MomentNewton, CertifiedSolver]),
+        (PairBall(0.5), [SparseSolver, CertifiedSolver]),
         (KLBall(0.5), [CertifiedSolver]),
     ],
 )

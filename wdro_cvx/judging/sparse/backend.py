@@ -16,8 +16,8 @@ from scipy import sparse
 
 from wdro_cvx.ambiguity.singleton import Singleton
 from wdro_cvx.ambiguity.smoothness import accumulation, pair_costs, reads_table
-from wdro_cvx.ambiguity.structure import Norm, Transport
-from wdro_cvx.claims import FROBENIUS_BALL, MOVED_ROWS, claimed
+from wdro_cvx.ambiguity.structure import Transport
+from wdro_cvx.claims import DEARER_PAIRS, MOVED_ROWS, SIMPLE_NORM, claimed
 from wdro_cvx.graphs.listed_bounds import ListedBounds
 from wdro_cvx.judging.court import (
     EPS,
@@ -37,6 +37,7 @@ from wdro_cvx.judging.sparse.brackets import listed_brackets
 from wdro_cvx.judging.sparse.dual import LargeBound, Setting, large_bound
 from wdro_cvx.judging.sparse.premium import premium_bound
 from wdro_cvx.judging.sparse.repair import repaired
+from wdro_cvx.judging.sparse.shift import Charges, shift_of
 from wdro_cvx.judging.sparse.top import longest_row
 from wdro_cvx.moments.points import Moment, TransportedMoment
 from wdro_cvx.problem import GraphProblem
@@ -49,7 +50,7 @@ _GATHERED = 1 << 15  # numbers at a time, which stay in the cache
 def judged_at_scale(problem: GraphProblem) -> bool:
     """Say whether this back end supports the problem's set and bounds; it supports no terms."""
     bounds = problem.prior.bounds
-    known = claimed((MOVED_ROWS, Singleton, FROBENIUS_BALL), problem)
+    known = claimed((MOVED_ROWS, Singleton, SIMPLE_NORM, DEARER_PAIRS), problem)
     return known and not problem.terms and (bounds is None or isinstance(bounds, ListedBounds))
 
 
@@ -78,9 +79,7 @@ class SparseCourt(Court[TransportedMoment]):
         self.residuals, self.graph, self.repair = repaired(matrix, self.prior)
         self.degrees = self.graph.degrees
         self._transport = problem.structure if isinstance(problem.structure, Transport) else None
-        # The only norm supported here is the Frobenius norm (judged_at_scale).
-        norm = isinstance(problem.structure, Norm)
-        self._norm_radius = problem.ambiguity.radius / self.unit**2 if norm else 0.0
+        self._shift = shift_of(problem)
         self._own = TransportedMoment(problem.nominal.factor)
 
     def offered(self, moment: Moment) -> Candidate[TransportedMoment] | None:
@@ -106,7 +105,7 @@ class SparseCourt(Court[TransportedMoment]):
         points = self._upright(self.problem.nominal.factor)
         rounding = SUM + longest_row(laplacian) * EPS  # degrees are summed one by one
         cost = safe_cost(self.prior, graph.weights, self.degrees, rounding)
-        risk = self._norm_radius * float(np.sqrt(graph.square)) * (1.0 + rounding)
+        risk = self._shift.premium(graph, rounding)
         if self._transport is not None:
             risk = self._premium(self._transport, laplacian, points, offered)
         risk += self._nominal_risk(points, abs(risk + cost))
@@ -177,32 +176,31 @@ class SparseCourt(Court[TransportedMoment]):
     ) -> Iterator[Bound]:
         """Yield the bound over all pairs for each of the multipliers."""
         nominal, columns = self.problem.nominal, self._upright(moment.rows)
-        setting = Setting(nominal, self.unit, self.prior, self.graph, columns, self._tilt)
-        for nu in multipliers:
+        for given in multipliers:
+            charges, nu = self._shift.charges(self.graph, given)
+            setting = Setting(nominal, self.unit, self.prior, self.graph, columns, charges)
             found = large_bound(setting, nu)
-            certificate = partial(self._certificate, moment, nu, _tau(setting, found, nu))
+            tau = _tau(setting, found, nu)
+            certificate = partial(self._certificate, moment, charges, nu, tau)
             yield Bound(found.value, partial(self._edges, found), certificate)
 
-    def _certificate(self, moment: TransportedMoment, nu: Array, tau: float) -> Certificate:
+    def takes(self, nu: Array) -> bool:
+        """Say whether the prior has degrees at what a shift leaves of the multipliers."""
+        left = self._shift.charges(self.graph, nu / self.unit**2)[1]
+        return self.prior.has_degrees(left)
+
+    def _certificate(
+        self, moment: TransportedMoment, charges: Charges, nu: Array, tau: float
+    ) -> Certificate:
         square = self.unit**2
-        if self._tilt > 0.0:  # needs a d × d matrix, so it is built on demand
-            shift = self._tilt * square * self.graph.laplacian().toarray()
-            moment = TransportedMoment(self.problem.nominal.rows, shift=shift)
+        shift = charges.matrix()  # d × d, so it is built on demand
+        if shift is not None:
+            moment = TransportedMoment(self.problem.nominal.rows, shift=shift * square)
         return Certificate(moment, nu * square, tau * square)
 
     def _edges(self, found: LargeBound, excess: float) -> EdgeBrackets:
         pairs = found.heads, found.tails, found.prices
         return listed_brackets(self.prior, *pairs, excess, self.problem.d)
-
-    @property
-    def _tilt(self) -> float:
-        """The multiple of L that a moment ball's worst case adds to the nominal moment.
-
-        ``Θ + εL/‖L‖`` needs no certificate. A factor slightly below ε is in the set despite
-        rounding.
-        """
-        size = float(np.sqrt(self.graph.square))
-        return self._norm_radius / size * (1.0 - 1e-12) if size > 0.0 else 0.0
 
 
 def _tau(setting: Setting, found: LargeBound, nu: Array) -> float:
