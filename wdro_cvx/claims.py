@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from wdro_cvx.ambiguity.base import AmbiguitySet
+from wdro_cvx.ambiguity.reweighting import WeightsBall
 from wdro_cvx.ambiguity.structure import Atoms, Norm, Structure, Surcharge, Transport
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.problem import GraphProblem
@@ -39,6 +40,10 @@ SIMPLE_NORM = Offer(
 )
 DEARER_PAIRS = Offer(
     "sets that make pairs dearer, such as PairBall", lambda found: isinstance(found, Surcharge)
+)
+REWEIGHED = Offer(
+    "divergence balls, such as KLBall",
+    lambda found: isinstance(found, Atoms) and isinstance(found.measure, WeightsBall),
 )
 WITH_GRADIENT = Offer(
     "sets whose worst case is unique",

@@ -39,7 +39,7 @@ from wdro_cvx.judging.sparse.backend import (
     taken_at_scale,
 )
 from wdro_cvx.moments.composite import checked_copy
-from wdro_cvx.moments.points import TransportedMoment
+from wdro_cvx.moments.points import ReweighedMoment, TransportedMoment
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate, Solution, relative_gap
 from wdro_cvx.validation import Array, square_matrix
@@ -230,8 +230,8 @@ def _sparse_matrix(problem: GraphProblem, matrix: sparse.csr_array) -> sparse.cs
     if not judged_at_scale(problem):
         raise ProblemError(
             f"judge takes sparse Laplacians only for transport balls, moment balls with p = 1, 2 "
-            f"or ∞ and PairBall, without terms, and without bounds or with a list of possible "
-            f"edges; the problem is "
+            f"or ∞, PairBall and divergence balls, without terms, and without bounds or with a "
+            f"list of possible edges; the problem is "
             f"{problem!r}. Pass a dense array."
         )
     return sparse.csr_array(matrix.astype(float, copy=False))
@@ -337,7 +337,7 @@ def _checked(
     # A singleton has one moment; no need to copy the certificate's, which is as large as the data.
     if isinstance(problem.ambiguity, Singleton) and moment.d == problem.d:
         moment = problem.ambiguity.membership(problem.nominal).centre
-    elif not (at_scale and type(moment) is not TransportedMoment):
+    elif not at_scale or type(moment) in (TransportedMoment, ReweighedMoment):
         moment = checked_copy("certificate.moment", moment)
     if moment.d != problem.d:
         raise ProblemError(

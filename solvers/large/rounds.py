@@ -6,6 +6,7 @@ Memory use is a few copies of the data, regardless of the number of pairs.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csgraph
 
 from solvers.bracket.limits import OutOfTime
@@ -14,16 +15,16 @@ from solvers.large.charges import charges_of
 from solvers.large.coupled import LowRankADMM
 from solvers.large.neighbours import Cell, near_pairs, pivot_cells
 from solvers.large.pricing import crowding, paying_pairs, paying_within
-from solvers.large.search import CandidateSearch, Data, TransportEvidence
+from solvers.large.reweighed import ReweighedSearch, WeightsData
+from solvers.large.search import CandidateSearch, Data, Evidence
 from solvers.large.start import carried_weights
 from solvers.large.structure import Candidates, Vertices
 from solvers.large.worth import NEIGHBOURS, NotWorthwhileError, most_work, worthwhile
 from solvers.qp.peak import PeakPrior
 from wdro_cvx import Certificate, GraphProblem, Solution, Status
-from wdro_cvx.ambiguity import Norm, Surcharge, Transport
+from wdro_cvx.ambiguity import Atoms, Norm, Surcharge, Transport
 from wdro_cvx.graphs.edge_list import EdgeList
 from wdro_cvx.graphs.listed_bounds import ListedBounds
-from wdro_cvx.moments.points import TransportedMoment
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.solution import relative_gap
 from wdro_cvx.validation import Array
@@ -58,9 +59,9 @@ class Rounds:
         self.executor, self.patient = executor, patient
         self.unit = run.unit
         self.bound = -np.inf
-        self.best: TransportEvidence | None = None
+        self.best: Evidence | None = None
         self.status = Status.ITERATION_LIMIT
-        points = np.array(problem.nominal.factor.T, order="C")
+        points = _points(problem)
         points /= self.unit
         self.rng = np.random.default_rng(_SEED)
         bounds = problem.prior.bounds
@@ -87,16 +88,10 @@ class Rounds:
         if self.listed is not None:
             sequence = np.lexsort((np.maximum(*ends), np.minimum(*ends)))
             box = self.listed.least[sequence], self.listed.most[sequence]
-        transport = problem.structure if isinstance(problem.structure, Transport) else None
-        scales = None if transport is None else transport.scales
-        data = Data(
-            points[self.order],
-            None if scales is None else scales[self.order],
-            0.0 if transport is None else transport.radius / self.unit,
-            _raised(problem, self.unit**-2),
-            charges_of(problem, self.order, self.unit**2),
-        )
+        data = _data(problem, points, self.order, self.unit)
         self.search = CandidateSearch(data, edges, run.clock, box)
+        if isinstance(data, WeightsData):
+            self.search = ReweighedSearch(data, edges, run.clock, box)
         if not patient:
             self.search.most_work = most_work(problem)
         rule = problem.prior.trace
@@ -288,15 +283,9 @@ class Rounds:
         edges = self._graph()
         certificate = None
         if evidence is not None:
-            columns = search.data.moved(evidence.worst)
-            rows = np.empty(columns.shape[::-1])
-            rows[:, self.order] = columns.T
-            rows *= self.unit
-            del columns
-            moved, spread = np.split(rows, [search.data.points.shape[1]])
             nu = np.empty(edges.d)
             nu[self.order] = evidence.nu * self.unit**2
-            moment = TransportedMoment(moved, spread)
+            moment = search.data.moment(evidence.worst, self.order, self.unit)
             certificate = Certificate(moment, nu, evidence.tau * self.unit**2)
         return Solution(
             laplacian=edges.laplacian(),
@@ -319,7 +308,9 @@ class Rounds:
             norm = float(degrees.max() if form.order == 1.0 else 2 * degrees.sum())
             return form.multiplier(norm, radius)
         worst = self.search.worst
-        return np.nan if worst is None else worst.multiplier
+        if worst is None:
+            return np.nan
+        return worst.multiplier * self.unit**self.problem.multiplier_degree
 
     def _graph(self) -> EdgeList:
         """Return the best graph in the vertex order of the original problem."""
@@ -330,6 +321,27 @@ class Rounds:
         sequence = np.lexsort((high, low))
         weights = search.weights[used][sequence]
         return EdgeList(search.edges.d, low[sequence], high[sequence], weights)
+
+
+def _points(problem: GraphProblem) -> Array:
+    """Return rows with the nominal second moment, by columns: one row per vertex."""
+    form = problem.structure
+    if isinstance(form, Atoms):  # these keep their identity; the factor may be rotated
+        return np.ascontiguousarray(form.signals.T * np.sqrt(form.shares))
+    return np.array(problem.nominal.factor.T, order="C")
+
+
+def _data(problem: GraphProblem, points: Array, order: NDArray[np.integer], unit: float) -> Data:
+    """Return a problem's data in its unit and in the order of the search."""
+    form, prior = problem.structure, _raised(problem, unit**-2)
+    if isinstance(form, Atoms):
+        signals = np.ascontiguousarray(form.signals.T[order]) / unit
+        return WeightsData(points[order], None, 0.0, prior, None, form, signals)
+    charges = charges_of(problem, order, unit**2)
+    if not isinstance(form, Transport):
+        return Data(points[order], None, 0.0, prior, charges)
+    scales = None if form.scales is None else form.scales[order]
+    return Data(points[order], scales, form.radius / unit, prior, charges)
 
 
 def _raised(problem: GraphProblem, factor: float) -> DegreePrior:

@@ -21,7 +21,7 @@ from solvers.large.rounds import Rounds
 from solvers.large.worth import NotWorthwhileError, worthwhile
 from wdro_cvx import GraphProblem, ProblemError, Singleton, Solution, Status
 from wdro_cvx.ambiguity import Norm
-from wdro_cvx.claims import DEARER_PAIRS, MOVED_ROWS, SIMPLE_NORM
+from wdro_cvx.claims import DEARER_PAIRS, MOVED_ROWS, REWEIGHED, SIMPLE_NORM
 from wdro_cvx.graphs.edge_list import EdgeList
 from wdro_cvx.graphs.listed_bounds import ListedBounds
 from wdro_cvx.judge import LARGE_FROM
@@ -61,7 +61,7 @@ class SparseSolver(Settings, Solver):
     ('solved', 300)
     """
 
-    claims = (MOVED_ROWS, Singleton, SIMPLE_NORM, DEARER_PAIRS)
+    claims = (MOVED_ROWS, Singleton, SIMPLE_NORM, DEARER_PAIRS, REWEIGHED)
     rank = 10
     least = LARGE_FROM
 
@@ -71,9 +71,9 @@ class SparseSolver(Settings, Solver):
     def check_claim(cls, problem: GraphProblem) -> None:
         """Raise ProblemError unless the set and the bounds are supported.
 
-        Supported are transport balls, the sample average, moment balls with p = 1, 2 or ∞ and
-        balls with a radius for every pair, without bounds or with a list of the possible edges
-        (``EdgeBounds.from_list``).
+        Supported are transport balls, the sample average, moment balls with p = 1, 2 or ∞, balls
+        with a radius for every pair and divergence balls, without bounds or with a list of the
+        possible edges (``EdgeBounds.from_list``).
         """
         super().check_claim(problem)
         bounds = problem.prior.bounds

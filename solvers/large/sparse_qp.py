@@ -146,37 +146,59 @@ class SparsePoint:
         """The relative gap over the candidates."""
         return relative_gap(self.primal, self.value, floor=self.qp.floor)
 
+    @cached_property
+    def active(self) -> Candidates:
+        """The candidates whose weights follow their prices."""
+        box, used = self.qp.box, self.weights > 0.0
+        if box is not None:
+            used = (self.weights > box[0]) & (self.weights < box[1])
+        return self.qp.edges.among(used)
+
     def direction(self, accuracy: float) -> tuple[Array, float, float]:
         """Return the Newton step in ν and τ, and the slope of the dual along it."""
-        qp, prior, unit = self.qp, self.qp.prior, 4 * self.qp.prior.beta
-        rule = prior.trace
-        grad_nu = self.degrees - prior.degrees(self.nu)
-        used = self.weights > 0.0
-        if qp.box is not None:
-            used = (self.weights > qp.box[0]) & (self.weights < qp.box[1])
-        active = qp.edges.among(used)
+        rule, unit = self.qp.prior.trace, 4 * self.qp.prior.beta
+        grad_nu = self.degrees - self.qp.prior.degrees(self.nu)
+        grad_tau = 0.0
+        if not rule.free:
+            short = shortfall(self.weights, rule.target / 2)
+            grad_tau = short - 2 * rule.curvature * self.tau
+        sides = unit * grad_nu[:, np.newaxis]
+        d_nu, d_tau = self.bordered(sides, np.array([unit * grad_tau]), accuracy)
+        slope = float(grad_nu @ d_nu[:, 0]) + grad_tau * float(d_tau[0])
+        return d_nu[:, 0], float(d_tau[0]), slope
+
+    def bordered(self, sides: Array, pushes: Array, accuracy: float) -> tuple[Array, Array]:
+        """Solve with minus the Hessian, times 4β.
+
+        Parameters
+        ----------
+        sides : array (d, K)
+            The right-hand sides for ν.
+        pushes : array (K,)
+            Those for τ; ignored if the trace is free.
+        accuracy : float
+            Of the conjugate gradients.
+        """
+        prior, unit = self.qp.prior, 4 * self.qp.prior.beta
+        rule, active = prior.trace, self.active
         ones = np.ones(active.size)
         counts, springs = active.degrees(ones), unit * prior.spring(self.nu)
         bump = prior.common(self.nu)
         common = None if bump is None else (unit * bump[0], bump[1])
         system = _System(active.adjacency(ones), counts + springs, common)
         if rule.free:
-            sides = unit * grad_nu[:, np.newaxis]
-            d_nu = system.solved(sides, accuracy)[:, 0]
-            return d_nu, 0.0, float(grad_nu @ d_nu)
-        grad_tau = shortfall(self.weights, rule.target / 2) - 2 * rule.curvature * self.tau
+            return system.solved(sides, accuracy), np.zeros(pushes.size)
         even_side = springs / 2
         if common is not None:
             even_side += common[0] * float(common[1].sum()) / 2 * common[1]
-        sides = np.column_stack([unit * grad_nu, even_side])
-        free, even = system.solved(sides, accuracy).T
+        found = system.solved(np.column_stack([sides, even_side]), accuracy)
+        free, even = found[:, :-1], found[:, -1]
         pivot = float(counts @ even) + 2 * unit * rule.curvature
-        push = unit * grad_tau + float(counts @ free)
+        push = pushes + counts @ free
         # Without curvature, go as far as the whole trace on one pair.
-        reach = float(np.sign(push)) * 2 * prior.beta * rule.target
+        reach = np.sign(push) * 2 * prior.beta * rule.target
         d_tau = push / pivot if pivot > 0.0 else reach
-        d_nu = free + d_tau * (0.5 - even)
-        return d_nu, d_tau, float(grad_nu @ d_nu) + grad_tau * d_tau
+        return free + np.outer(0.5 - even, d_tau), d_tau
 
 
 def solve_sparse_qp(

@@ -89,6 +89,13 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("return Raise(raised), nu - raised", "return Raise(raised), nu"),
         ],
     ),
+    "wdro_cvx/judging/sparse/reweighed.py": (
+        _LARGE,
+        [
+            ("np.square(difference)", "np.abs(difference)"),
+            ("risk = max(float(", "risk = min(0.999 * float("),
+        ],
+    ),
     # Sets and moments
     "wdro_cvx/ambiguity/secular.py": (
         _SETS,
@@ -270,6 +277,20 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         [
             ("= levels + allowed", "= levels - 9 * allowed"),
             ("prices -= charges.of(head, tail)", "prices -= charges.least"),
+        ],
+    ),
+    "solvers/large/reweighed.py": (
+        "tests/solvers/large/test_reweighed.py",
+        [
+            ("change = d_tau - costs", "change = d_tau + costs"),
+            ("sides -= ends @ costs", "sides += ends @ costs"),
+        ],
+    ),
+    "solvers/qp/share_model.py": (
+        "tests/solvers/large/test_reweighed.py",
+        [
+            ("(slope - bend @ centre)", "(slope + bend @ centre)"),
+            ("- ball.divergence(q) - s", "- s"),
         ],
     ),
     "solvers/large/charges.py": (

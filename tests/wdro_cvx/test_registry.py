@@ -136,7 +136,8 @@ def test_solvers_claim_by_what_a_set_offers():
         (MomentBall(0.5, p=np.inf), [SparseSolver, MomentNewton, CertifiedSolver]),
         (MomentBall(0.5, p=3.0), [MomentNewton, CertifiedSolver]),
         (PairBall(0.5), [SparseSolver, CertifiedSolver]),
-        (KLBall(0.5), [CertifiedSolver]),
+        (KLBall(0.5), [SparseSolver, CertifiedSolver]),
+        (MomentUncertainty(0.5, 1.0, 1.0), [CertifiedSolver]),
     ],
 )
 def test_solve_asks_the_registry(ambiguity, expected):

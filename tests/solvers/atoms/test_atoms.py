@@ -14,10 +14,10 @@ from scipy.optimize import brentq
 from formulations import ChiSquarePremium, KLDual
 from solvers import CertifiedSolver
 from solvers.atoms import solve_atoms
-from solvers.atoms.solve import pulled_inside
 from solvers.bracket.incumbent import Incumbent
 from solvers.bracket.limits import Clock, OutOfTime
 from solvers.bracket.requests import alone
+from solvers.qp.balls import pulled_inside
 from wdro_cvx import (
     ChiSquareBall,
     CVaRBall,

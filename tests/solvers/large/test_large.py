@@ -24,6 +24,7 @@ from solvers.qp import LaplacianQP, solve_laplacian_qp
 from wdro_cvx import (
     GaussianBall,
     GraphProblem,
+    KLBall,
     MahalanobisBall,
     MomentBall,
     Nominal,
@@ -280,7 +281,13 @@ def test_solve_goes_the_sparse_way_where_it_is_faster():
 
 @pytest.mark.parametrize(
     "ambiguity",
-    [WassersteinBall(3.0), MomentBall(50.0, p=1.0), MomentBall(0.1, p=np.inf), PairBall(0.1)],
+    [
+        WassersteinBall(3.0),
+        MomentBall(50.0, p=1.0),
+        MomentBall(0.1, p=np.inf),
+        PairBall(0.1),
+        KLBall(0.1),
+    ],
     ids=repr,
 )
 def test_large_laplacians_are_sparse_and_nothing_is_dense(ambiguity):

@@ -17,8 +17,10 @@ from solvers.large.sparse_qp import SparseQP, solve_sparse_qp
 from solvers.large.structure import Candidates
 from solvers.qp import LaplacianQP, solve_laplacian_qp
 from wdro_cvx import (
+    CVaRBall,
     EdgeBounds,
     GraphProblem,
+    KLBall,
     LogDegree,
     MahalanobisBall,
     MomentBall,
@@ -27,6 +29,7 @@ from wdro_cvx import (
     ProblemError,
     Singleton,
     Status,
+    TotalVariationBall,
     WassersteinBall,
     judge,
 )
@@ -85,6 +88,9 @@ SETS = [
     MomentBall(0.8, p=np.inf),
     PairBall(0.8),
     PairBall.example(0.8, 60),
+    KLBall(0.3),
+    CVaRBall(0.3),
+    TotalVariationBall(0.2),
 ]
 
 

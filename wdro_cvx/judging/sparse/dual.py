@@ -8,16 +8,14 @@ so the pairs with a positive price at the former include all relevant ones.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from wdro_cvx.graphs.edge_list import EdgeList
 from wdro_cvx.graphs.listed_bounds import ListedBounds
 from wdro_cvx.judging.dual_bound import best_dual, best_tau, safe_levels
-from wdro_cvx.judging.sparse.prices import Indices, TooManyError, least_costs, pairs_below, shakes
+from wdro_cvx.judging.sparse.prices import Indices, TooManyError, least_costs, pairs_below
 from wdro_cvx.judging.sparse.shift import Charges
-from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.validation import Array
 
@@ -40,28 +38,21 @@ class Setting:
 
     Attributes
     ----------
-    nominal : Nominal
-    unit : float
     prior : DegreePrior
-        In that unit.
     graph : EdgeList
     columns : array (d, r)
         The rows of a moment in the set before its shift, one per vertex.
+    moved : array (d,)
+        A bound of the rounding error of each of them.
     charges : Charges
         What the shift adds to the costs.
     """
 
-    nominal: Nominal
-    unit: float
     prior: DegreePrior
     graph: EdgeList
     columns: Array
+    moved: Array
     charges: Charges
-
-    @cached_property
-    def moved(self) -> Array:
-        """A bound of the rounding error of each vertex's row."""
-        return shakes(self.nominal, self.unit, self.columns)
 
     def costs(self, heads: Indices, tails: Indices) -> Array:
         """Return the costs of pairs, rounded downwards."""
