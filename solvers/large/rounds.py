@@ -203,6 +203,8 @@ class Rounds:
         search = self.search
         point = search.average(None)
         for _ in range(_MAX_ROUNDS):
+            if self.run.late:  # there is no answer yet; this one is feasible
+                break
             fresh = self._admit_paying(search.data.points, point.nu, point.tau)
             point = search.average((point.nu, point.tau))
             if fresh <= _FEW * search.edges.size:

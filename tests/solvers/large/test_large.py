@@ -361,7 +361,13 @@ def test_who_looks_sees_rounds_pricing_and_gap(capsys):
     assert shown.value == quiet.value
 
 
-def test_a_time_limit_ends_it_with_a_valid_answer():
+def test_a_time_limit_ends_it_with_a_valid_answer(monkeypatch):
+    """Before there is an answer, at once with the first one: no pairs are priced any more."""
+
+    def priced(*_):
+        raise AssertionError("pairs were priced after the time limit")
+
+    monkeypatch.setattr("solvers.large.rounds.paying_pairs", priced)
     problem = smooth_problem(300, 20, WassersteinBall(2.0))
     answer = SparseSolver(1e-12, time_limit=1e-3).solve(problem)
     assert answer.status is Status.TIME_LIMIT
