@@ -43,7 +43,12 @@ DEARER_PAIRS = Offer(
 )
 REWEIGHED = Offer(
     "divergence balls, such as KLBall",
-    lambda found: isinstance(found, Atoms) and isinstance(found.measure, WeightsBall),
+    lambda found: (
+        isinstance(found, Atoms)
+        and isinstance(found.measure, WeightsBall)
+        # One that is overridden may be the worst case of another set.
+        and type(found.measure).worst_case is WeightsBall.worst_case
+    ),
 )
 WITH_GRADIENT = Offer(
     "sets whose worst case is unique",

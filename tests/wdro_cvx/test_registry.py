@@ -13,6 +13,7 @@ from solvers import BlockDescent, CertifiedSolver, MomentNewton, Solver, SparseS
 from solvers.solve import candidates
 from wdro_cvx import (
     AmbiguitySet,
+    CVaRBall,
     GaussianBall,
     GraphProblem,
     KLBall,
@@ -33,6 +34,7 @@ from wdro_cvx.claims import (
     EUCLIDEAN_TRANSPORT,
     MOVED_ROWS,
     NORM_BALL,
+    REWEIGHED,
     SIMPLE_NORM,
     claimed,
 )
@@ -120,6 +122,17 @@ def test_solvers_claim_by_what_a_set_offers():
     assert claims((NORM_BALL,), MomentBall(1.0, p=3.0))
     assert all(claims((SIMPLE_NORM,), MomentBall(1.0, p=p)) for p in (1.0, 2.0, np.inf))
     assert not claims((SIMPLE_NORM,), MomentBall(1.0, p=3.0))
+
+    class Different(KLBall):
+        """Has another worst case than its tilt."""
+
+        def worst_case(self, nominal, laplacian):
+            return Singleton().worst_case(nominal, laplacian)
+
+    assert claims((REWEIGHED,), KLBall(1.0))
+    assert claims((REWEIGHED,), CVaRBall(1.0))
+    nominal = Nominal.from_samples(np.eye(5))
+    assert not REWEIGHED.made_by(Different(1.0).structure(nominal))
     assert claims((DEARER_PAIRS,), PairBall(1.0))
     assert not claims((DEARER_PAIRS,), MomentBall(1.0))
     assert claims((KLBall, NORM_BALL), KLBall(1.0))
