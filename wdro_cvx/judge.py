@@ -32,7 +32,7 @@ from wdro_cvx.judging.court import (
 )
 from wdro_cvx.judging.edges import EdgeBrackets
 from wdro_cvx.moments.composite import checked_copy
-from wdro_cvx.moments.points import TransportedMoment
+from wdro_cvx.moments.points import ReweighedMoment, TransportedMoment
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate, Solution, relative_gap
 from wdro_cvx.validation import Array, square_matrix
@@ -240,8 +240,9 @@ def _sparse_matrix(problem: GraphProblem, matrix: scipy.sparse.csr_array) -> sci
 
     if not judged_at_scale(problem):
         raise ProblemError(
-            f"judge takes sparse Laplacians only for transport balls and moment balls with p = 2, "
-            f"without terms, and without bounds or with a list of possible edges; the problem is "
+            f"judge takes sparse Laplacians only for transport balls, moment balls with p = 1, 2 "
+            f"or ∞, PairBall and divergence balls, without terms, and without bounds or with a "
+            f"list of possible edges; the problem is "
             f"{problem!r}. Pass a dense array."
         )
     return scipy.sparse.csr_array(matrix.astype(float, copy=False))
@@ -296,7 +297,7 @@ def _multipliers(
     if not multipliers_in_range(nu, problem.unit):
         notes.append("the certificate's multipliers are out of range and were not used")
         return [own]
-    if not court.prior.has_degrees(nu):
+    if not court.takes(nu):
         notes.append("the certificate's multipliers belong to another prior and were not used")
         return [own]
     return [nu / problem.unit**2, own]
@@ -350,7 +351,7 @@ def _checked(
     # A singleton has one moment; no need to copy the certificate's, which is as large as the data.
     if isinstance(problem.ambiguity, Singleton) and moment.d == problem.d:
         moment = problem.ambiguity.membership(problem.nominal).centre
-    elif not (at_scale and type(moment) is not TransportedMoment):
+    elif not at_scale or type(moment) in (TransportedMoment, ReweighedMoment):
         moment = checked_copy("certificate.moment", moment)
     if moment.d != problem.d:
         raise ProblemError(

@@ -12,8 +12,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.atoms.balls import PieceBall, SmoothBall
 from solvers.control.deadline import tick
+from solvers.qp.balls import share_ball
 from solvers.qp.saddle import SaddlePoint
 from solvers.qp.saddle_model import EdgeCosts, SaddleModel, incidence_of
 from wdro_cvx import GraphProblem
@@ -95,7 +95,7 @@ def build_model(problem: GraphProblem, atoms: Atoms, laplacian: Array, value: fl
         losses = Differences(signals, heads, tails, tall=count > heads.size).losses(fixed)
         degrees = np.asarray(incidence(d) @ fixed)
     return SaddleModel(
-        ball=PieceBall(atoms) if atoms.pieces else SmoothBall(atoms),
+        ball=share_ball(atoms),
         prior=prior,
         total=0.0 if rule.free else (rule.target / 2 - float(lower.sum())) / scale,
         softness=softness,

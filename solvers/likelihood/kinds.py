@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from wdro_cvx import GraphProblem, PairBall
-from wdro_cvx.ambiguity import Norm, Transport
+from wdro_cvx import GraphProblem
+from wdro_cvx.ambiguity import Norm, Surcharge, Transport
 
 
 def is_linear(problem: GraphProblem) -> bool:
     """Say whether one moment is the worst case of every Laplacian."""
-    norm = problem.structure
-    flat = isinstance(norm, Norm) and np.isinf(norm.order)
-    return problem.ambiguity.radius == 0.0 or flat or isinstance(problem.ambiguity, PairBall)
+    form = problem.structure
+    flat = isinstance(form, Norm) and np.isinf(form.order)
+    return problem.ambiguity.radius == 0.0 or flat or isinstance(form, Surcharge)
 
 
 def is_euclidean(problem: GraphProblem) -> bool:

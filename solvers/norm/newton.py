@@ -134,6 +134,8 @@ class MomentNewton(Settings, Solver):
         qp = LaplacianQP(evidence.moment, problem.prior)
         if laplacian is None:  # solve to rounding: a constant may cancel most of the value
             tol = 1e-13
+        if run.late and laplacian is not None:  # any multipliers give a bound
+            left = min(left, 1)
         average = climb(qp, (evidence.nu, evidence.tau), tol, left)
         if laplacian is None:
             laplacian, history = average.best.laplacian(), average.history

@@ -77,6 +77,27 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("levels -= 1.01 * (np.square(moved)", "levels += 1.01 * (np.square(moved)"),
         ],
     ),
+    "wdro_cvx/judging/sparse/shift.py": (
+        _LARGE,
+        [
+            ("ordered) - self.radius)", "ordered) - 2 * self.radius)"),
+            ("min(self.radius / total, 1.0) * _DOWN", "min(self.radius / total, 1.0) / _DOWN"),
+            ("return (1.0 - 4 * EPS) / self", "return (1.0 + 4 * EPS) / self"),
+            (
+                "found -= self.surcharge.least + 4 * EPS * found",
+                "found -= self.surcharge.least / 2",
+            ),
+            ("Surcharge(4 * radius)", "Surcharge(2 * radius)"),
+            ("return Raise(raised), nu - raised", "return Raise(raised), nu"),
+        ],
+    ),
+    "wdro_cvx/judging/sparse/reweighed.py": (
+        _LARGE,
+        [
+            ("np.square(difference)", "np.abs(difference)"),
+            ("risk = max(float(", "risk = min(0.999 * float("),
+        ],
+    ),
     # Sets and moments
     "wdro_cvx/ambiguity/secular.py": (
         _SETS,
@@ -270,6 +291,28 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         "tests/solvers/large",
         [
             ("= levels + allowed", "= levels - 9 * allowed"),
+            ("prices -= charges.of(head, tail)", "prices -= charges.least"),
+        ],
+    ),
+    "solvers/large/reweighed.py": (
+        "tests/solvers/large/test_reweighed.py",
+        [
+            ("change = d_tau - costs", "change = d_tau + costs"),
+            ("sides -= ends @ costs", "sides += ends @ costs"),
+        ],
+    ),
+    "solvers/qp/share_model.py": (
+        "tests/solvers/large/test_reweighed.py",
+        [
+            ("(slope - bend @ centre)", "(slope + bend @ centre)"),
+            ("- ball.divergence(q) - s", "- s"),
+        ],
+    ),
+    "solvers/large/charges.py": (
+        "tests/solvers/large",
+        [
+            ("surcharge.least if fixed else 0.0", "surcharge.least"),
+            ("= self.order[rows], self.order[columns]", "= rows, columns"),
         ],
     ),
     "solvers/large/worst_case.py": (

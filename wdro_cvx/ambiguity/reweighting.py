@@ -75,6 +75,20 @@ class WeightsBall(AmbiguitySet, Divergence):
         ratios, multiplier = self.tilt(losses)
         return ratios, multiplier, self.ceiling(losses, ratios, multiplier)
 
+    def worst_weights(self, losses: Array) -> tuple[Array, float, float]:
+        """Return the worst weights, the multiplier and the ceiling for any losses.
+
+        The weights sum to one. Losses that are all equal, and a radius of zero, leave the samples
+        their equal weights.
+        """
+        spread = float(np.ptp(losses))
+        if self.radius == 0.0 or spread == 0.0:
+            multiplier = np.inf if self.radius == 0.0 else 0.0
+            return np.full(losses.size, 1.0 / losses.size), multiplier, float(losses.mean())
+        # The weights do not depend on the unit. In units of the spread nothing overflows.
+        ratios, multiplier, ceiling = self.tilted(losses / spread)
+        return ratios / ratios.sum(), multiplier * spread, ceiling * spread
+
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         """Return the risk and the second moment at the worst weights."""
         samples = _samples_of(self, nominal)
@@ -90,11 +104,7 @@ class WeightsBall(AmbiguitySet, Divergence):
                 lambda: self.membership(nominal).centre,
                 rounding,
             )
-        # The weights do not depend on the unit. In units of the spread nothing overflows.
-        spread = float(np.ptp(losses))
-        ratios, multiplier, ceiling = self.tilted(losses / spread)
-        multiplier, ceiling = multiplier * spread, ceiling * spread
-        weights = ratios / ratios.sum()
+        weights, multiplier, ceiling = self.worst_weights(losses)
         risk = float(np.sum(weights * losses))
         rounding += max(ceiling - risk, 0.0)
         return WorstCase(

@@ -18,6 +18,7 @@ import scipy
 from numpy.typing import NDArray
 
 from wdro_cvx.ambiguity.frames import DiagonalFrame, Frame, MatrixFrame
+from wdro_cvx.graphs.laplacian import vertex_count
 from wdro_cvx.moments.points import ReweighedMoment
 from wdro_cvx.validation import Array
 
@@ -300,4 +301,68 @@ class Norm:
         return np.inf if radius == 0.0 else norm / (self.alpha * radius ** (self.alpha - 1.0))
 
 
-Structure: TypeAlias = Transport | Atoms | Norm
+@dataclass(frozen=True, eq=False)
+class Surcharge:
+    """A set whose worst case makes every pair dearer by an amount of its own, for every graph.
+
+        R(L) = ⟨Θ, L⟩ + Σ radius·scale_ij·w_ij
+
+    Attributes
+    ----------
+    radius : float ≥ 0
+        In the unit of the data squared.
+    scales : array (d(d-1)/2,), positive, or None
+        One per pair, in the order of ``scipy.spatial.distance.squareform``; None where all are one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import Nominal, PairBall
+    >>> nominal = Nominal.from_samples(np.eye(3))
+    >>> surcharge = PairBall(0.5, scales=(1.0, 2.0, 4.0)).structure(nominal)
+    >>> print(surcharge.of(np.array([0, 2]), np.array([2, 1])), surcharge.least)
+    [1. 2.] 0.5
+    """
+
+    radius: float
+    scales: Array | None = None
+
+    multiplier_degree: ClassVar[float] = 0.0
+    isotropic: ClassVar[bool] = False
+
+    @property
+    def uniform(self) -> bool:
+        """Whether all pairs pay the same."""
+        return self.scales is None
+
+    @cached_property
+    def least(self) -> float:
+        """The smallest amount of all pairs."""
+        return self.radius if self.scales is None else self.radius * float(self.scales.min())
+
+    @cached_property
+    def _d(self) -> int:
+        return 0 if self.scales is None else vertex_count(self.scales)
+
+    def of(self, heads: NDArray[np.integer], tails: NDArray[np.integer]) -> Array:
+        """Return the amounts of pairs of different vertices; the arrays are broadcast.
+
+        A vertex paired with itself gets some amount that means nothing.
+        """
+        low = np.minimum(heads, tails).astype(np.int64)
+        if self.scales is None:
+            return np.full(np.broadcast_shapes(low.shape, np.shape(tails)), self.radius)
+        # Vertex i is preceded by the pairs of i earlier ones, each of them with all later ones.
+        places = low * (2 * self._d - low - 1)
+        places //= 2
+        places += np.maximum(heads, tails)
+        places -= low + 1
+        return np.asarray(self.scales.take(places, mode="clip") * self.radius)
+
+    def risk(self, laplacian: Array) -> float:
+        """Return the sum of the amounts over the edges of a Laplacian, beyond ``⟨Θ, L⟩``."""
+        heads, tails = np.nonzero(np.triu(laplacian, 1))
+        return float(self.of(heads, tails) @ -laplacian[heads, tails])
+
+
+Structure: TypeAlias = Transport | Atoms | Norm | Surcharge

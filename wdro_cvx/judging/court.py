@@ -96,6 +96,10 @@ class Court(ABC, Generic[M]):
         """The relative gap at which other moments and multipliers are not tried."""
         return ENOUGH
 
+    def takes(self, nu: Array) -> bool:
+        """Say whether multipliers, in the unit of the data, give a bound under the prior."""
+        return self.prior.has_degrees(nu)
+
     @abstractmethod
     def offered(self, moment: Moment) -> Candidate[M] | None:
         """Return a certificate's moment, pulled into the set; None if its kind is not supported."""

@@ -61,7 +61,7 @@ def rows_costs(nominals: Sequence[Nominal], rows: Array) -> tuple[Array, Array]:
 def weights_costs(nominals: Sequence[Nominal], weights: Array) -> tuple[Array, Array]:
     """Return :func:`safe_costs` for a stack of weights (B, N) of the samples."""
     samples = np.stack([np.asarray(nominal.samples) for nominal in nominals])
-    return _summed(iter([_of_gram(gram(samples, weights), _weight_error(samples.shape[1]))]))
+    return _summed(iter([_of_gram(gram(samples, weights), weight_error(samples.shape[1]))]))
 
 
 def shift_costs(nominals: Sequence[Nominal], shifts: Array) -> tuple[Array, Array]:
@@ -127,14 +127,15 @@ def _of_nominal(nominal: Nominal, exactly: bool) -> _Part:
 
 def _of_weights(moment: ReweighedMoment, exactly: bool) -> _Part:
     """Return the costs of reweighted samples, including the rounding of the weights."""
-    error = _weight_error(len(moment.samples))
+    error = weight_error(len(moment.samples))
     if exactly:
         costs = pair_sums(moment.samples, moment.weights)
         return costs, error * costs
     return _of_gram(moment.second_moment, error)
 
 
-def _weight_error(count: int) -> float:
+def weight_error(count: int) -> float:
+    """Return a bound of the relative error of a moment of so many weighted samples."""
     return (roundings(count) + 48) * _EPS
 
 

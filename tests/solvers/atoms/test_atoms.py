@@ -14,11 +14,11 @@ from scipy.optimize import brentq
 from formulations import ChiSquarePremium, KLDual
 from solvers import CertifiedSolver
 from solvers.atoms import solve_atoms
-from solvers.atoms.solve import pulled_inside
 from solvers.bracket.incumbent import Incumbent
 from solvers.bracket.limits import Clock, OutOfTime
 from solvers.bracket.requests import alone
 from solvers.generic import solver as solver_module
+from solvers.qp.balls import pulled_inside
 from wdro_cvx import (
     ChiSquareBall,
     CVaRBall,
