@@ -130,20 +130,20 @@ def pulled_inside(problem: GraphProblem, moment: Moment) -> Candidate[Moment]:
     if out_of_range(moment, problem.unit):
         return Candidate(centre, 0.0)
     try:
-        return _pulled(membership, moment, ambiguity.radius, problem.nominal.second_moment)
+        return _pulled(problem, membership, moment)
     except np.linalg.LinAlgError:  # the moment, or a part of it, cannot be explained or measured
         return Candidate(centre, 0.0)
 
 
 def _pulled(
-    membership: Membership[Any], moment: Moment, radius: float, theta: Array
+    problem: GraphProblem, membership: Membership[Any], moment: Moment
 ) -> Candidate[Moment]:
     """Return a point of the set on the way from the nominal moment to the given one."""
-    centre = membership.centre
+    centre, radius = membership.centre, problem.ambiguity.radius
     known = membership.read(moment)
     if known is None or type(known) is DenseMoment:
         matrix = moment.second_moment
-        if np.array_equal(matrix, theta):
+        if np.array_equal(matrix, problem.nominal.second_moment):
             return Candidate(centre, 1.0)
         known = membership.explain(matrix)
     share, spare = 1.0, 1e-14
