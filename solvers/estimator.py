@@ -97,6 +97,7 @@ class RobustGraph(
         Join opposites too: columns are reversed such that as many as possible vary alike.
     block : int
         The length of the runs of rows that resampling draws; use more than 1 for time series.
+        z-scores and q-values do not use it.
     random_state : int, RandomState or None
         The seed for resampling and for the test of structure.
     n_jobs : int, optional
@@ -150,7 +151,8 @@ class RobustGraph(
         Lower and upper bounds on every edge weight of the optimal graph; they show which edges are
         present, absent or undecided.
     graph_ : LearnedGraph
-        All of this in one object, including the judge's verdict.
+        All of this in one object, including the judge's verdict. Its ``notes`` are the warnings of
+        the fit, and remarks on edges that are less certain than they seem.
     n_features_in_ : int
         The number of vertices.
     feature_names_in_ : array (d,)
