@@ -106,8 +106,11 @@ def run_learn(
         outlines=outlines, columns={} if places is None else places.columns,
         facts=_facts(graph, options), notes=notes, made=provenance(),
     )  # fmt: skip
-    proof, remark = _proof(graph, output / "proof.json")
-    summary = summarise(graph, labels, options, path.name, [*notes, remark])
+    proof, remarks = _proof(graph)
+    summary = summarise(graph, labels, options, path.name, [*notes, *remarks])
+    if proof:
+        command = f"wdro verify {shlex.quote(str(output / 'proof.json'))}"
+        summary = replace(summary, check=command)
     pictures = render(picture, ("png", "pdf") if pdf else ("png",))
     shown = {f"graph.{suffix}": raw for suffix, raw in pictures.items()}
     shown |= {"graph.html": page.encode(), "summary.md": summary.markdown().encode()}
@@ -150,19 +153,19 @@ def _write(folder: Path, graph: LearnedGraph, labels: Array, shown: Mapping[str,
     write_together(folder, contents)  # everything is computed before anything is written
 
 
-def _proof(graph: LearnedGraph, path: Path) -> tuple[dict[str, bytes], str]:
-    """Return the proof file, none if there is none, with a sentence for the summary."""
+def _proof(graph: LearnedGraph) -> tuple[dict[str, bytes], list[str]]:
+    """Return the proof file, or none and why, for the summary."""
     d = graph.problem.d
     products = (graph.samples + d) * d**2
     if products > _MOST_PRODUCTS:
-        return {}, "No proof.json: a table of this size takes minutes in exact arithmetic."
+        return {}, ["No proof.json: a table of this size takes minutes in exact arithmetic."]
     note("making a proof in exact arithmetic")
     try:
         document = proof_document(graph.problem, graph.solution, graph.threshold or EDGE_THRESHOLD)
     except WdroError as reason:
-        return {}, f"No proof.json: {reason}"
+        return {}, [f"No proof.json: {reason}"]
     text = proof_text(document).encode()
-    return {"proof.json": text}, f"Check the proof with: wdro verify {shlex.quote(str(path))}"
+    return {"proof.json": text}, []
 
 
 def _laplacian_arrays(graph: LearnedGraph) -> dict[str, Any]:

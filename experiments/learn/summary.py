@@ -46,6 +46,8 @@ class Summary:
     communities : sequence of sequences of str
         The vertices of every community of at least two.
     warnings, notes : sequences of str
+    check : str
+        The command that checks the proof, if there is one.
     """
 
     source: str
@@ -55,6 +57,7 @@ class Summary:
     communities: Sequence[Sequence[str]]
     warnings: Sequence[str]
     notes: Sequence[str]
+    check: str = ""
 
     def markdown(self) -> str:
         """Return the content of ``summary.md``."""
@@ -64,6 +67,8 @@ class Summary:
         parts = ["# Learned graph", *(f"**{escape_markdown(text)}**" for text in self.warnings)]
         parts += [markdown_table(["", ""], rows), f"Learned from {escape_markdown(self.source)}."]
         parts += map(escape_markdown, self.notes)
+        if self.check:  # as code, so that it can be copied
+            parts += ["Check the proof with:", f"    {self.check}"]
         parts += ["## Communities", markdown_table(["", "vertices"], members)]
         return "\n\n".join(parts) + "\n"
 
@@ -89,6 +94,8 @@ class Summary:
                 console.print(Text.assemble(("Warning: ", "bold yellow"), text))
             for text in self.notes:
                 console.print(Text(text))
+            if self.check:
+                console.print(Text(f"Check the proof with: {self.check}"))
         return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 

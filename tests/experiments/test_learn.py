@@ -19,7 +19,6 @@ from experiments.learn.loading import Layout, SignalTable, load_signals
 from experiments.learn.outputs import FILES
 from experiments.learn.places import load_places
 from experiments.learn.summary import preparation, summarise
-from experiments.measuring.text import escape_markdown
 from solvers import RobustGraph
 from solvers.learned.communities import communities
 from wdro_cvx import DataError, GaussianBall, GraphProblem, Nominal, ProblemError, judge
@@ -365,7 +364,7 @@ def test_command_writes_everything(table, tmp_path, capsys, monkeypatch, small_p
     assert "\x1b" not in said.out + said.err
     summary = (output / "summary.md").read_text()
     assert "| observations N | 20 |" in summary
-    assert f"wdro verify {escape_markdown(str(output))}/proof.json" in summary
+    assert f"\n    wdro verify {output / 'proof.json'}\n" in summary
     assert sorted(path.name for path in output.iterdir()) == sorted(FILES)
     with np.load(output / "laplacian.npz") as saved:
         laplacian, names = saved["laplacian"], saved["names"].tolist()

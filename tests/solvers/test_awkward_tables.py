@@ -191,7 +191,8 @@ def test_numbers_that_are_rare_or_near_or_not_the_least_are_no_codes():
     assert describe_codes(np.hstack([codes, rest]))
     assert not describe_codes(np.hstack([np.where(np.arange(100)[:, None] < 38, 5.0, codes), rest]))
     assert not describe_codes(np.hstack([codes + 1.0, rest]))
-    assert not describe_codes(np.hstack([np.where(codes > 0, 1e4 * rest[:, :1], codes), rest]))
+    spread = np.where(codes > 0, 1e4 * np.abs(rest[:, :1]), codes)
+    assert not describe_codes(np.hstack([spread, rest]))
     assert not describe_codes(np.hstack([codes, rest - 2000.0]))
 
 
