@@ -103,7 +103,7 @@ def test_years_and_months_are_known_by_name_and_others_on_request(tmp_path):
         ("  \n ", "is empty"),
         ("a,b\n", "no rows"),
         ("a\n1\n2\n", "one column"),
-        ("a,b\n1,2\n3\n", r"row 3 has 1 cells, the header 2"),
+        ("a,b\n1,2\n3\n", r"row 3 has 1 cell, the header 2"),
         ("a,b\n1,2\n3,4,5\n", r"row 3 has 3 cells"),
         ("a,b\n1,x\n3,4\n", r"'x' in row 2, column 'b'"),
         ("a,b\n1,inf\n3,4\n", r"'inf' in row 2, column 'b'"),

@@ -77,7 +77,7 @@ def test_a_row_of_empty_cells_is_missing_and_a_blank_line_is_none(tmp_path):
 
 def test_errors_name_the_line_of_the_file(tmp_path):
     path = written(tmp_path / "t.csv", "a,b\n\n\n1,2\n3\n")
-    with pytest.raises(DataError, match="row 5 has 1 cells"):
+    with pytest.raises(DataError, match="row 5 has 1 cell,"):
         load_signals(path)
 
 
