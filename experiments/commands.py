@@ -326,7 +326,8 @@ def add_verify(commands: Commands) -> None:
         description="Check proof files, such as `wdro learn` writes, in exact arithmetic. Prints "
         "two numbers between which the optimum lies, and which edges the optimal graph has. Exits "
         "with 1 if a file proves nothing, and says why. The verifier is one file that needs "
-        "nothing but Python: `python -I -S wdro_cvx/verify.py proof.json` does the same.",
+        "nothing but Python: in a clone, `python -I -S wdro_cvx/verify.py proof.json` does the "
+        "same. Where wdro-cvx is installed, so does `python -m wdro_cvx.verify proof.json`.",
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help="a proof file, as proof.json")
     parser.set_defaults(command=_verify)

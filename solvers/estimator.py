@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import warnings
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -16,8 +17,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
+from solvers.learned.evidence import describe_evidence
 from solvers.learned.graph import LearnedGraph
 from solvers.learned.uses import GraphUses
+from solvers.selection.codes import describe_codes
 from solvers.selection.fitting import (
     build_problem,
     check_options,
@@ -31,10 +34,12 @@ from solvers.selection.prediction import cv_results
 from solvers.selection.preparation import Prepared, check_preparation, prepare
 from solvers.selection.radius import choose
 from solvers.selection.resampling import generator
+from solvers.selection.structure import sees_no_opposites
 from solvers.selection.support import check_selection, describe_selection, select_edges
 from solvers.selection.tables import (
     TableWarning,
     describe_copies,
+    describe_moved,
     describe_opposites,
     describe_table,
 )
@@ -92,6 +97,7 @@ class RobustGraph(
         Join opposites too: columns are reversed such that as many as possible vary alike.
     block : int
         The length of the runs of rows that resampling draws; use more than 1 for time series.
+        z-scores and q-values do not use it.
     random_state : int, RandomState or None
         The seed for resampling and for the test of structure.
     n_jobs : int, optional
@@ -145,7 +151,8 @@ class RobustGraph(
         Lower and upper bounds on every edge weight of the optimal graph; they show which edges are
         present, absent or undecided.
     graph_ : LearnedGraph
-        All of this in one object, including the judge's verdict.
+        All of this in one object, including the judge's verdict. Its ``notes`` are the warnings of
+        the fit, and remarks on edges that are less certain than they seem.
     n_features_in_ : int
         The number of vertices.
     feature_names_in_ : array (d,)
@@ -228,7 +235,7 @@ class RobustGraph(
         check_jobs(self.n_jobs)
         given = self._signals(X, sample_weight, reset=True)
         prepared = prepare(given, standardise, self.moment, self.absolute)
-        notes = describe_table(given, prepared.spread, standardise)
+        notes = describe_codes(given.table) + describe_table(given, prepared.spread, standardise)
         notes += describe_copies(prepared.entries)
         self.change_, self.signs_ = prepared.change, np.sign(prepared.change.scale)
         signals, self.unit_ = prepared.signals.in_unit(self.unit)
@@ -279,15 +286,17 @@ class RobustGraph(
                 self.problem_, self.solution_, prepared, self.fdr, generator(self.random_state)
             )
             notes = [*notes, *describe_selection(selection, len(signals))]
-            if not self.absolute:
+            if not self.absolute and (selection.found or sees_no_opposites(signals.d)):
                 notes += describe_opposites(prepared.entries)
         for note in notes:
             warnings.warn(note, TableWarning, stacklevel=3)
         self.structure_ = np.nan if selection is None else selection.structure
-        self.graph_ = LearnedGraph(
+        graph = LearnedGraph(
             self.problem_, self.solution_, signals.names, len(signals), self.unit_,
-            notes=tuple(notes), selection=selection,
+            selection=selection, prepared=prepared.description,
         )  # fmt: skip
+        remarks = describe_moved(self.moved_) + describe_evidence(graph)
+        self.graph_ = replace(graph, notes=(*notes, *remarks))
         self.support_ = self.graph_.support
 
     def __sklearn_tags__(self) -> Any:

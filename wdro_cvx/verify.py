@@ -1687,9 +1687,14 @@ def no_number(text: str) -> Any:
 
 
 def verify(path: str) -> Result:
-    """Check a proof file; raise RefusedError with the reason if it proves nothing."""
+    """Check a proof file; raise RefusedError with the reason if it proves nothing.
+
+    If there is no such file, raise FileNotFoundError.
+    """
     try:
         return prove(read(path))
+    except FileNotFoundError:
+        raise
     except OSError as reason:
         raise RefusedError(f"it cannot be read: {reason.strerror}.") from None
     except RecursionError:
@@ -1748,6 +1753,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for path in parser.parse_args(arguments).files:
         try:
             print(report(path, verify(path)))
+        except FileNotFoundError:
+            failed = True
+            print(f"there is no file {path}", file=sys.stderr)
         except RefusedError as reason:
             failed = True
             print(f"{path}: not proved: {reason}", file=sys.stderr)

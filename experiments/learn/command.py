@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from experiments.learn.outputs import FILES, check_output, folders_for
 from experiments.measuring.files import RUNS
 from experiments.measuring.options import folder, number, whole
 from experiments.measuring.text import parse_number
-from wdro_cvx import DataError, ProblemError, WdroError
+from wdro_cvx import ProblemError, WdroError
 
 if TYPE_CHECKING:
     from experiments.measuring.options import Commands
@@ -111,7 +112,7 @@ def _add_signals(parser: Group) -> None:
     parser.add_argument(
         "--block", type=whole(1, 1_000_000), default=1, metavar="ROWS",
         help="resampling draws runs of this many rows; for time series, use more rows than values "
-        "stay correlated (default: 1)",
+        "stay correlated; z-scores and q-values do not use it (default: 1)",
     )  # fmt: skip
 
 
@@ -193,18 +194,22 @@ def _add_layout(parser: Group) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command and return its exit code."""
-    from experiments.learn.graph import in_shell
+    folders = folders_for(options.tables, options.output)
+    for table, output in folders.items():
+        inputs = [table] if options.coordinates is None else [table, options.coordinates]
+        check_output(output, inputs, options.force)
+    from experiments.learn.graph import in_shell  # from here on, libraries take seconds to load
 
     try:
-        return _learn(options)
+        return _learn(options, folders)
     except WdroError as error:
         raise type(error)(in_shell(str(error))) from error
 
 
-def _learn(options: argparse.Namespace) -> int:
+def _learn(options: argparse.Namespace, folders: Mapping[Path, Path]) -> int:
     from experiments.learn.graph import LearnOptions
     from experiments.learn.loading import Layout
-    from experiments.learn.run import FILES, run_learn
+    from experiments.learn.run import run_learn
     from experiments.measuring.cluster import pricing_cluster
     from experiments.measuring.display import note
 
@@ -217,7 +222,7 @@ def _learn(options: argparse.Namespace) -> int:
         tuple(options.ignore), options.missing, options.vertices, options.decimal, tuple(options.na)
     )
     unsolved = 0
-    for table, output in _outputs(options.tables, options.output).items():
+    for table, output in folders.items():
         note(f"reading {table}")
         with pricing_cluster(options.dask):
             graph, summary = run_learn(
@@ -233,16 +238,6 @@ def _learn(options: argparse.Namespace) -> int:
                 file=sys.stderr,
             )
     return 1 if unsolved else 0
-
-
-def _outputs(tables: Sequence[Path], output: Path | None) -> dict[Path, Path]:
-    """Return the folder of each table's graph; several tables share a parent folder."""
-    if len(tables) == 1 and output is not None:
-        return {tables[0]: output}
-    folders = {table: (output or RUNS / "learn") / table.stem for table in tables}
-    if len(set(folders.values())) < len(tables):
-        raise DataError("Two tables have the same name; learn them one by one, with --output.")
-    return folders
 
 
 def _number_or_word(text: str) -> float | str:

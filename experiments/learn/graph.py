@@ -14,13 +14,14 @@ from sklearn.model_selection import cross_val_score
 
 from experiments.learn.loading import SignalTable
 from solvers import RobustGraph
+from solvers.learned.evidence import describe_evidence
 from solvers.learned.graph import LearnedGraph
 from solvers.selection.fitting import check_options
 from solvers.selection.preparation import check_preparation
 from solvers.selection.radius import ChoiceWarning
 from solvers.selection.signals import ROUNDING
 from solvers.selection.support import check_selection
-from solvers.selection.tables import TableWarning
+from solvers.selection.tables import TableWarning, describe_moved
 from wdro_cvx import AmbiguitySet, DataError, ProblemError, Status, WdroError
 from wdro_cvx.ambiguity import named_ambiguity
 from wdro_cvx.judging.edges import EDGE_THRESHOLD
@@ -38,6 +39,7 @@ _FLAGS = {"absolute=True": "--absolute", "standardise=True": "--signals standard
 _ARGUMENT = re.compile(
     r"\b(ambiguity|edges|eta|fdr|moment|neighbours|prior|radius)='?([\w.-]*\w)'?"
 )
+_REPLACED = re.compile(r"X\.replace\((\S+), np\.nan\)")
 _DEFAULT = RobustGraph()
 # Five refits for the held-out score; a rough solution suffices.
 _LEAST_ROWS, _MOST_SCORED, _FOLD_SECONDS = 20, 200, 2.0
@@ -139,35 +141,34 @@ def learn_graph(table: SignalTable, options: LearnOptions) -> LearnedGraph:
         estimator.fit(frame)
     if estimator.status_ is Status.INTERRUPTED:  # do not return an unfinished graph
         raise KeyboardInterrupt
-    notes = [in_shell(str(warning.message)) for warning in said]
-    if estimator.moved_ > 0.0:
-        notes.append(
-            "Missing values: pairs of columns were compared where both are present; the second "
-            f"moment was moved by {estimator.moved_:.1%} to be one."
-        )
-    return replace(
+    graph = replace(
         estimator.graph_,
         threshold=options.threshold,
         stability=estimator.stability(frame, options.stability) if options.stability else None,
-        notes=tuple(notes),
     )
+    notes = [str(warning.message) for warning in said]
+    notes += describe_moved(estimator.moved_) + describe_evidence(graph)  # of this threshold
+    return replace(graph, notes=tuple(map(in_shell, notes)))
 
 
 def in_shell(message: str) -> str:
     """Return a message of the estimator with its arguments as options of ``wdro learn``."""
     for argument, option in _FLAGS.items():
         message = message.replace(argument, option)
+    message = _REPLACED.sub(r"--na \1", message)
     return _ARGUMENT.sub(r"--\1 \2", message)
 
 
-def held_out_score(table: SignalTable, options: LearnOptions, graph: LearnedGraph) -> float | None:
+def held_out_score(table: SignalTable, options: LearnOptions, graph: LearnedGraph) -> float | str:
     """Return the mean score of graphs with the same radius and eta on rows that they have not seen.
 
-    None if there are too few rows or too many vertices, or if a fold does not suffice for a graph.
+    If there is none, return why: too few rows, too many vertices, or a fold that gives no graph.
     """
     frame = _prepared(table.frame, options.signals)
-    if len(frame) < _LEAST_ROWS or graph.problem.d > _MOST_SCORED:
-        return None
+    if len(frame) < _LEAST_ROWS:
+        return f"there are fewer than {_LEAST_ROWS} rows"
+    if graph.problem.d > _MOST_SCORED:
+        return f"there are more than {_MOST_SCORED} vertices"
     again = options.estimator().set_params(
         radius=graph.radius, eta=graph.eta, neighbours=None, edges="all", fdr=None, tol=1e-4,
         time_limit=_FOLD_SECONDS,
@@ -176,8 +177,8 @@ def held_out_score(table: SignalTable, options: LearnOptions, graph: LearnedGrap
         warnings.simplefilter("ignore")  # the fit of all rows has warned
         try:
             return float(np.mean(cross_val_score(again, frame, error_score="raise")))
-        except WdroError:
-            return None
+        except WdroError as reason:
+            return f"four fifths of the rows give no graph ({in_shell(str(reason)).rstrip('.')})"
 
 
 def _prepared(frame: pd.DataFrame, how: str) -> pd.DataFrame:

@@ -19,7 +19,8 @@ from experiments.learn.reading import (
     open_rows,
     some,
 )
-from experiments.measuring.text import parse_number
+from experiments.measuring.text import counted, parse_number
+from solvers.selection.codes import say_code, suspected_codes
 from wdro_cvx import DataError
 from wdro_cvx.validation import Array
 
@@ -33,8 +34,6 @@ ORIENTATIONS = ("columns", "rows")
 _FORMATS = ("ISO8601", "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%d.%m.%y", "%d/%m/%Y",
             "%m/%d/%Y", "%m.%Y")  # fmt: skip
 _LOOKED_AT = 20  # rows that decide whether a column holds dates
-#: Numbers that often stand for a missing value.
-_CODES = (-99999.0, -9999.0, -999.0, -99.0, 9999.0, 99999.0)
 
 
 @dataclass(frozen=True)
@@ -117,12 +116,16 @@ def load_signals(path: Path, layout: Layout | None = None) -> SignalTable:
     read = _by_columns if layout.vertices == "columns" else _by_rows
     names, signals, ignored, notes = read(path, header, rows, layout)
     if len(names) < 2:
-        raise DataError(f"{path} has {len(names)} vertex column; a graph needs at least 2.")
+        raise DataError(
+            f"{path} has {counted(len(names), 'vertex column')}; a graph needs at least 2."
+        )
     check_vertex_names(path, names)
-    hints = _codes(signals)
+    hints = [say_code(*found, f"--na {found[0]:g}") for found in suspected_codes(signals).items()]
     signals, filled = _fill(path, names, signals, layout.missing)
     if len(signals) < 2:
-        raise DataError(f"{path} has {len(signals)} observation; learning a graph needs 2 or more.")
+        raise DataError(
+            f"{path} has {counted(len(signals), 'observation')}; learning a graph needs 2 or more."
+        )
     frame = pd.DataFrame(signals, columns=names, copy=False)
     return SignalTable(frame, tuple(ignored), (*filled, *notes, *hints))
 
@@ -194,20 +197,6 @@ def _words(index: Sequence[str]) -> list[str]:
     ]
 
 
-def _codes(signals: Array) -> list[str]:
-    """Return a hint if the smallest or largest number is a common code and occurs repeatedly."""
-    if np.isnan(signals).all():
-        return []
-    ends = {float(np.nanmin(signals)), float(np.nanmax(signals))}
-    counts = {code: int(np.count_nonzero(signals == code)) for code in _CODES if code in ends}
-    return [
-        f"{code:g} is there {count} times and was read as a number; if it stands for a missing "
-        f"value, use --na {code:g}."
-        for code, count in counts.items()
-        if count > 1
-    ]
-
-
 def _fill(
     path: Path, names: Sequence[str], signals: Array, missing: str
 ) -> tuple[Array, list[str]]:
@@ -220,7 +209,8 @@ def _fill(
     empty = [names[int(place)] for place in np.flatnonzero(gaps.all(axis=0))]
     if empty:
         raise DataError(f"{path} has no value at all for {some(empty)}; ignore these columns.")
-    found = f"{count} missing values in {rows} of {len(signals)} rows"
+    holes = counted(count, "missing value")
+    found = f"{holes} in {rows} of {counted(len(signals), 'row')}"
     if missing == "error":
         worst = int(gaps.sum(axis=0).argmax())
         raise DataError(
@@ -228,8 +218,8 @@ def _fill(
             "Use --missing pairs, drop or interpolate."
         )
     if missing == "drop":
-        return signals[~gaps.any(axis=1)], [f"{rows} rows with missing values left out."]
+        return signals[~gaps.any(axis=1)], [f"{counted(rows, 'row')} with missing values left out."]
     if missing == "interpolate":
         filled = pd.DataFrame(signals).interpolate(limit_direction="both").to_numpy(float)
-        return filled, [f"{count} missing values interpolated."]
+        return filled, [f"{holes} interpolated."]
     return signals, [f"{found}."]

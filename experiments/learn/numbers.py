@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from experiments.measuring.text import parse_number
+from experiments.measuring.text import counted, parse_number
 from wdro_cvx import DataError, ProblemError
 from wdro_cvx.validation import Array
 
@@ -120,12 +121,19 @@ def _unreadable(
     elif len(bad) > 1 and all(place == 0 for _, _, place in bad):
         hint = (
             "If every row is a vertex and this column has their names, use --vertices rows; "
-            "if it is no vertex, --ignore NAME."
+            f"if it is no vertex, --ignore {shlex.quote(names[0])}."
         )
     else:
-        hint = "Ignore a column with --ignore NAME; tell a code for missing values with --na CODE."
+        only = {names[place] for _, _, place in bad}
+        name = shlex.quote(only.pop()) if len(only) == 1 else "NAME"
+        column = "a column" if name == "NAME" else "this column"
+        hint = (
+            f"Ignore {column} with --ignore {name}; tell a code for missing values with --na CODE."
+        )
+    some = f"{counted(len(bad), 'cell')} that {'is not a' if len(bad) == 1 else 'are not'} finite"
     return DataError(
-        f"{path} has {len(bad)} cells that are not finite numbers: {'; '.join(shown)}{dots}. {hint}"
+        f"{path} has {some} {'number' if len(bad) == 1 else 'numbers'}: {'; '.join(shown)}{dots}. "
+        f"{hint}"
     )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from experiments.measuring.text import parse_number
+from experiments.measuring.text import counted, parse_number
 from wdro_cvx import DataError
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _checked(path: Path, header: list[str], first: tuple[int, list[str]], others
     for number, row in (pair for part in ([first], others) for pair in part):
         if len(row) != len(header):
             raise DataError(
-                f"{path}: row {number} has {len(row)} cells, the header {len(header)}. "
+                f"{path}: row {number} has {counted(len(row), 'cell')}, the header {len(header)}. "
                 "Every row needs one cell per column; quote cells that contain the separator."
             )
         yield number, [cell.strip() for cell in row]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -21,23 +22,23 @@ from experiments.drawing.graphs import nearby_outlines
 from experiments.drawing.style import render
 from experiments.learn.graph import LearnOptions, held_out_score, learn_graph
 from experiments.learn.loading import Layout, load_signals
+from experiments.learn.outputs import FILES, check_output
 from experiments.learn.picture import draw_picture
 from experiments.learn.places import load_places
-from experiments.learn.summary import Summary, summarise
+from experiments.learn.summary import Summary, preparation, summarise
 from experiments.measuring.display import note
-from experiments.measuring.files import check_writable, table_bytes, write_together
+from experiments.measuring.files import table_bytes, write_together
 from experiments.measuring.provenance import provenance
+from experiments.measuring.text import counted
 from solvers.learned.communities import communities
 from solvers.learned.drawing import spread_out
 from solvers.learned.graph import LearnedGraph
 from solvers.learned.html import graph_html
-from wdro_cvx import DataError, WdroError
+from wdro_cvx import WdroError
 from wdro_cvx.judging.edges import EDGE_THRESHOLD
 from wdro_cvx.proof import proof_document, proof_text
 from wdro_cvx.validation import Array
 
-FILES = ("edges.csv", "laplacian.npz", "graph.graphml", "graph.png", "graph.pdf", "graph.html",
-         "summary.md", "proof.json")  # fmt: skip
 _MOST_PRODUCTS = 3e7  # products of integers: about ten seconds
 
 
@@ -79,13 +80,14 @@ def run_learn(
         If a table cannot be read, the options do not fit it, or the folder cannot be written.
     """
     layout = layout or Layout()
-    _check_output(output, [path] if coordinates is None else [path, coordinates], force)
+    check_output(output, [path] if coordinates is None else [path, coordinates], force)
     table = load_signals(path, layout)
     places, outlines = None, []
     if coordinates is not None:
         places = load_places(coordinates, table.names, layout.decimal)
         outlines = nearby_outlines(*places.arrays) if places.degrees else []
-    note(f"{len(table.signals)} observations of {len(table.names)} vertices")
+    observations = counted(len(table.signals), "observation")
+    note(f"{observations} of {counted(len(table.names), 'vertex', 'vertices')}")
     with _announced_stages():
         graph = learn_graph(table, options)
     note("scoring held-out rows")
@@ -97,14 +99,18 @@ def run_learn(
     picture = draw_picture(graph, labels, title, points, places, outlines)
     note("solving for other radii and etas, for graph.html")
     ignored = f"Columns that are no vertices: {', '.join(table.ignored)}."
-    notes = [*([ignored] if table.ignored else []), *table.notes]
+    said = [text for text in table.notes if text not in graph.notes]
+    notes = [*([ignored] if table.ignored else []), *said]
     page = graph_html(
         graph, path.name, points, labels=labels, on_map=places is not None and places.degrees,
         outlines=outlines, columns={} if places is None else places.columns,
         facts=_facts(graph, options), notes=notes, made=provenance(),
     )  # fmt: skip
-    proof, remark = _proof(graph)
-    summary = summarise(graph, labels, options, path.name, [*notes, remark])
+    proof, remarks = _proof(graph)
+    summary = summarise(graph, labels, options, path.name, [*notes, *remarks])
+    if proof:
+        command = f"wdro verify {shlex.quote(str(output / 'proof.json'))}"
+        summary = replace(summary, check=command)
     pictures = render(picture, ("png", "pdf") if pdf else ("png",))
     shown = {f"graph.{suffix}": raw for suffix, raw in pictures.items()}
     shown |= {"graph.html": page.encode(), "summary.md": summary.markdown().encode()}
@@ -123,29 +129,15 @@ def _facts(graph: LearnedGraph, options: LearnOptions) -> dict[str, str]:
         "set": f"{type(graph.problem.ambiguity).__name__} of radius {graph.radius:.6g}",
         "vertices": str(graph.problem.d),
         "observations": str(graph.samples),
+        "signals": preparation(graph, options),
     }
-
-
-def _check_output(folder: Path, inputs: list[Path], force: bool) -> None:
-    """Refuse a folder that holds an input or, unless forced, results."""
-    targets = [folder / name for name in FILES]
-    for path in inputs:
-        if path.resolve() in [target.resolve() for target in targets]:
-            raise DataError(f"The output would overwrite the input {path}; use another --output.")
-    check_writable(folder)
-    found = [target.name for target in targets if target.exists()]
-    if found and not force:
-        raise DataError(
-            f"{folder} already holds {', '.join(found)}. Use --force to replace them, or another "
-            "--output."
-        )
 
 
 def _write(folder: Path, graph: LearnedGraph, labels: Array, shown: Mapping[str, bytes]) -> None:
     """Write the graph in three formats, and the files that show it."""
     network = nx.Graph()
     for name, label in zip(graph.names or (), labels, strict=True):
-        network.add_node(name, community=int(label))
+        network.add_node(name, community=int(label) + 1)  # as the page counts
     network.add_edges_from(nx.from_pandas_edgelist(graph.edges, edge_attr=True).edges(data=True))
     arrays = io.BytesIO()
     saved: dict[str, Any] = {"names": np.array(graph.names), **_laplacian_arrays(graph)}
@@ -161,19 +153,19 @@ def _write(folder: Path, graph: LearnedGraph, labels: Array, shown: Mapping[str,
     write_together(folder, contents)  # everything is computed before anything is written
 
 
-def _proof(graph: LearnedGraph) -> tuple[dict[str, bytes], str]:
-    """Return the proof file, none if there is none, with a sentence for the summary."""
+def _proof(graph: LearnedGraph) -> tuple[dict[str, bytes], list[str]]:
+    """Return the proof file, or none and why, for the summary."""
     d = graph.problem.d
     products = (graph.samples + d) * d**2
     if products > _MOST_PRODUCTS:
-        return {}, "No proof.json: a table of this size takes minutes in exact arithmetic."
+        return {}, ["No proof.json: a table of this size takes minutes in exact arithmetic."]
     note("making a proof in exact arithmetic")
     try:
         document = proof_document(graph.problem, graph.solution, graph.threshold or EDGE_THRESHOLD)
     except WdroError as reason:
-        return {}, f"No proof.json: {reason}"
+        return {}, [f"No proof.json: {reason}"]
     text = proof_text(document).encode()
-    return {"proof.json": text}, "Check the proof with: wdro verify proof.json"
+    return {"proof.json": text}, []
 
 
 def _laplacian_arrays(graph: LearnedGraph) -> dict[str, Any]:

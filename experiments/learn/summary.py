@@ -39,28 +39,36 @@ class Summary:
         The name of the table.
     facts : mapping of str to pairs of str
         Headings with labels and values.
-    isolated : sequence of str
-        The vertices without a selected edge.
+    alone : sequence of str
+        The vertices without an edge.
+    alone_as : str
+        What they are without, ``"a selected edge"`` or ``"an edge"``.
     communities : sequence of sequences of str
-        The vertices of every community.
+        The vertices of every community of at least two.
     warnings, notes : sequences of str
+    check : str
+        The command that checks the proof, if there is one.
     """
 
     source: str
     facts: Facts
-    isolated: Sequence[str]
+    alone: Sequence[str]
+    alone_as: str
     communities: Sequence[Sequence[str]]
     warnings: Sequence[str]
     notes: Sequence[str]
+    check: str = ""
 
     def markdown(self) -> str:
         """Return the content of ``summary.md``."""
         rows = [row for part in self.facts.values() for row in part]
-        rows.append(("isolated vertices", listed(self.isolated) or "none"))
-        members = [[number, listed(names)] for number, names in enumerate(self.communities)]
+        rows.append((f"vertices without {self.alone_as}", listed(self.alone) or "none"))
+        members = [[number, listed(names)] for number, names in enumerate(self.communities, 1)]
         parts = ["# Learned graph", *(f"**{escape_markdown(text)}**" for text in self.warnings)]
         parts += [markdown_table(["", ""], rows), f"Learned from {escape_markdown(self.source)}."]
         parts += map(escape_markdown, self.notes)
+        if self.check:  # as code, so that it can be copied
+            parts += ["Check the proof with:", f"    {self.check}"]
         parts += ["## Communities", markdown_table(["", "vertices"], members)]
         return "\n\n".join(parts) + "\n"
 
@@ -78,14 +86,16 @@ class Summary:
         with console.capture() as captured:  # printed by our caller, who knows of closed pipes
             console.print(Text(f"Learned from {self.source}"))
             console.print(table)
-            if self.isolated:
-                names = ", ".join(self.isolated[:_FEW_NAMES])
-                more = ", …" if len(self.isolated) > _FEW_NAMES else ""
-                console.print(Text(f"Isolated: {names}{more}"))
+            if self.alone:
+                names = ", ".join(self.alone[:_FEW_NAMES])
+                more = ", …" if len(self.alone) > _FEW_NAMES else ""
+                console.print(Text(f"Without {self.alone_as}: {names}{more}"))
             for text in self.warnings:
                 console.print(Text.assemble(("Warning: ", "bold yellow"), text))
             for text in self.notes:
                 console.print(Text(text))
+            if self.check:
+                console.print(Text(f"Check the proof with: {self.check}"))
         return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
@@ -94,16 +104,17 @@ def summarise(
 ) -> Summary:
     """Return the summary of a graph whose vertices have communities."""
     names = np.array(graph.names)
-    alone = np.isin(names, graph.isolated)
     groups = [[str(name) for name in names[labels == label]] for label in np.unique(labels)]
+    groups = [group for group in groups if len(group) > 1]
+    alone = "an edge" if graph.selection is None else "a selected edge"
     radius, eta = _chosen(options)
     kind = " ".join([options.ambiguity, *(f"{k}={v}" for k, v in options.parameters)])
     facts = {
         "What was found": [
-            ("vertices d", f"{graph.problem.d}, {int(alone.sum()) or 'none'} isolated"),
+            ("vertices d", f"{graph.problem.d}, {len(graph.isolated) or 'none'} without {alone}"),
             ("observations N", f"{graph.samples}"),
             ("selected edges", _selected(graph, options)),
-            ("communities", f"{len(np.unique(labels[~alone]))}"),
+            ("communities", f"{len(groups)}"),
         ],
         "How sure the edges are": edge_evidence(graph),
         "Solver accuracy": [
@@ -116,16 +127,24 @@ def summarise(
             ("ambiguity", kind),
             ("prior", options.prior),
             ("eta", f"{graph.eta:.4g}{eta}"),
-            ("signals", f"{options.signals}, divided by {graph.unit:.4g}"),
+            ("signals", preparation(graph, options)),
         ],
     }
-    return Summary(source, facts, graph.isolated, groups, graph.notes, notes)
+    return Summary(source, facts, graph.isolated, alone, groups, graph.notes, notes)
 
 
 def listed(names: Sequence[str] | NDArray[np.str_]) -> str:
     """Return names for Markdown, separated by commas; a long list is cut off."""
     text = ", ".join(escape_markdown(str(name)) for name in names[:_MOST_NAMES])
     return text if len(names) <= _MOST_NAMES else f"{text}, … ({len(names)} in all)"
+
+
+def preparation(graph: LearnedGraph, options: LearnOptions) -> str:
+    """Return how the signals were prepared."""
+    how, _, clipped = graph.prepared.partition(", ")
+    how = f"{how} (auto)" if options.signals == "auto" else options.signals
+    parts = [how, *([clipped] if clipped else []), f"divided by {graph.unit:.4g}"]
+    return ", ".join(parts)
 
 
 def _chosen(options: LearnOptions) -> tuple[str, str]:
@@ -145,7 +164,7 @@ def _selected(graph: LearnedGraph, options: LearnOptions) -> str:
         return f"{count}, at a false-discovery rate of {options.fdr:g}"
     if not selection.found:
         return f"{count}, since the table shows no structure"
-    return f"{count}, estimated by the cut of the ranking"
+    return f"{count}, the strongest, up to where the evidence for them is largest"
 
 
 def _gap(graph: LearnedGraph) -> str:

@@ -34,6 +34,11 @@ def parse_number(text: str) -> float | None:
     return float(text) if _NUMBER.fullmatch(text.strip()) else None
 
 
+def counted(count: int, name: str, plural: str | None = None) -> str:
+    """Return a number with its noun, in the plural unless it is one."""
+    return f"{count} {name}" if count == 1 else f"{count} {plural or name + 's'}"
+
+
 def seconds(value: float) -> str:
     """Return a time with three significant digits and its unit."""
     if value != value:

@@ -127,7 +127,7 @@ def draw_edges(
     colours: str | Sequence[str] = _BLUE,
     unsure: NDArray[np.bool_] | None = None,
 ) -> None:
-    """Draw vertices and edges; width shows weight, and isolated vertices are hollow.
+    """Draw vertices and edges; width shows weight, and vertices without an edge are hollow.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def draw_edges(
     if alone.any():
         axes.scatter(
             x[alone], y[alone], s=30, facecolors="white", edgecolors="black", zorder=3,
-            linewidths=1.0, label="isolated",
+            linewidths=1.0, label="no edge drawn",
         )  # fmt: skip
         axes.legend(frameon=False, loc="lower left", fontsize=8)
 

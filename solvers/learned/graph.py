@@ -48,11 +48,16 @@ class LearnedGraph:
     stability : array or sparse array (d, d), or None
         For every edge, the share of refits to resampled signals that contain it.
     notes : tuple of str
-        Remarks on the table, on how radius and eta were chosen and on missing values.
+        Remarks on the table, on missing values, on how radius and eta were chosen, and on edges
+        that are less certain than they seem.
     selection : Selection or None
         The selected edges; None selects all.
-    held_out : float or None
-        The score of such graphs on signals that they were not learned from, if it was computed.
+    held_out : float, str or None
+        The score of such graphs on signals that they were not learned from, if it was computed; or
+        why there is none.
+    prepared : str
+        How the columns were prepared, ``"centred"``, ``"standardised"`` or ``"raw"``, and whether
+        outliers were clipped.
 
     Examples
     --------
@@ -73,7 +78,8 @@ class LearnedGraph:
     stability: Array | sparse.csr_array | None = None
     notes: tuple[str, ...] = ()
     selection: Selection | None = None
-    held_out: float | None = None
+    held_out: float | str | None = None
+    prepared: str = ""
 
     @property
     def laplacian(self) -> Array | sparse.csr_array:
@@ -142,6 +148,11 @@ class LearnedGraph:
         """The selected edges by weight, with what data and certificate say about them."""
         evidence = None if self.selection is None else self._evidence(self.selection)
         return edge_table(self.selected, self.in_optimum, self.names, self.stability, evidence)
+
+    @property
+    def q_values(self) -> Array:
+        """The q-values of the selected edges, ordered as `edge_arrays`; empty without a test."""
+        return np.zeros(0) if self.selection is None else self._evidence(self.selection)["q_value"]
 
     def _evidence(self, selection: Selection) -> dict[str, Array]:
         heads, tails, _ = edge_arrays(self.selected)

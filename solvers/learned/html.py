@@ -122,6 +122,7 @@ def _facts(graph: LearnedGraph) -> dict[str, str]:
         "eta": f"{graph.eta:.6g}",
         "vertices": str(graph.problem.d),
         "observations": str(graph.samples),
+        "signals": ", ".join([*filter(None, [graph.prepared]), f"divided by {graph.unit:.4g}"]),
     }
 
 

@@ -107,18 +107,21 @@ def rank_and_cut(candidates: Candidates) -> tuple[NDArray[np.bool_], Debiased]:
     array([1, 1, 1, 1])
     """
     own, many = candidates.of_likelihood_scale(), _DENSE * candidates.d
-    if candidates.samples <= _FEW * candidates.d:
+    if not refits(candidates):
         pilot = debias(candidates, own)
-        return cut(own, pilot, many), pilot
-    if candidates.d > REFIT_UP_TO:
-        pilot = debias(candidates, own)
-        return cut(own, pilot), pilot
+        few = candidates.samples <= _FEW * candidates.d
+        return cut(own, pilot, many if few else None), pilot
     refitted = refit(candidates, own)
     pilot = debias(candidates, *refitted)
     keep = cut(own, pilot)
     if np.count_nonzero(keep) <= many:
         keep = cut(own + _on(candidates, *refitted), pilot)
     return keep, pilot
+
+
+def refits(candidates: Candidates) -> bool:
+    """Return whether the pilot of the cut is a refit, as it is for false-discovery control."""
+    return candidates.samples > _FEW * candidates.d and candidates.d <= REFIT_UP_TO
 
 
 def cut(score: Array, pilot: Debiased, most: int | None = None) -> NDArray[np.bool_]:

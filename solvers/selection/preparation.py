@@ -69,6 +69,13 @@ class Prepared:
     clipped: bool
     spread: Array
 
+    @property
+    def description(self) -> str:
+        """What was done to the columns, in words."""
+        scaled = bool(np.any(np.abs(self.change.scale) != 1.0))
+        plain = "standardised" if scaled else "centred" if self.change.centre.any() else "raw"
+        return f"{plain}, outlying cells and rows clipped" if self.clipped else plain
+
 
 def check_preparation(standardise: bool | str, moment: str, absolute: bool = False) -> None:
     """Check the options of :func:`prepare`.

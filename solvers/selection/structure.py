@@ -36,10 +36,13 @@ class Structure:
         How many standard deviations the statistic is above its mean over permuted tables.
     rows : array (n, d)
         Whitened rows with standardised columns.
+    lag : float
+        The correlation of neighbouring rows that the columns share, as estimated before whitening.
     """
 
     score: float
     rows: Array
+    lag: float = 0.0
 
     @property
     def found(self) -> bool:
@@ -87,19 +90,24 @@ def find_structure(rows: Array, heavy: bool, rng: np.random.Generator) -> Struct
     >>> find_structure(noise + noise[:, [1, 0, 3, 2, 5, 4]], False, rng).found
     True
     """
-    white = _whitened(rows / (float(np.abs(rows).max(initial=0.0)) or 1.0))
+    white, lag = _whitened(rows / (float(np.abs(rows).max(initial=0.0)) or 1.0))
     if heavy:
         lengths = np.linalg.norm(white, axis=1, keepdims=True)
         white = _standardised(white / np.where(lengths > 0.0, lengths, 1.0))
     if len(white) < _FEWEST:
-        return Structure(0.0, white)
+        return Structure(0.0, white, lag)
     tested = white
     if white.shape[1] > _MOST_COLUMNS:
         tested = white[:, rng.choice(white.shape[1], _MOST_COLUMNS, replace=False)]
     null = [_statistic(rng.permuted(tested, axis=0)) for _ in range(PERMUTATIONS)]
     spread = float(np.std(null))
     score = (_statistic(tested) - float(np.mean(null))) / spread if spread > 0.0 else 0.0
-    return Structure(score, white)
+    return Structure(score, white, lag)
+
+
+def sees_no_opposites(d: int) -> bool:
+    """Return whether the test leaves negative correlations of so few columns out."""
+    return d <= _SMALL
 
 
 def discoveries(z_scores: Array, pairs: int) -> Array:
@@ -137,18 +145,18 @@ def _statistic(rows: Array) -> float:
     return float(np.vdot(gram, gram)) / n**2
 
 
-def _whitened(rows: Array) -> Array:
-    """Return standardised rows without the autocorrelation that the columns share."""
+def _whitened(rows: Array) -> tuple[Array, float]:
+    """Return standardised rows without the autocorrelation that columns share, and that."""
     n, d = rows.shape
     white = _standardised(_scaled(rows), row_means=d > _SMALL)
     below = float(np.vdot(white[:-1], white[:-1]))
     if n < _FEWEST or below == 0.0:
-        return white
+        return white, 0.0
     slope = float(np.vdot(white[1:], white[:-1])) / below * n / (n - 1)
     slope = min(slope + (1.0 + 3.0 * slope) / n, 0.99)  # the estimate is biased towards zero
     if slope <= max(_SLOW, 2.0 / np.sqrt(n * d)):
-        return white
-    return _standardised(_scaled(rows[1:] - slope * rows[:-1]), row_means=d > _SMALL)
+        return white, slope
+    return _standardised(_scaled(rows[1:] - slope * rows[:-1]), row_means=d > _SMALL), slope
 
 
 def _standardised(rows: Array, row_means: bool = True) -> Array:

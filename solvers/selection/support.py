@@ -6,13 +6,13 @@ cut of the ranking if the table has structure, false-discovery control otherwise
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from solvers.selection.edges import REFIT_UP_TO, Candidates, debias, rank_and_cut, refit
+from solvers.selection.edges import REFIT_UP_TO, Candidates, debias, rank_and_cut, refit, refits
 from solvers.selection.preparation import Prepared
 from solvers.selection.structure import discoveries, find_structure
 from solvers.selection.tables import moving_columns
@@ -46,6 +46,12 @@ class Selection:
         The score of the test for structure, in standard deviations.
     found : bool
         Whether the table has structure.
+    further : array (k,)
+        The weights of the edges that have a q-value of at most ``NOISE_RATE`` and are not selected.
+    as_fdr : bool
+        Whether the q-values are those that ``fdr`` compares with its rate.
+    lag : float
+        The correlation of neighbouring rows that the columns share.
     """
 
     d: int
@@ -55,6 +61,9 @@ class Selection:
     q_values: Array
     structure: float
     found: bool
+    further: Array = field(default_factory=lambda: np.zeros(0))
+    as_fdr: bool = True
+    lag: float = 0.0
 
     @property
     def support(self) -> sparse.csr_array:
@@ -141,7 +150,8 @@ def select_edges(
     keep |= _required(problem, candidates)
     return Selection(
         problem.d, candidates.heads[keep], candidates.tails[keep], z_scores[keep], q_values[keep],
-        structure.score, structure.found,
+        structure.score, structure.found, candidates.weights[~keep & (q_values <= NOISE_RATE)],
+        fdr is not None or not structure.found or refits(candidates), structure.lag,
     )  # fmt: skip
 
 

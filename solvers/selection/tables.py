@@ -19,9 +19,12 @@ _COUNTED = 10  # rows from which a rising sequence of integers is a row number
 #: Columns up to which all correlations are computed.
 MOST_COMPARED = 1000
 # A pair is opposite if its correlation is at most minus the first and, given all others, at most
-# minus the second. The ridge steadies the inverse if there are few rows.
+# minus the second, or the strongest of one of them. The ridge steadies the inverse if there are few
+# rows.
 _OPPOSITE, _DIRECTLY, _RIDGE = 0.6, 0.4, 0.1
-_NAMED = 5  # names that a sentence lists
+_NAMED, _PAIRS = 5, 3  # names and pairs that a sentence lists
+_BALANCED = 0.1  # the variance of row sums, relative to independent columns, of equal sums
+_MOVED = 0.005  # the change of the second moment from which it is said
 _MOSTLY = 0.9  # the share of missing or equal cells from which a column says little
 
 
@@ -126,8 +129,10 @@ def correlations(signals: Signals) -> Array:
 def describe_opposites(signals: Signals) -> list[str]:
     """Return what should be said about columns that vary in opposite directions.
 
-    Distant vertices of a graph are negatively correlated too, but hardly given all others. A common
-    shift of the inverse correlations comes from rows that sum to zero, and is removed.
+    A pair is named if the strongest correlation of one of the two is that with the other, or if it
+    remains given all others: distant vertices of a graph are negatively correlated too, but hardly
+    so. Rows that sum to zero cause negative correlations, and a common shift of the inverse ones.
+    For such rows the first does not count; the shift is always removed.
     """
     n, d = len(signals), signals.d
     if n < 3 or d > MOST_COMPARED:
@@ -139,17 +144,55 @@ def describe_opposites(signals: Signals) -> list[str]:
     shift = float(np.median(inverse[pairs])) if d > 3 else 0.0
     size = np.sqrt(np.diag(inverse))
     given = (shift - inverse) / np.outer(size, size)
-    opposed = (alike[pairs] < -max(_OPPOSITE, 4.0 / np.sqrt(n))) & (given[pairs] < -_DIRECTLY)
-    if not opposed.any():
+    strong = -max(_OPPOSITE, 4.0 / np.sqrt(n))
+    directly = np.column_stack(pairs)[(alike[pairs] < strong) & (given[pairs] < -_DIRECTLY)]
+    np.fill_diagonal(alike, 0.0)
+    partner = np.argmax(np.abs(alike), axis=1)  # of every column, the one that says most about it
+    lone = np.flatnonzero(alike[np.arange(d), partner] < strong)
+    lone = lone[: 0 if _sums_are_equal(signals) else None]
+    ends = np.sort(np.vstack([directly, np.column_stack([lone, partner[lone]])]), axis=1)
+    opposed = np.unique(ends, axis=0).astype(np.intp)
+    if not len(opposed):
         return []
-    places = np.flatnonzero(opposed)
-    worst = places[int(np.argmin(alike[pairs][places]))]
-    first, second = int(pairs[0][worst]), int(pairs[1][worst])
+    opposed = opposed[np.argsort(alike[opposed[:, 0], opposed[:, 1]], kind="stable")]
+    return [_opposed([(signals.labels[i], signals.labels[j], alike[i, j]) for i, j in opposed])]
+
+
+def _sums_are_equal(signals: Signals) -> bool:
+    """Return whether the sums of the rows vary much less than those of independent columns."""
+    table = signals.divided(signals.unit()).filled
+    return bool(table.sum(axis=1).var() < _BALANCED * table.var(axis=0).sum())
+
+
+def describe_moved(moved: float) -> list[str]:
+    """Return what should be said if estimates from pairs of columns did not fit together."""
+    if moved < _MOVED:
+        return []
     return [
-        f"{signals.labels[first]!r} and {signals.labels[second]!r} vary in opposite directions "
-        f"(correlation {alike[first, second]:.2f}). An edge joins columns that vary alike, so "
-        "these two get none; absolute=True joins both."
+        "Missing values: the pairwise estimates did not fit together and were changed by "
+        f"{moved:.1%}."
     ]
+
+
+def _opposed(pairs: Sequence[tuple[object, object, float]]) -> str:
+    """Return a sentence that names the first pairs and counts the others."""
+    if len(pairs) == 1:
+        ((first, second, alike),) = pairs
+        return (
+            f"{first!r} and {second!r} vary in opposite directions (correlation {alike:.2f}). An "
+            "edge joins columns that vary alike, so these two get none; absolute=True joins both."
+        )
+    shown = [
+        f"{first!r} and {second!r} ({'' if place else 'correlation '}{alike:.2f})"
+        for place, (first, second, alike) in enumerate(pairs[:_PAIRS])
+    ]
+    more = len(pairs) - len(shown)
+    if more:
+        shown.append(f"{more} more {'pair' if more == 1 else 'pairs'}")
+    return (
+        f"{', '.join(shown[:-1])} and {shown[-1]} vary in opposite directions. An edge joins "
+        "columns that vary alike, so there is none within these pairs; absolute=True joins them."
+    )
 
 
 def moving_columns(signals: Signals) -> NDArray[np.bool_]:

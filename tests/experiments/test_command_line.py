@@ -69,7 +69,7 @@ def test_colours_are_for_terminals_that_want_them(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
     long = "word " * 60
-    summary = Summary("t.csv", {"Found": [("[b]edges", long)]}, ["a"], [["a"]], ["No."], [])
+    summary = Summary("t.csv", {"Found": [("[b]edges", long)]}, ["a"], "an edge", [], ["No."], [])
     monkeypatch.setattr(sys, "stdout", io.StringIO())
     plain = summary.shown()
     assert "\x1b" not in plain
@@ -79,6 +79,23 @@ def test_colours_are_for_terminals_that_want_them(monkeypatch):
     assert "\x1b[1;33mWarning" in summary.shown()
     monkeypatch.setenv("NO_COLOR", "1")
     assert "33m" not in summary.shown()
+
+
+def test_existing_results_are_refused_before_libraries_load(tmp_path):
+    """Importing pandas and scikit-learn is forbidden, so nothing that takes seconds was loaded."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "edges.csv").touch()
+    code = (
+        f"import sys; sys.argv[1:] = ['learn', 't.csv', '--output', {str(tmp_path / 'out')!r}]\n"
+        "sys.modules['pandas'] = sys.modules['sklearn'] = sys.modules['networkx'] = None\n"
+        "from experiments.__main__ import main; sys.exit(main())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, env=os.environ
+    )
+    assert done.returncode == 2
+    last = done.stderr.splitlines()[-1]
+    assert "out already holds edges.csv. Use --force to replace them, or another --output." in last
 
 
 def test_learn_says_something_before_it_loads_libraries():

@@ -1,5 +1,10 @@
 """``wdro learn``: from a table to a certified graph, and errors that help."""
 
+import re
+from collections import Counter
+from dataclasses import replace
+from types import SimpleNamespace
+
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -11,8 +16,9 @@ from experiments.drawing.graphs import nearby_outlines
 from experiments.learn.command import DEFAULT_RADIUS
 from experiments.learn.graph import LearnOptions, _prepared, held_out_score, in_shell, learn_graph
 from experiments.learn.loading import Layout, SignalTable, load_signals
+from experiments.learn.outputs import FILES
 from experiments.learn.places import load_places
-from experiments.learn.run import FILES
+from experiments.learn.summary import preparation, summarise
 from solvers import RobustGraph
 from solvers.learned.communities import communities
 from wdro_cvx import DataError, GaussianBall, GraphProblem, Nominal, ProblemError, judge
@@ -97,7 +103,7 @@ def test_years_and_months_are_known_by_name_and_others_on_request(tmp_path):
         ("  \n ", "is empty"),
         ("a,b\n", "no rows"),
         ("a\n1\n2\n", "one column"),
-        ("a,b\n1,2\n3\n", r"row 3 has 1 cells, the header 2"),
+        ("a,b\n1,2\n3\n", r"row 3 has 1 cell, the header 2"),
         ("a,b\n1,2\n3,4,5\n", r"row 3 has 3 cells"),
         ("a,b\n1,x\n3,4\n", r"'x' in row 2, column 'b'"),
         ("a,b\n1,inf\n3,4\n", r"'inf' in row 2, column 'b'"),
@@ -285,7 +291,45 @@ def test_the_held_out_score_is_of_rows_that_were_not_learned_from(table):
         scores.append(again.score(found.frame.iloc[rows]))
     assert score == pytest.approx(np.mean(scores), abs=1e-3)
     few = SignalTable(found.frame.iloc[:10])
-    assert held_out_score(few, options, learn_graph(few, options)) is None
+    assert held_out_score(few, options, learn_graph(few, options)) == "there are fewer than 20 rows"
+    wide = replace(graph, problem=SimpleNamespace(d=201))
+    assert "more than 200 vertices" in held_out_score(found, options, wide)
+    holes = found.frame.copy()
+    holes.iloc[5:, 0] = holes.iloc[:4, 0] = np.nan
+    holes.iloc[0, 0] = 0.0
+    gone = held_out_score(SignalTable(holes), options, graph)
+    assert gone.startswith("four fifths of the rows give no graph (")
+
+
+def test_a_vertex_that_only_the_selection_leaves_out_is_not_called_isolated(signals):
+    table = SignalTable(pd.DataFrame(signals, columns=NAMES))
+    for options, without in (
+        (LearnOptions(threshold=1e9), "a selected edge"),
+        (LearnOptions(threshold=1e9, edges="all"), "an edge"),
+    ):
+        graph = learn_graph(table, options)
+        summary = summarise(graph, np.arange(6.0), options, "t.csv", [])
+        assert f"6, 6 without {without}" in summary.shown()
+        assert f"Without {without}: Oslo, Bergen" in summary.shown()
+        assert f"| vertices without {without} | Oslo, Bergen" in summary.markdown()
+        assert "solated" not in summary.shown() + summary.markdown()
+
+
+@pytest.mark.parametrize(
+    ("options", "scale", "said"),
+    [
+        ({}, 1.0, "centred (auto), divided by"),
+        ({}, 1000.0, "standardised (auto), divided by"),
+        ({"moment": "clipped"}, 1.0, "centred (auto), outlying cells and rows clipped, divided by"),
+        ({"signals": "raw"}, 1.0, "raw, divided by"),
+        ({"signals": "centred"}, 1.0, "centred, divided by"),
+    ],
+)
+def test_the_summary_says_how_the_signals_were_prepared(signals, options, scale, said):
+    signals[:, 0] *= scale
+    options = LearnOptions(**options)
+    graph = learn_graph(SignalTable(pd.DataFrame(signals, columns=NAMES)), options)
+    assert preparation(graph, options).startswith(said)
 
 
 # --- The command ---------------------------------------------------------------------------------
@@ -306,16 +350,21 @@ def test_command_writes_everything(table, tmp_path, capsys, monkeypatch, small_p
     ]  # fmt: skip
     words = " ".join(said.out.split())
     for fact in (
-        "vertices d 6, none isolated", "observations N 20", "structure ", "z-scores of the edges",
-        "edges have a q-value of at most 0.1", "from the data, at most 0.05 signal lengths",
-        "certified gap", "Columns that are no vertices: date.",
+        "vertices d 6, none without a selected edge", "observations N 20", "z-scores of the edges",
+        "sd (above 2: structure)", "clearly shown", "selected edges have a q-value of at most 0.1",
+        "up to where the evidence for them is largest", "signals centred (auto), divided by",
+        "from the data, at most 0.05 signal lengths", "certified gap",
+        "Columns that are no vertices: date.",
+        f"Check the proof with: wdro verify {output / 'proof.json'}",
     ):  # fmt: skip
         assert fact in words
     assert said.out.splitlines()[-1] == f"open {output / 'graph.html'}"
     assert "|" not in said.out
     assert "#" not in said.out
     assert "\x1b" not in said.out + said.err
-    assert "| observations N | 20 |" in (output / "summary.md").read_text()
+    summary = (output / "summary.md").read_text()
+    assert "| observations N | 20 |" in summary
+    assert f"\n    wdro verify {output / 'proof.json'}\n" in summary
     assert sorted(path.name for path in output.iterdir()) == sorted(FILES)
     with np.load(output / "laplacian.npz") as saved:
         laplacian, names = saved["laplacian"], saved["names"].tolist()
@@ -324,6 +373,12 @@ def test_command_writes_everything(table, tmp_path, capsys, monkeypatch, small_p
     network = nx.read_graphml(output / "graph.graphml")
     assert set(network) == set(NAMES)
     assert network.number_of_edges() == len(edges)
+    groups = Counter(network.nodes[name]["community"] for name in NAMES)
+    assert min(groups) == 1
+    several = [members for members in groups.values() if members > 1]
+    assert f"communities {len(several)}" in words
+    numbers = re.findall(r"^\| (\d+) \|", summary, re.MULTILINE)
+    assert numbers == [str(k + 1) for k in range(len(several))]
     assert len(edges) > 0
     columns = ["source", "target", "weight", "in_optimum"]
     for source, target, weight, proved in edges[columns].itertuples(index=False):
@@ -399,6 +454,7 @@ def test_a_likelihood_graph_is_learned_and_proved(table, tmp_path, capsys):
         ("absolute=True joins both.", "--absolute joins both."),
         ("Use standardise=True.", "Use --signals standardised."),
         ("fdr=0.1 or neighbours=3.0; give one.", "--fdr 0.1 or --neighbours 3.0; give one."),
+        ("use X.replace(-999, np.nan).", "use --na -999."),
         ("Use prior='log-degree'.", "Use --prior log-degree."),
         ("the radius is 0.3; eta must be a number", "the radius is 0.3; eta must be a number"),
     ],

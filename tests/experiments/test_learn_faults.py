@@ -53,7 +53,16 @@ def test_files_with_nothing_in_them(tmp_path, raw):
 @pytest.mark.parametrize("cell", ["1_000", "１２", "٣", "0x10", "1e", "١", "infinity", "1e999"])
 def test_numbers_are_decimal_and_ascii(tmp_path, cell):
     path = written(tmp_path / "t.csv", f"a,b\n1,{cell}\n3,4\n")
-    with pytest.raises(DataError, match="not finite numbers"):
+    with pytest.raises(DataError, match="has 1 cell that is not a finite number: "):
+        load_signals(path)
+
+
+def test_if_all_bad_cells_are_in_one_column_it_is_named_for_ignore(tmp_path):
+    path = written(tmp_path / "t.csv", "a,my b,c\n1,x1,2\n3,y2,4\n5,6,7\n")
+    with pytest.raises(DataError, match=r"2 cells that .* this column with --ignore 'my b'"):
+        load_signals(path)
+    path = written(tmp_path / "t.csv", "a,my b,c\n1,x1,2\n3,7,z4\n5,6,7\n")
+    with pytest.raises(DataError, match="Ignore a column with --ignore NAME"):
         load_signals(path)
 
 
@@ -61,12 +70,14 @@ def test_a_row_of_empty_cells_is_missing_and_a_blank_line_is_none(tmp_path):
     path = written(tmp_path / "t.csv", "a,b\n1,2\n,\n\n3,5\n")
     with pytest.raises(DataError, match="2 missing values in 1 of 3 rows"):
         load_signals(path, Layout(missing="error"))
-    assert "1 rows" in load_signals(path, Layout(missing="drop")).notes[0]
+    assert load_signals(path, Layout(missing="drop")).notes == (
+        "1 row with missing values left out.",
+    )
 
 
 def test_errors_name_the_line_of_the_file(tmp_path):
     path = written(tmp_path / "t.csv", "a,b\n\n\n1,2\n3\n")
-    with pytest.raises(DataError, match="row 5 has 1 cells"):
+    with pytest.raises(DataError, match="row 5 has 1 cell,"):
         load_signals(path)
 
 
@@ -118,7 +129,9 @@ def test_a_threshold_that_leaves_no_edge(table, tmp_path):
     assert learn(table(["a", "b", "c"]), output, "--threshold", "1e9") == 0
     assert pd.read_csv(output / "edges.csv").empty
     assert (output / "graph.png").stat().st_size > 500
-    assert "isolated vertices | a, b, c" in (output / "summary.md").read_text()
+    summary = (output / "summary.md").read_text()
+    assert "vertices without a selected edge | a, b, c" in summary
+    assert "| communities | 0 |" in summary
 
 
 def test_a_failure_while_writing_leaves_nothing(table, tmp_path, monkeypatch, capsys):

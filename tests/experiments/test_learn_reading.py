@@ -21,6 +21,7 @@ from experiments.learn.run import FILES
 from experiments.learn.summary import listed
 from solvers import RobustGraph
 from solvers.learned.labels import fonts_for, place_labels
+from solvers.selection.tables import describe_moved
 from wdro_cvx import DataError, MomentBall, ProblemError
 
 NAMES = ["Oslo", "Bergen", "Turku", "Malmö", "Åre", "Kiruna"]
@@ -192,8 +193,33 @@ def test_a_table_with_holes_is_learned_and_says_so(frame, tmp_path, capsys, unpa
     assert cli.main(["learn", str(path), "--output", str(output)]) == 0
     text = capsys.readouterr().out
     assert "missing values in" in text
-    assert "the second moment was moved by" in text
+    assert "pairwise estimates did not fit together and were changed by" in text
     assert cli.main(["learn", str(path), "--output", str(output), "--missing", "error"]) == 2
+
+
+@pytest.mark.parametrize("how", ["auto", "centred"])
+def test_a_code_is_said_once(frame, tmp_path, capsys, unpainted, small_page, how):
+    """Whether the estimator sees it, or only the reader since the columns were centred."""
+    frame.iloc[:8, 0] = -999.0
+    path, output = tmp_path / "t.csv", tmp_path / "out"
+    frame.to_csv(path, index=False)
+    arguments = ["learn", str(path), "--output", str(output), "--radius", "0.1"]
+    assert cli.main([*arguments, "--signals", how]) == 0
+    said = "-999 is there 8 times and was read as a number; if it stands for a missing value, use "
+    text = capsys.readouterr().out
+    assert text.count(said + "--na -999.") == 1
+    assert text.count("-999 is there") == 1
+    assert ("Warning: -999" in text) == (how == "auto")
+
+
+def test_estimates_that_nearly_fit_together_are_not_mentioned():
+    assert describe_moved(0.0) == describe_moved(0.004) == []
+    assert "were changed by 1.6%" in describe_moved(0.016)[0]
+
+
+def test_one_is_no_plural(tmp_path):
+    path = written(tmp_path / "t.csv", "a,b\n1,\n2,3\n3,5\n")
+    assert load_signals(path).notes == ("1 missing value in 1 of 3 rows.",)
 
 
 def test_several_tables_each_in_its_folder(frame, tmp_path, capsys, unpainted):
@@ -355,7 +381,7 @@ def test_noise_is_called_noise_on_the_terminal_and_on_the_page(tmp_path, capsys,
     assert cli.main(["learn", str(path), "--output", str(output)]) == 0
     text = capsys.readouterr().out
     assert "Warning: No structure found" in text
-    assert "sd: none found" in text
+    assert "sd (at most 2: none found)" in text
     assert "**No structure found" in (output / "summary.md").read_text()
     assert "since the table shows no structure" in text
     assert "No structure found" in (output / "graph.html").read_text()

@@ -40,7 +40,7 @@ def test_a_changed_proof_is_refused_with_one_sentence(learned, capsys):
     assert main(["verify", str(path), str(folder / "missing.json")]) == 1
     first, second = capsys.readouterr().err.splitlines()
     assert "something in it was changed" in first
-    assert "cannot be read" in second
+    assert second == f"there is no file {folder / 'missing.json'}"
 
 
 @pytest.mark.slow

@@ -7,9 +7,10 @@ import pytest
 from sklearn.datasets import load_wine
 
 from solvers import RobustGraph
+from solvers.selection.codes import describe_codes
 from solvers.selection.tables import TableWarning
 from wdro_cvx import DataError
-from wdro_cvx.generators import smooth_signals
+from wdro_cvx.generators import rbf_graph, smooth_signals
 
 # A table may deserve more than the sentence that a test looks for.
 pytestmark = pytest.mark.filterwarnings("ignore::solvers.selection.tables.TableWarning")
@@ -130,11 +131,69 @@ def test_holes():
 def test_opposites():
     table = chain()
     table.loc[:, ["c", "d"]] *= -1.0
-    graph = fit_and_note(table, "vary in opposite directions .* absolute=True joins both")
+    graph = fit_and_note(
+        table, r"'b' and 'c' \(correlation -0\.77\) and 'd' and 'e' \(-0\.64\) vary in opposite "
+    )  # fmt: skip
     assert frozenset("bc") not in pairs(graph)
     both = RobustGraph(absolute=True).fit(table)
     assert len(PATH & pairs(both)) >= 6
     assert both.signs_.tolist() in ([1, 1, -1, -1, 1, 1, 1, 1], [-1, -1, 1, 1, -1, -1, -1, -1])
+
+
+@pytest.mark.parametrize("alike", [1, 2, 3, 4, 9])
+def test_a_column_is_opposite_to_its_strongest_partner_which_may_have_others(alike):
+    rng = np.random.default_rng(alike)
+    level = rng.standard_normal((500, 1))
+    same = level + 0.1 * rng.standard_normal((500, alike))
+    other = -level + 0.2 * rng.standard_normal((500, 1))
+    table = np.hstack([same, other, rng.standard_normal((500, 4))])
+    fit_and_note(table, rf"^\d and {alike} vary in opposite directions .correlation -0.9")
+
+
+def test_three_opposite_pairs_are_named_and_the_others_counted():
+    rng = np.random.default_rng(0)
+    table = rng.standard_normal((400, 10))
+    table[:, 1::2] = -table[:, ::2] + 0.3 * rng.standard_normal((400, 5))
+    with pytest.warns(TableWarning) as said:
+        RobustGraph().fit(table)
+    (text,) = [str(note.message) for note in said if "opposite" in str(note.message)]
+    assert text.count("(") == 3
+    assert "and 2 more pairs vary in opposite directions" in text
+
+
+def test_rows_that_sum_to_zero_have_no_opposites(recwarn):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        RobustGraph().fit(smooth_signals(rbf_graph(12, rng), 40, rng, noise=0.1))
+    assert not recwarn.list
+
+
+def test_a_table_without_structure_has_no_opposites():
+    walks = np.cumsum(np.random.default_rng(0).standard_normal((300, 12)), axis=0)
+    with pytest.warns(TableWarning) as said:
+        RobustGraph().fit(walks)
+    (note,) = said
+    assert "No structure found" in str(note.message)
+    few = np.random.default_rng(0).standard_normal((200, 2)) @ [[1.0, -1.0], [0.1, 0.2]]
+    fit_and_note(few, "0 and 1 vary in opposite directions")  # the test leaves these out
+
+
+def test_codes_for_missing_values():
+    table = chain()
+    table.loc[40:, "c"] = -999.0
+    fit_and_note(table, r"^-999 is there 60 times .* use X.replace\(-999, np.nan\)")
+
+
+def test_numbers_that_are_rare_or_near_or_not_the_least_are_no_codes():
+    codes = np.full((100, 1), 5.0)
+    codes[:40] = -999.0
+    rest = np.random.default_rng(0).standard_normal((100, 3))
+    assert describe_codes(np.hstack([codes, rest]))
+    assert not describe_codes(np.hstack([np.where(np.arange(100)[:, None] < 38, 5.0, codes), rest]))
+    assert not describe_codes(np.hstack([codes + 1.0, rest]))
+    spread = np.where(codes > 0, 1e4 * np.abs(rest[:, :1]), codes)
+    assert not describe_codes(np.hstack([spread, rest]))
+    assert not describe_codes(np.hstack([codes, rest - 2000.0]))
 
 
 def test_factor_data():

@@ -12,6 +12,7 @@ from colour_vision import apart
 from graph_pages import AGREE, HOSTILE, move, verified
 from playwright.sync_api import expect
 
+from solvers.learned.communities import communities
 from solvers.learned.evidence import edge_evidence
 from solvers.learned.html import graph_html
 from solvers.learned.palette import COLOURS
@@ -181,6 +182,8 @@ def test_downloads_are_the_graph_that_is_shown(opened, learned, tmp_path):
         frozenset(pair) for pair in network.edges
     }
     back = nx.read_graphml(files["graph.graphml"])
+    groups = communities(graph.selected)
+    assert [back.nodes[name]["community"] for name in graph.names] == list(groups + 1)
     assert nx.utils.graphs_equal(nx.Graph(back.edges), nx.Graph(network.edges))
     for first, second, weight in network.edges(data="weight"):
         assert back[first][second]["weight"] == weight
@@ -330,6 +333,32 @@ def test_what_the_data_say_comes_before_what_the_solver_proves(opened, learned):
     assert not page.is_visible("#about")
     move(page, "radius", 3)
     assert page.is_visible("#about")  # another graph, whose edges were not tested
+
+
+def test_a_vertex_without_a_selected_edge_is_in_no_community(browser, learned, tmp_path):
+    graph = learned[0]
+    few = replace(graph, threshold=float(graph.edges["weight"].iloc[1]))
+    every = replace(few, selection=None)
+    alone = few.isolated
+    assert len(alone) > 10
+    for shown, word in ((few, "selected "), (every, "")):
+        path = tmp_path / "few.html"
+        path.write_text(graph_html(shown, "few", grid=False), encoding="utf-8")
+        watched = Watched(browser, path)
+        page, count = watched.page, len(shown.isolated)
+        without = f", {count} without a{'' if word else 'n'} {word}edge"
+        assert page.inner_text("#subtitle").endswith(without)
+        assert f"no {word}edge ({count})" in page.inner_text("#legend")
+        vertex = shown.names.index(shown.isolated[0])
+        page.evaluate("(k) => { location.hash = `v=${k}`; }", vertex)
+        expect(page.locator("#details h2")).to_have_text(shown.isolated[0])
+        said = page.locator("#details dd").all_inner_texts()
+        assert (said[0], said[2]) == (f"none {word}".strip(), "none")  # between: its degree
+        sizes = np.unique(communities(shown.selected), return_counts=True)[1]
+        numbered = [f"{k + 1} ({size})" for k, size in enumerate(sizes) if size > 1]
+        assert re.findall(r"\d+ \(\d+\)", page.inner_text("#legend")) == numbered
+        watched.check()
+        watched.context.close()
 
 
 def test_every_warning_of_the_run_is_shown(browser, learned, tmp_path):

@@ -1,5 +1,7 @@
 """Which edges are selected: the cut, false discoveries, tables without structure."""
 
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -7,6 +9,7 @@ import pytest
 from scipy import stats
 
 from solvers import RobustGraph
+from solvers.learned.evidence import describe_evidence, edge_evidence
 from solvers.selection.edges import Candidates, Debiased, cut, debias
 from solvers.selection.structure import discoveries, find_structure
 from solvers.selection.tables import TableWarning
@@ -154,3 +157,61 @@ def test_discoveries_are_those_of_scipy():
     z_scores = np.random.default_rng(0).standard_normal(30) + 1.0
     expected = stats.false_discovery_control(np.append(stats.norm.sf(z_scores), np.ones(20)))
     np.testing.assert_allclose(discoveries(z_scores, 50), expected[:30])
+
+
+# --- What is said about the selected edges -----------------------------------------------------
+
+
+def related_pairs(n, d, seed=0):
+    """Return independent columns, of which two pairs are related."""
+    rng = np.random.default_rng(seed)
+    table = rng.standard_normal((n, d))
+    table[:, 1] = table[:, 0] + 0.5 * rng.standard_normal(n)
+    table[:, 3] = table[:, 2] + 0.5 * rng.standard_normal(n)
+    return table
+
+
+def test_few_clear_edges_among_many_are_remarked():
+    graph = RobustGraph().fit(related_pairs(300, 20)).graph_
+    clear = (graph.edges["q_value"] <= 0.1).sum()
+    assert 0 < clear < len(graph.edges) / 2
+    (note,) = graph.notes
+    assert note.startswith(f"Only {clear} of {len(graph.edges)} selected edges are shown clearly")
+    assert "Try fdr=0.1" in note
+    careful = RobustGraph(fdr=0.1).fit(related_pairs(300, 20)).graph_
+    assert (len(careful.edges), careful.notes) == (clear, ())
+    assert RobustGraph().fit(grid(200)[0]).graph_.notes == ()
+
+
+def test_the_remark_is_about_the_edges_above_the_threshold():
+    graph = RobustGraph().fit(related_pairs(300, 20)).graph_
+    heavy = replace(graph, threshold=float(graph.edges["weight"].iloc[2]))
+    assert len(heavy.edges) == 3
+    assert describe_evidence(heavy) == []
+
+
+def test_clear_edges_that_are_not_selected_are_counted():
+    table, _ = grid(1000)
+    graph, careful = RobustGraph().fit(table).graph_, RobustGraph(fdr=0.1).fit(table).graph_
+    missed = np.count_nonzero(careful.support & ~graph.support) // 2
+    assert missed > 0
+    many = "1 further edge" if missed == 1 else f"{missed} further edges"
+    said = dict(edge_evidence(graph))["not selected"]
+    assert said.startswith(f"{many} of the optimal graph ha")
+    assert "(fdr) of 0.1 selects" in said
+    assert "not selected" not in dict(edge_evidence(careful))
+    assert "not selected" not in dict(edge_evidence(replace(graph, threshold=1.0)))
+    short = RobustGraph().fit(table[:30]).graph_  # its pilot is not the one of fdr
+    assert not short.selection.as_fdr
+
+
+@pytest.mark.parametrize(("slope", "said"), [(0.9, True), (0.0, False), (0.2, False)])
+def test_rows_that_resemble_their_neighbours_are_remarked(slope, said):
+    table, _ = grid(400)
+    for row in range(1, 400):
+        table[row] += slope * table[row - 1]
+    graph = RobustGraph().fit(table).graph_
+    assert any("Neighbouring rows are alike (lag-1" in note for note in graph.notes) == said
+    if said:
+        assert graph.selection.lag == pytest.approx(slope, abs=0.05)
+    assert RobustGraph(edges="all").fit(table).graph_.notes == ()

@@ -19,15 +19,21 @@ export function theme() {
   return { ink: read("ink"), paper: read("paper"), edge: read("edge"), outline: read("outline"), mark: read("mark"), dark: isDark() };
 }
 
+// The communities of at least two vertices, with their sizes; a vertex alone is in none.
+export function communities(data) {
+  const sizes = d3.rollup(data.community, (part) => part.length, (label) => label);
+  return new Map([...sizes].filter(([, size]) => size > 1).sort((a, b) => a[0] - b[0]));
+}
+
 // No two communities share a colour: the last of the palette is grey, for all that come after.
 function byCommunity(data, dark) {
   const palette = data.palette.map((c) => (dark && c.toLowerCase() === "#000000" ? "#ffffff" : c));
   const own = palette.length - 1;
-  const sizes = d3.rollup(data.community, (part) => part.length, (label) => label);
-  const keys = [...sizes.keys()].sort((a, b) => a - b).filter((k) => k < own).map((k) => [palette[k], `${k + 1} (${sizes.get(k)})`]);
+  const sizes = communities(data);
+  const keys = [...sizes.keys()].filter((k) => k < own).map((k) => [palette[k], `${k + 1} (${sizes.get(k)})`]);
   const rest = [...sizes.keys()].filter((k) => k >= own).length;
   if (rest) keys.push([palette[own], `${rest} smaller`]);
-  return { fill: (i) => palette[Math.min(data.community[i], own)], keys };
+  return { fill: (i) => palette[sizes.has(data.community[i]) ? Math.min(data.community[i], own) : own], keys };
 }
 
 // The ends of the scale that the paper would swallow are left out.
@@ -66,11 +72,11 @@ function bar({ shade, low, high }) {
   return element("span", {}, `${figures(low, 3)} `, svg.node(), ` ${figures(high, 3)}`);
 }
 
-export function drawLegend(holder, { keys, caption, bar: scale }, { alone, undecided, heaviest, drawn }) {
+export function drawLegend(holder, { keys, caption, bar: scale }, { alone, selected, undecided, heaviest, drawn }) {
   const items = [element("span", {}, caption)];
   for (const [colour, label] of keys) items.push(element("span", {}, dot(colour, "none"), ` ${label}`));
   if (scale) items.push(scale.low === scale.high ? element("span", {}, figures(scale.low, 3)) : bar(scale));
-  if (alone) items.push(element("span", {}, dot("none", "currentColor"), ` isolated (${alone})`));
+  if (alone) items.push(element("span", {}, dot("none", "currentColor"), ` no ${selected ? "selected " : ""}edge (${alone})`));
   if (heaviest) items.push(element("span", {}, stroke(3.7, null), ` weight ${figures(heaviest, 2)}`));
   if (undecided) items.push(element("span", {}, stroke(2, "4 4"), ` undecided (${undecided})`));
   if (drawn) items.push(element("strong", {}, drawn));

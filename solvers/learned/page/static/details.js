@@ -1,4 +1,5 @@
 // A vertex or an edge that was picked: its figures, and what the worst case does to its signals.
+import { communities } from "./colours.js";
 import { alignedShift, applyLaplacian, conjugateSolve, degrees, factorAbove } from "./worst.js";
 import { choleskySolve } from "./linalg.js";
 import { byId, definitions, element, figures, short } from "./text.js";
@@ -16,7 +17,7 @@ function row(graph, invert, d, i) {
 }
 
 export function createDetails(data) {
-  const holder = byId("details"), d = data.names.length;
+  const holder = byId("details"), d = data.names.length, grouped = communities(data);
   let kept = { key: null, factor: null };
 
   function inverter(view) {
@@ -79,7 +80,7 @@ export function createDetails(data) {
     const list = element("dl"), [i, j] = picked;
     if (j === null) {
       definitions(list, [
-        ["edges", view.neighbours[i] || "none: isolated"], ["degree", figures(view.degree[i])], ["community", data.community[i] + 1],
+        ["edges", view.neighbours[i] || (view.point.selected ? "none selected" : "none")], ["degree", figures(view.degree[i])], ["community", grouped.has(data.community[i]) ? data.community[i] + 1 : "none"],
         ...data.columns.map(({ name, values }) => [name, figures(values[i])]),
       ]);
     } else {

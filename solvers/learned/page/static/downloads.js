@@ -31,7 +31,7 @@ function graphml(data, { point, shown }) {
   add(root, "key", { id: "w", for: "edge", "attr.name": "weight", "attr.type": "double" });
   add(root, "key", { id: "c", for: "node", "attr.name": "community", "attr.type": "long" });
   const graph = add(root, "graph", { edgedefault: "undirected" });
-  data.names.forEach((name, i) => add(add(graph, "node", { id: name }), "data", { key: "c" }, data.community[i]));
+  data.names.forEach((name, i) => add(add(graph, "node", { id: name }), "data", { key: "c" }, data.community[i] + 1));
   for (const e of shown) {
     add(add(graph, "edge", { source: data.names[point.heads[e]], target: data.names[point.tails[e]] }), "data", { key: "w" }, point.weights[e]);
   }

@@ -94,9 +94,9 @@ function draw() {
   const { shown, point } = view;
   const undecided = shown.filter((e) => point.undecided[e] === 1).length;
   const alone = view.neighbours.filter((count) => count === 0).length;
-  byId("subtitle").textContent = `${d} vertices, ${shown.length} ${point.selected ? "selected " : ""}edges` + (undecided ? `, ${undecided} of them undecided` : "") + (alone ? `, ${alone} isolated` : "");
+  byId("subtitle").textContent = `${d} vertices, ${shown.length} ${point.selected ? "selected " : ""}edges` + (undecided ? `, ${undecided} of them undecided` : "") + (alone ? `, ${alone} without ${point.selected ? "a selected edge" : "an edge"}` : "");
   picture.draw(view);
-  drawLegend(byId("legend"), view.painted, { alone, undecided, heaviest: d3.max(shown, (e) => point.weights[e]), drawn: view.drawn.length < shown.length ? drawnText(view.drawn.length, shown.length) : null });
+  drawLegend(byId("legend"), view.painted, { alone, selected: point.selected, undecided, heaviest: d3.max(shown, (e) => point.weights[e]), drawn: view.drawn.length < shown.length ? drawnText(view.drawn.length, shown.length) : null });
   table.draw(view);
   drawDetails(view);
   const clear = byId("clear");
