@@ -34,7 +34,6 @@ _ON_DEMAND = (
     "estimator",
     "generic.bundle",
     "generic.handover",
-    "large.charges",
     "large.coupled",
     "large.moment",
     "large.neighbours",

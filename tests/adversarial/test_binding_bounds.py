@@ -33,7 +33,9 @@ from wdro_cvx.graphs.laplacian import edge_index, laplacian_from_weights, weight
 from wdro_cvx.judging.dual_bound import dual_bound, safe_levels
 from wdro_cvx.judging.edges import dual_brackets
 from wdro_cvx.judging.sparse.dual import Setting, large_bound
+from wdro_cvx.judging.sparse.prices import shakes
 from wdro_cvx.judging.sparse.repair import repaired
+from wdro_cvx.judging.sparse.shift import NoShift
 
 HALF_ROUNDING = Fraction(1, 2**53)
 
@@ -248,7 +250,8 @@ def test_the_dual_of_a_list_is_never_above_the_exact_one_and_next_to_it(seed, d)
     none = np.empty(0, dtype=np.int32)
     graph = EdgeList(d, none, none, np.empty(0))
     nu = 1e-3 * total * rng.standard_normal(d)
-    found = large_bound(Setting(nominal, 1.0, problem.prior, graph, columns, 0.0), nu)
+    moved = shakes(nominal, 1.0, columns)
+    found = large_bound(Setting(problem.prior, graph, columns, moved, NoShift(d)), nu)
     costs = [
         (Fraction(row[i]) - Fraction(row[j])) ** 2
         for i, j in zip(found.heads, found.tails, strict=True)
