@@ -32,6 +32,7 @@ def test_without_a_command_the_help_is_printed(capsys):
     data, paper = text.index("Your data:"), text.index("The paper:")
     assert data < text.index("\n  learn ") < text.index("\n  verify ") < paper
     names = [line.split()[0] for line in text[paper:].splitlines()[1:7]]
+    assert "against d\n" not in text  # it reads as cut off
     assert names == ["compare", "propositions", "figures", "bench", "stress", "study"]
     assert cli.main(["study"]) == 0
     assert "temperature" in capsys.readouterr().out
