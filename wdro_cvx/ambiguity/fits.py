@@ -23,7 +23,7 @@ def misfit(ambiguity: AmbiguitySet, nominal: Nominal) -> str | None:
     name = kind.__name__
     own = getattr(kind.example, "__func__", None) is not _EXAMPLE
     parameters = [field.name for field in fields(ambiguity) if field.name != "radius"]
-    if own and _fits(kind, ambiguity.radius, nominal):
+    if _fits(kind, ambiguity.radius, nominal):
         return (
             f"{raised}; the set does not fit {d} vertices, and {name}.example(radius, {d}) does: "
             f"give {' and '.join(parameters)} for {d} vertices"

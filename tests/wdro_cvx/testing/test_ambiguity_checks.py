@@ -285,7 +285,7 @@ def test_a_set_for_other_vertices_fits_its_own():
     assert "by default" not in told
 
 
-def test_errors_that_have_nothing_to_do_with_vertices_get_no_hint_of_them():
+def test_errors_that_have_nothing_to_do_with_vertices_are_told_with_their_line():
     class Broken(Shift):
         def worst_case(self, nominal, laplacian):
             return super().worst_case(nominal, laplacian)[0]
@@ -297,6 +297,15 @@ def test_errors_that_have_nothing_to_do_with_vertices_get_no_hint_of_them():
     lines = Broken.worst_case.__code__.co_firstlineno + 1
     told = str(check_ambiguity(Broken(0.5)))
     assert f"not subscriptable (test_ambiguity_checks.py, line {lines})" in told
+
+    class WrongExample(WithExample):
+        @classmethod
+        def example(cls, radius, d):
+            return cls(radius, np.ones(d + 1))
+
+    told = str(check_ambiguity(WrongExample.example(0.5, 6)))
+    assert "operands could not be broadcast" in told
+    assert "write the class method" not in told
     assert "must return a WorstCase; it is tuple" in str(check_ambiguity(Tuple(0.5, SHORT)))
 
 
