@@ -123,7 +123,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _forget_output()
             _say(f"wdro: the output cannot be written ({error}); saved results are kept.")
             return ERROR
-        _say(traceback.format_exc() + "wdro: this is a defect of wdro-cvx; saved results are kept.")
+        _say(
+            f"{traceback.format_exc()}wdro: this is a defect of wdro-cvx; saved results are kept. "
+            "Please report it, with the command and all of this output (CONTRIBUTING.md, Reports)."
+        )
         return DEFECT
     return code
 

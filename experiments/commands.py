@@ -204,7 +204,7 @@ def _shift(parser: argparse.ArgumentParser) -> None:
 PAPER = (
     Command(
         "compare",
-        "cross-check and time every formulation and solver against d",
+        "compare all methods: answers, and times by number of vertices",
         "Solve the same problems by every method, compare the answers, and time each method "
         "against the number of vertices d. The same command continues a run that was stopped. "
         "Exits with 1 if methods that say solved disagree.",

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import cvxpy as cp
 import numpy as np
+from cvxpy.error import DCPError, DPPError
 from cvxpy.error import SolverError as BackendError
 
 from formulations.backends import backend_options, check_backend
@@ -275,7 +276,8 @@ class Formulation(ABC):
         ProblemError
             If ``tol`` is not positive.
         SolverError
-            If the backend is not installed, cannot solve this kind of program, or fails.
+            If the backend is not installed, cannot solve this kind of program, or fails, or the
+            program breaks CVXPY's rules.
 
         Examples
         --------
@@ -301,6 +303,11 @@ class Formulation(ABC):
             with warnings.catch_warnings():  # the status says the same
                 warnings.filterwarnings("ignore", "Solution may be inaccurate")
                 self.cvxpy.unpack_results(raw, chain, inverse)
+        except (DCPError, DPPError) as reason:
+            raise SolverError(
+                f"{type(self).__name__} breaks CVXPY's rules (DCP or DPP) and cannot be compiled; "
+                f"check_formulation({type(self).__name__}) says more."
+            ) from reason
         except BackendError as reason:
             raise SolverError(
                 f"{backend} cannot solve {type(self).__name__}: {reason} "

@@ -88,7 +88,7 @@ def _guarded(solve: Callable[..., Solution]) -> Callable[..., Solution]:
     @wraps(solve)
     def guarded(self: Solver, problem: GraphProblem, *others: Any, **named: Any) -> Solution:
         check_terms(type(self).__name__, self.takes_terms, problem)
-        with right_threads(problem.d):
+        with right_threads(problem.d), problem.explained():
             return solve(self, problem, *others, **named)
 
     return guarded

@@ -66,9 +66,9 @@ def own_registries():
     modules = (base, formulations.base, solvers.base, terms)
     registries = [module._REGISTRY for module in modules]
     known = [dict(registry._known) for registry in registries]
-    named = dict(extensions._NAMED)
+    named, beside = dict(extensions._NAMED), dict(extensions._BESIDE)
     yield
-    extensions._NAMED = named
+    extensions._NAMED, extensions._BESIDE = named, beside
     for registry, before in zip(registries, known, strict=True):
         registry._known = before
 

@@ -1,5 +1,14 @@
 """Errors for users; each message names the argument, its value and the remedy."""
 
+from __future__ import annotations
+
+import sysconfig
+import traceback
+from pathlib import Path
+
+#: Files of these folders and names are not those of an author.
+_NOT_THEIRS = (sysconfig.get_paths()["stdlib"], str(Path(__file__).parent), "<frozen", "<__array")
+
 
 class WdroError(Exception):
     """The base class of all errors that this toolkit raises on purpose.
@@ -50,3 +59,17 @@ class SolverError(WdroError, RuntimeError):
     >>> issubclass(SolverError, WdroError) and issubclass(SolverError, RuntimeError)
     True
     """
+
+
+def describe(error: Exception) -> str:
+    """Return the type and text of an error; if it was not raised on purpose, also the place.
+
+    The place is the last line outside the libraries and this package, such as one of a set that
+    somebody has written.
+    """
+    told = f"{type(error).__name__}: {str(error).strip().removesuffix('.')}"
+    frames = [] if isinstance(error, WdroError) else traceback.extract_tb(error.__traceback__)
+    for frame in reversed(frames):
+        if "site-packages" not in frame.filename and not frame.filename.startswith(_NOT_THEIRS):
+            return f"{told} ({Path(frame.filename).name}, line {frame.lineno})"
+    return told

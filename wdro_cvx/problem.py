@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,9 +14,10 @@ from numpy.typing import ArrayLike
 
 from wdro_cvx.ambiguity.base import AmbiguitySet
 from wdro_cvx.ambiguity.builtin import check_meaning
+from wdro_cvx.ambiguity.fits import misfit
 from wdro_cvx.ambiguity.smoothness import pair_costs
 from wdro_cvx.ambiguity.structure import Structure, Transport
-from wdro_cvx.errors import ProblemError
+from wdro_cvx.errors import ProblemError, WdroError
 from wdro_cvx.graphs.bounds import EdgeBounds
 from wdro_cvx.graphs.laplacian import (
     edge_index,
@@ -30,6 +32,7 @@ from wdro_cvx.validation import Array, square_matrix
 
 _LEAST_COST = 1e-12  # relative to the mean: signals this close are equal up to rounding
 _FARTHEST = 1e50  # largest ratio of a problem's numbers; its fourth power does not overflow
+_PROBED = 2000  # vertices up to which an error of a set is explained, at the cost of a worst case
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -259,8 +262,22 @@ Frobenius(eta=0.3, trace=3))
     def value(self, laplacian: ArrayLike) -> float:
         """Return the objective at a Laplacian, including the trace penalty if there is one."""
         matrix = square_matrix("laplacian", laplacian, self.d, ProblemError)
-        risk = self.ambiguity.worst_case(self.nominal, matrix).risk
+        with self.explained():
+            risk = self.ambiguity.worst_case(self.nominal, matrix).risk
         return risk + self.regularisation(matrix)
+
+    @contextlib.contextmanager
+    def explained(self) -> Iterator[None]:
+        """Raise ProblemError for an error of NumPy or Python if the set does not fit the data."""
+        try:
+            yield
+        except WdroError:
+            raise
+        except (TypeError, ValueError, IndexError) as error:
+            told = misfit(self.ambiguity, self.nominal) if self.d <= _PROBED else None
+            if told is None:
+                raise
+            raise ProblemError(f"{type(self.ambiguity).__name__}: {told}.") from error
 
     def regularisation(self, laplacian: Array) -> float:
         """Return the value of the prior and the terms at a Laplacian."""

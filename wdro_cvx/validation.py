@@ -175,6 +175,15 @@ def real_number(
     return number
 
 
+def one_number(name: str, value: Any) -> float:
+    """Return a number of any type as a float, also from an array without axes; it may be NaN."""
+    whole = np.asarray(value)
+    if whole.ndim > 0 or whole.dtype.kind not in "iuf":
+        told = f"an array of shape {whole.shape}" if whole.ndim else repr(value)
+        raise ProblemError(f"{name} must be a number; it is {told}.")
+    return float(whole)
+
+
 def tolerance(value: Any) -> float:
     """Return a relative gap between 1e-13, the smallest that can be proved, and 1."""
     number = real_number("tol", value, 0.0, strict=True)

@@ -51,7 +51,8 @@ class Source:
     trials : names of modules
         The modules that contain the trials.
     extensions : paths
-        Python files that register variants. Files of installed packages are added automatically.
+        Python files that register variants. The files beside them that they import are added
+        automatically, and so are files of installed packages.
     data : paths
         Files that the trials read.
     """
@@ -65,7 +66,8 @@ class Source:
         found = {f"{name} (library)": library_version(name) for name in LIBRARIES}
         for name in sorted(modules_of(self.trials)):
             found[name] = _parsed(name).essence
-        for path in (*map(Path, self.extensions), *installed_files(), *self.data):
+        extensions = _with_imports(map(Path, self.extensions))
+        for path in (*extensions, *installed_files(), *self.data):
             inside = path.resolve().is_relative_to(ROOT)
             label = str(path.resolve().relative_to(ROOT)) if inside else str(path)
             found[label] = _digest(path.read_bytes())
@@ -75,6 +77,21 @@ class Source:
         """Return one digest of everything in ``code``."""
         lines = (f"{name} {digest}" for name, digest in sorted(self.code().items()))
         return _digest("\n".join(lines).encode())
+
+
+def _with_imports(files: Iterable[Path]) -> list[Path]:
+    """Return Python files and the files of their folders that they import, transitively."""
+    found = list(files)
+    for path in found:  # it grows
+        try:
+            imports = _parse(path, path.stat().st_mtime_ns).imports
+        except (SyntaxError, ValueError):  # no Python; whoever runs it says so
+            continue
+        for name in sorted({name.partition(".")[0] for name in imports} - set(PACKAGES)):
+            place = path.parent / name
+            beside = [place.with_suffix(".py"), *sorted(place.rglob("*.py"))]
+            found += [file for file in beside if file.is_file() and file not in found]
+    return found
 
 
 def library_version(name: str) -> str:

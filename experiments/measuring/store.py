@@ -79,7 +79,7 @@ class Store:
             np.save(buffer, array)
             write_atomically(self._path(task, "npy"), buffer.getvalue())
         content = {"task": json.loads(_identity(task)), "row": row}
-        write_atomically(self._path(task, "json"), json.dumps(content, indent=1))
+        write_atomically(self._path(task, "json"), json.dumps(content, indent=1, default=_plain))
 
     def _path(self, task: Any, suffix: str) -> Path:
         return self.folder / f"{key_of(task)}.{suffix}"
@@ -107,4 +107,11 @@ def flat(task: Any) -> Row:
 def _identity(task: Any) -> str:
     assert is_dataclass(task)
     fields = {"kind": type(task).__name__, **asdict(task)}  # type: ignore[arg-type]
-    return json.dumps(fields, sort_keys=True)
+    return json.dumps(fields, sort_keys=True, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    """Return a scalar of NumPy as Python's, which JSON knows; variants may return either."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"a result is of type {type(value).__name__}, which cannot be stored")

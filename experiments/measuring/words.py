@@ -16,19 +16,36 @@ _FORMS = {
     "SampleAverage/matrix": "the QP over matrices",
     "RobustPremium": "the premium form",
     "GaussianDual": "the dual SDP",
+    "CombinedProgram": "the program of the parts",
+    "WeightsIntersectionProgram": "the intersection of weights",
+    "ShiftIntersectionProgram": "the intersection of shifts",
+    "CoordinatesProgram": "the program in coordinates",
+    "ChiSquarePremium": "the χ² premium",
+    "CVaRProgram": "the CVaR program",
+    "HellingerDual": "the Hellinger dual",
+    "KLDual": "the KL dual",
+    "MahalanobisPremium": "the premium with scales",
+    "MetricPremium": "the premium in a metric",
+    "MomentPremium": "the premium of mean and covariance",
+    "PairRegularized": "the QP with a radius per pair",
+    "TotalVariationProgram": "the total-variation program",
 }
 _SOLVERS = {
     "PrintedDescent": "Algorithm 3 as printed, ∇ corrected",
     "PrintedGradient": "Algorithm 4 as printed, ∇ corrected",
     "BlockDescent": "Algorithm 3 improved",
     "ProjectedGradient": "projected gradient improved",
+    "CertifiedSolver": "certified solver",
+    "MomentNewton": "Newton's method",
+    "SparseSolver": "sparse solver",
+    "LikelihoodSolver": "likelihood solver",
 }
 
 
 def method_words(method: str) -> str:
     """Return a method's name in words, such as "Clarabel on the paper's SDP".
 
-    Methods without a name here keep their own.
+    Methods without a name here, such as those of extensions, keep their own.
 
     Examples
     --------

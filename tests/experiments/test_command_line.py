@@ -2,8 +2,10 @@
 
 import io
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -30,6 +32,7 @@ def test_without_a_command_the_help_is_printed(capsys):
     data, paper = text.index("Your data:"), text.index("The paper:")
     assert data < text.index("\n  learn ") < text.index("\n  verify ") < paper
     names = [line.split()[0] for line in text[paper:].splitlines()[1:7]]
+    assert "against d\n" not in text  # it reads as cut off
     assert names == ["compare", "propositions", "figures", "bench", "stress", "study"]
     assert cli.main(["study"]) == 0
     assert "temperature" in capsys.readouterr().out
@@ -49,6 +52,19 @@ def test_without_a_command_the_help_is_printed(capsys):
 )
 def test_typos_get_suggestions(arguments, sentence, capsys):
     assert sentence in refused(arguments, capsys)
+
+
+def test_a_defect_says_where_to_report_it(monkeypatch, capsys):
+    def break_down():
+        raise TypeError("of our making")
+
+    monkeypatch.setattr(cli, "load_installed", break_down)
+    assert cli.main([]) == cli.DEFECT
+    told = capsys.readouterr().err
+    assert "TypeError: of our making" in told
+    assert "Please report it" in told
+    place, heading = re.search(r"\((\S+), (\w+)\)\.$", told).groups()
+    assert f"## {heading}" in (Path(__file__).parents[2] / place).read_text()
 
 
 def test_the_options_of_learn_are_grouped_and_have_examples(capsys):

@@ -130,6 +130,28 @@ def test_libraries_extensions_and_data_are_part_of_it(root, monkeypatch):
     assert len({*found, source.digest()}) == 5
 
 
+def test_files_that_an_extension_imports_are_part_of_it(root):
+    folder = root / "mine"
+    (folder / "room").mkdir(parents=True)
+    source = Source(("experiments.plain",), (str(folder / "set.py"),))
+    files = {
+        "set.py": "import numpy\nfrom first import X\n",
+        "first.py": "import second, set\nX = 1\n",
+        "second.py": "def f():\n    from room.inner import Y\n",
+        "room/inner.py": "Y = 1\n",
+        "other.py": "Z = 1\n",
+    }
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    before, changing = source.digest(), set()
+    for name, text in files.items():
+        (folder / name).write_text(f"{text}more = 1\n")
+        changing |= {name} if source.digest() != before else set()
+        (folder / name).write_text(text)
+        assert source.digest() == before
+    assert changing == set(files) - {"other.py"}
+
+
 def test_a_trial_that_does_not_exist_is_said(root):
     with pytest.raises(ValueError, match=r"no module experiments\.gone"):
         Source(("experiments.gone",)).digest()

@@ -155,7 +155,7 @@ def test_panels_fill_a_page_with_one_legend_and_no_title_on_another():
     assert figure.get_figwidth() == PAGE
     assert len(figure.legends) == 1
     assert [text.get_text() for text in figure.legends[0].texts] == [
-        "CertifiedSolver", "SCS on the paper's SDP",
+        "certified solver", "SCS on the paper's SDP",
     ]  # fmt: skip
     words = [text for text in figure.findobj(Text) if text.get_text()]
     assert {text.get_fontsize() for text in words} == {8.0}

@@ -1,17 +1,23 @@
 """The methods that can be timed: QP solvers called directly, ladders, and what is missing."""
 
 import importlib.util
+import re
 
 import cvxpy as cp
 import pytest
 from instances import paper_problem
 
+import formulations
+import solvers
 from experiments.bench.contests import CONTESTS
 from experiments.measuring import methods
 from experiments.measuring.methods import find_method, missing_backend
 from experiments.measuring.methods.quadratic import DIRECT, missing_module
+from experiments.measuring.words import method_words
 from solvers import solve
 from wdro_cvx import EdgeBounds, GaussianBall, Singleton, SolverError, Status, judge
+
+ROOMS = re.compile(r"(solvers|formulations)\.")
 
 
 def need(name):
@@ -110,3 +116,13 @@ def test_every_method_of_a_contest_claims_its_problems(contest):
         if name != "LowRank" and missing_backend(name) is None:
             instance = contest._at(10)
             assert find_method(name).claims(instance.problem()), name
+
+
+def test_reports_name_every_method_in_its_own_words():
+    """Tables of class names beside words are hard to read, and legends merge equal names."""
+    known = {**solvers.registered(), **formulations.registered()}
+    ours = [name for name, kind in known.items() if ROOMS.match(kind.__module__)]
+    words = [method_words(name if name in solvers.registered() else f"{name}:SCS") for name in ours]
+    assert len(ours) >= 28
+    assert not [told for name, told in zip(ours, words, strict=True) if name in told]
+    assert len(set(words)) == len(words)

@@ -49,6 +49,14 @@ def test_what_is_saved_comes_back(tmp_path_factory, row):
     assert store.notes == []
 
 
+def test_scalars_of_numpy_are_stored_as_numbers(store):
+    """What a variant returns ends up in rows."""
+    store.save(TASK, {"solved": np.bool_(True), "gap": np.float32(0.5), "steps": np.int64(3)})
+    assert store.load(TASK) == {"solved": True, "gap": 0.5, "steps": 3}
+    with pytest.raises(TypeError, match="of type set, which cannot be stored"):
+        store.save(TASK, {"solved": set()})
+
+
 def test_arrays_come_back(store):
     array = np.random.default_rng(0).standard_normal((3, 3))
     store.save(TASK, {}, array)

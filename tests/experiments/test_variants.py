@@ -1,6 +1,7 @@
 """A variant from outside: the printed example, by file and by entry point, and its checks."""
 
 import re
+import sys
 from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -96,6 +97,61 @@ def test_two_files_of_one_name_do_not_replace_each_other(variant, tmp_path, caps
     extensions.load_extension(str(variant))  # the same file may come again
     with pytest.raises(extensions.WdroError, match="NuclearBall is registered already"):
         extensions.load_extension(str(other))
+
+
+BASE = """
+from dataclasses import dataclass
+from wdro_cvx import GaussianBall, KLBall, register_ambiguity
+
+both = KLBall(0.2) + GaussianBall(0.5)
+
+@register_ambiguity
+@dataclass(frozen=True)
+class {name}(GaussianBall):
+    pass
+"""
+HEIR = """
+from base import *
+
+@register_ambiguity
+@dataclass(frozen=True)
+class {name}(Parent):
+    heirs = 1
+"""
+
+
+def test_a_file_may_import_its_neighbours(tmp_path, own_registries):
+    """Comparisons load it again, in the processes that measure."""
+    (tmp_path / "base.py").write_text(BASE.format(name="Parent"))
+    heir = tmp_path / "heir.py"
+    heir.write_text(HEIR.format(name="Heir"))
+    path, modules = list(sys.path), set(sys.modules)
+    arguments = ["compare", "--with", str(heir), "--dimensions", "5", "--seeds", "1",
+                 "--repeats", "1", "--sets", "Heir", "--output", str(tmp_path / "out"),
+                 "--methods", "CertifiedSolver"]  # fmt: skip
+    assert cli.main(arguments) == 0
+    assert pd.read_csv(tmp_path / "out" / "runs.csv")["is_solved"].all()
+    assert sys.path == path
+    assert "base" not in set(sys.modules) - modules
+
+
+@pytest.mark.parametrize("order", [("base", "heir"), ("heir", "base"), ("heir", "heir")])
+def test_a_neighbour_registers_once(order, tmp_path, own_registries):
+    (tmp_path / "base.py").write_text(BASE.format(name="Parent"))
+    (tmp_path / "heir.py").write_text(HEIR.format(name="Heir"))
+    for name in order:
+        extensions.load_extension(str(tmp_path / f"{name}.py"))
+    known = registered_ambiguities()
+    assert issubclass(known["Heir"], known["Parent"])
+    assert "both" in extensions.named_sets()
+
+
+def test_neighbours_of_one_name_in_two_folders_are_two(tmp_path, own_registries):
+    for place in ("north", "south"):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "base.py").write_text(f"HERE = {place!r}\n")
+        (tmp_path / place / "user.py").write_text("from base import HERE\nassert HERE in __file__")
+        extensions.load_extension(str(tmp_path / place / "user.py"))
 
 
 NAMED = """

@@ -444,6 +444,20 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("node.body = node.body[1:] or [ast.Pass()]", "pass"),
             ('"numpy", "scipy", "cvxpy"', '"numpy", "cvxpy"'),
             (" and not _parsed(name).draws]", "]"),
+            ("found += [file for", "[file for"),
+        ],
+    ),
+    "experiments/measuring/extensions.py": (
+        "tests/experiments/test_variants.py",
+        [
+            ("beside[name] = sys.modules.pop(name)", "beside[name] = sys.modules[name]"),
+        ],
+    ),
+    "wdro_cvx/ambiguity/fits.py": (
+        "tests/wdro_cvx/testing/test_ambiguity_checks.py",
+        [
+            ("_raised(kind.example(radius, nominal.d), nominal) is None", "False"),
+            ("if parameters and not own:", "if parameters:"),
         ],
     ),
     "experiments/measuring/store.py": (

@@ -22,7 +22,7 @@ from wdro_cvx.moments.distribution import Distribution
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.moments.points import DenseMoment, Moment
 from wdro_cvx.registry import Registry
-from wdro_cvx.validation import Array, real_number
+from wdro_cvx.validation import Array, one_number, real_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +66,13 @@ class WorstCase:
     build_distribution: Callable[[], Distribution] | None = field(default=None, repr=False)
     build_moment: Callable[[], Moment] | None = field(default=None, repr=False)
     rounding: float | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        # Formulas return NumPy's scalars easily, and what is stored and printed are numbers.
+        for name in ("risk", "multiplier", "rounding"):
+            value = getattr(self, name)
+            if type(value) is not float and not (name == "rounding" and value is None):
+                object.__setattr__(self, name, one_number(f"WorstCase: {name}", value))
 
     @cached_property
     def moment(self) -> Moment:

@@ -10,8 +10,8 @@ from wdro_cvx.ambiguity.singleton import Singleton
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.judge import judge
 from wdro_cvx.problem import GraphProblem
-from wdro_cvx.testing.ambiguity import check_ambiguity
-from wdro_cvx.testing.problems import PRIORS, D, some_problem
+from wdro_cvx.testing.ambiguity import answers, check_ambiguity
+from wdro_cvx.testing.problems import PRIORS, D, some_nominal, some_problem
 from wdro_cvx.testing.report import CheckReport, CheckResult, run_check
 
 _TOLERANCE = 1e-6  # of values and judged gaps
@@ -52,9 +52,12 @@ def check_formulation(
     True
     """
     results = [run_check("claims", _claims, formulation)]
-    if results[0].passed:
+    if results[0].passed and ambiguity is None:
+        results.append(run_check("example of the set", _has_example, formulation))
+    if results[-1].passed:
         ball = ambiguity or formulation.claims[0].example(0.5, D)
-        results += _results(formulation, ball, seed)
+        found = answers(ball, some_nominal(seed), by_default=False)
+        results += _results(formulation, ball, seed) if found.passed else [found]
     return CheckReport(formulation.__name__, tuple(results))
 
 
@@ -63,6 +66,8 @@ def _results(formulation: AnyFormulation, ball: AmbiguitySet, seed: int) -> list
     plain = problems["the paper's prior"]
     at_zero = plain.replace(ambiguity=replace(ball, radius=0.0))
     results = [run_check("DPP", _dpp, formulation, plain)]
+    if not results[0].passed:  # it cannot be solved
+        return [*results, run_check("refuses other sets", _refuses, formulation, plain)]
     results += [
         run_check(f"solves with {prior}", _solves, formulation, problem)
         for prior, problem in problems.items()
@@ -80,9 +85,23 @@ def _claims(formulation: AnyFormulation) -> tuple[bool, str]:
     return good, ", ".join(item.__name__ for item in claims) or "it must name a set"
 
 
+def _has_example(formulation: AnyFormulation) -> tuple[bool, str]:
+    return True, type(formulation.claims[0].example(0.5, D)).__name__
+
+
 def _dpp(formulation: AnyFormulation, problem: GraphProblem) -> tuple[bool, str]:
-    good = formulation(problem).cvxpy.is_dcp(dpp=True)
-    return good, "a sweep compiles once" if good else "radius or eta violate DPP's rules"
+    program = formulation(problem).cvxpy
+    if program.is_dcp(dpp=True):
+        return True, "a sweep compiles once"
+    if not program.is_dcp():
+        return False, (
+            "CVXPY's rules (DCP) do not show that the program is convex: state the risk as a "
+            "convex expression with convex constraints"
+        )
+    return False, (
+        "a parameter is multiplied or divided by another one, or stands where CVXPY's rules (DPP) "
+        "forbid it: multiply by self.radius or self.radius_squared only once"
+    )
 
 
 def _solves(formulation: AnyFormulation, problem: GraphProblem) -> tuple[bool, str]:

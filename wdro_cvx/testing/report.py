@@ -6,7 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from wdro_cvx.errors import ProblemError, WdroError
+import numpy as np
+
+from wdro_cvx.errors import ProblemError, describe
+
+_LONGEST = 200  # characters of a subject
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,13 @@ def run_check(name: str, check: Callable[..., tuple[bool, str]], *arguments: Any
     """Run one check, which returns whether a property holds and a detail; an error fails it."""
     try:
         passed, detail = check(*arguments)
-    except (WdroError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
-        passed, detail = False, f"raised {type(error).__name__}: {error}"
+    except Exception as error:  # whatever the code of somebody else raises
+        passed, detail = False, f"raised {describe(error)}"
     return CheckResult(name, passed, detail)
+
+
+def subject_of(checked: object) -> str:
+    """Return the repr of what is checked in one line, with long arrays cut."""
+    with np.printoptions(threshold=6, edgeitems=1, precision=4, legacy="1.25"):
+        told = " ".join(repr(checked).split())
+    return told if len(told) <= _LONGEST else f"{told[: _LONGEST - 2]} …"

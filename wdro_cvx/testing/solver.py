@@ -18,7 +18,7 @@ from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Solution, Status
 from wdro_cvx.terms.base import Term
 from wdro_cvx.testing.problems import PRIORS, D, some_problem
-from wdro_cvx.testing.report import CheckReport, CheckResult, run_check
+from wdro_cvx.testing.report import CheckReport, CheckResult, run_check, subject_of
 from wdro_cvx.validation import Array
 
 _RADIUS = 0.1  # small enough that risks are smooth at the optimum
@@ -96,7 +96,7 @@ def check_solver(
         for name, check in _CHECKS.items():
             results.append(run_check(name, _worst, check, solver, plain, tol))
         results.append(run_check("refuses what it does not claim", _refuses, solver, seed))
-    return CheckReport(repr(solver), tuple(results))
+    return CheckReport(subject_of(solver), tuple(results))
 
 
 def _claimed_sets(solver: AnySolver) -> list[AmbiguitySet]:

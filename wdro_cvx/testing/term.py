@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from wdro_cvx.errors import describe
 from wdro_cvx.graphs.laplacian import laplacian_from_weights, weights_from_laplacian
 from wdro_cvx.terms.base import Term
 from wdro_cvx.testing.problems import D
-from wdro_cvx.testing.report import CheckReport, CheckResult, run_check
+from wdro_cvx.testing.report import CheckReport, CheckResult, run_check, subject_of
 from wdro_cvx.validation import Array
 
 _EXACT = 1e-9  # identities in double precision
@@ -66,8 +67,24 @@ def check_term(term: Term, d: int = D, instances: int = 5, seed: int = 0) -> Che
     """
     rng = np.random.default_rng(seed)
     cases = [_Case(term, *(_random_graph(rng, d) for _ in range(2))) for _ in range(instances)]
-    results = tuple(_result(name, check, cases) for name, check in _CHECKS.items())
-    return CheckReport(repr(term), results)
+    results = [run_check("answers", _answers, cases[0], type(term).__name__)]
+    if results[0].passed:  # else every check would say the same
+        results = [_result(name, check, cases) for name, check in _CHECKS.items()]
+    return CheckReport(subject_of(term), tuple(results))
+
+
+def _answers(case: _Case, kind: str) -> tuple[bool, str]:
+    """Check that a term has value, gradient and minorant at all."""
+    d = len(case.laplacian)
+    try:
+        case.term.value(case.laplacian)
+        case.term.minorant(case.term.gradient(case.laplacian))
+    except Exception as error:  # whatever a term of somebody else raises
+        return False, (
+            f"raised {describe(error)}; if the term does not fit {d} vertices, write the class "
+            f"method example(alpha, d) and check {kind}.example(1.0, {d}), or pass d to check_term"
+        )
+    return True, "it has value, gradient and minorant"
 
 
 def _result(name: str, check: Callable[[_Case], float], cases: list[_Case]) -> CheckResult:
@@ -76,9 +93,10 @@ def _result(name: str, check: Callable[[_Case], float], cases: list[_Case]) -> C
     def run() -> tuple[bool, str]:
         miss = float(np.max([check(case) for case in cases]))  # NaN if one of them is
         told = f"missed by {miss:.1e}, {limit:.0e} allowed"
-        if name == "smooth" and not miss <= limit:
-            told += "; the gradient jumps: set smooth = False and write slope_near"
-        return miss <= limit, told
+        if miss <= limit:
+            return True, told
+        boundary = name == "conjugate touches" and miss == np.inf
+        return False, f"{told}; {_OUTSIDE if boundary else _REMEDIES[name]}"
 
     return run_check(name, run)
 
@@ -163,6 +181,28 @@ def _scales(case: _Case) -> float:
         twice.minorant(2 * slope)[1] - 2 * case.term.minorant(slope)[1],
     )
     return float(np.max(np.abs(misses))) / case.size
+
+
+#: Name → what is wrong if the property does not hold.
+_REMEDIES = {
+    "symmetric gradient": "gradient must return a symmetric matrix; for a function of the weights "
+    "it is Y_ij = Y_ji = -½ ∂g/∂w_ij",
+    "convex": "value must be a convex function of the Laplacian",
+    "gradient": "gradient must be the derivative of value; for a function of the weights it is "
+    "Y_ij = Y_ji = -½ ∂g/∂w_ij",
+    "smooth": "the gradient jumps: set smooth = False and write slope_near",
+    "conjugate touches": "at the gradient Y of L the conjugate must be ⟨Y, L⟩ - g(L), or the "
+    "minorant's Σ costs·w - price must be g(L)",
+    "conjugate never understates": "conjugate(Y) must be at least ⟨Y, L⟩ - g(L) for every L, and "
+    "infinite where that has no bound; value must be rounded upwards",
+    "unit of the objective": "scaled(factor) must multiply value and conjugate by factor; override "
+    "it if other parameters have that unit",
+}
+_OUTSIDE = (
+    "the conjugate is infinite at the gradient. If the gradient lies on the boundary of its "
+    "domain, as that of a norm does, rounding puts it outside: multiply it by 1 - 1e-12 in "
+    "gradient and slope_near"
+)
 
 
 #: Name → the error of a property.

@@ -6,7 +6,15 @@ from hypothesis import strategies as st
 from instances import dimensions, exponents, random_laplacian, random_nominal, seeds
 from scipy.optimize import minimize_scalar
 
-from wdro_cvx import GaussianBall, MomentBall, Nominal, ProblemError, Singleton, WassersteinBall
+from wdro_cvx import (
+    GaussianBall,
+    MomentBall,
+    Nominal,
+    ProblemError,
+    Singleton,
+    WassersteinBall,
+    WorstCase,
+)
 from wdro_cvx.ambiguity.secular import solve_secular, solve_seculars
 from wdro_cvx.graphs.laplacian import complete_graph
 
@@ -180,3 +188,18 @@ def test_ends_of_the_norm_scale_on_laplacians():
 def test_bad_parameters_are_named(build, message):
     with pytest.raises(ProblemError, match=message):
         build()
+
+
+@pytest.mark.parametrize("number", [np.float64(2.0), np.float32(2.0), np.array(2.0), np.int64(2)])
+def test_the_numbers_of_a_worst_case_are_plain(number):
+    """Formulas of NumPy return its scalars, and comparisons with these are no plain booleans."""
+    worst = WorstCase(number, np.eye(2), number, rounding=number)
+    assert [type(found) for found in (worst.risk, worst.multiplier, worst.rounding)] == [float] * 3
+    assert worst.risk == worst.multiplier == worst.rounding == 2.0
+    assert WorstCase(number, np.eye(2), np.inf).rounding is None
+
+
+@pytest.mark.parametrize("wrong", [None, "2", True, 2j, np.ones(1), np.eye(2)])
+def test_a_risk_that_is_no_number_is_named(wrong):
+    with pytest.raises(ProblemError, match="WorstCase: risk must be a number; it is"):
+        WorstCase(wrong, np.eye(2), 0.0)

@@ -214,6 +214,77 @@ def test_kinks_that_a_term_does_not_own_up_to_are_found():
         assert check_term(kind.example(3.0, 6)).passed
 
 
+@dataclass(frozen=True, eq=False)
+class Group(Term):
+    """The term ``α‖w‖``, as the guide says, with ways to spoil it."""
+
+    shrink: float = 1e-12
+    spoil: str = ""
+    smooth = False
+
+    def value(self, laplacian):
+        size = float(np.linalg.norm(weights_from_laplacian(laplacian)))
+        return self.alpha * (-size if self.spoil == "convex" else size) * (1 + 1e-12)
+
+    def gradient(self, laplacian):
+        slope = laplacian - np.diag(np.diagonal(laplacian))
+        slope *= self.alpha / (2 * np.linalg.norm(weights_from_laplacian(laplacian)))
+        if self.spoil == "gradient":
+            slope *= -1
+        if self.spoil == "symmetric gradient":
+            slope[0, 1] *= 2
+        return slope * (1 - self.shrink)
+
+    def conjugate(self, slope):
+        size = np.linalg.norm(2 * slope[np.triu_indices(len(slope), 1)])
+        if self.spoil == "conjugate never understates":
+            return 0.0
+        return 0.0 if size <= self.alpha and not np.diagonal(slope).any() else np.inf
+
+    def expression(self, laplacian, cp):
+        return self.alpha * cp.norm(laplacian.weights)
+
+    def scaled(self, factor):
+        return self if self.spoil == "unit of the objective" else super().scaled(factor)
+
+
+def test_a_gradient_on_the_boundary_of_the_domain_is_named():
+    """Rounding puts it outside, where the conjugate is infinite and nothing is proved."""
+    assert check_term(Group(0.5), instances=20).passed
+    report = check_term(Group(0.5, shrink=-1e-15), instances=20)
+    assert "conjugate touches" in report.failures
+    assert "multiply it by 1 - 1e-12 in gradient and slope_near" in str(report)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "hint"),
+    [
+        ("convex", "value must be a convex function"),
+        ("gradient", "the derivative of value"),
+        ("symmetric gradient", "must return a symmetric matrix"),
+        ("conjugate never understates", "conjugate(Y) must be at least"),
+        ("unit of the objective", "scaled(factor) must multiply"),
+    ],
+)
+def test_failed_lines_say_what_is_wrong(spoil, hint):
+    failed = [
+        line for line in str(check_term(Group(0.5, spoil=spoil))).splitlines() if hint in line
+    ]
+    assert len(failed) == 1
+    assert failed[0].startswith(f"  FAILED {spoil}: missed by")
+
+
+def test_a_term_that_raises_is_told_once():
+    class Targets(Group):
+        def value(self, laplacian):
+            return float(np.sum(np.diagonal(laplacian) - np.ones(4)))
+
+    report = check_term(Targets(0.5))
+    assert report.failures == ("answers",)
+    assert len(report.results) == 1
+    assert "write the class method example(alpha, d)" in str(report)
+
+
 def test_a_ridge_on_weights_is_written_as_the_guide_says():
     """The gradient of a function of the weights has half of each derivative, twice."""
 

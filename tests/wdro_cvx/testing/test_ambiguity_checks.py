@@ -5,20 +5,27 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from instances import random_nominal
 
+from solvers import ProjectedGradient, solve
 from wdro_cvx import (
     AmbiguitySet,
     GaussianBall,
+    GraphProblem,
+    MahalanobisBall,
     MomentBall,
     Nominal,
     ProblemError,
     WorstCase,
     check_ambiguity,
+    judge,
     register_ambiguity,
     registered_ambiguities,
 )
 from wdro_cvx.ambiguity import Norm, Transport
+from wdro_cvx.graphs.laplacian import complete_graph
 from wdro_cvx.moments.points import DenseMoment
+from wdro_cvx.testing.report import subject_of
 
 
 @dataclass(frozen=True)
@@ -219,8 +226,120 @@ def test_a_point_that_does_worse_is_caught():
 
 def test_errors_of_a_set_are_reported():
     report = check_ambiguity(Shift(0.5, spoil="raises"))
-    assert not report.passed
+    assert report.failures == ("answers",)
     assert "raised ProblemError: cannot do this" in str(report)
+
+
+@dataclass(frozen=True, eq=False)
+class Weighted(AmbiguitySet):
+    """A ball whose parameter belongs to vertices."""
+
+    trust: np.ndarray = None
+    radius_degree: ClassVar[int] = 2
+
+    def worst_case(self, nominal, laplacian):
+        weights = np.outer(self.trust, self.trust)
+        size = np.linalg.norm(laplacian / weights)
+        moment = nominal.second_moment + self.radius * laplacian / weights**2 / size
+        return WorstCase(
+            np.vdot(nominal.second_moment, laplacian) + self.radius * size, moment, size
+        )
+
+    def distance(self, nominal, second_moment):
+        weights = np.outer(self.trust, self.trust)
+        return np.linalg.norm(weights * (second_moment - nominal.second_moment))
+
+
+class WithExample(Weighted):
+    @classmethod
+    def example(cls, radius, d):
+        return cls(radius, np.linspace(0.5, 2.0, d))
+
+
+SHORT, FOUR = np.ones(4), Nominal.from_samples(np.random.default_rng(0).standard_normal((9, 4)))
+
+
+@pytest.mark.parametrize(
+    ("ball", "hint"),
+    [
+        (Weighted(0.5), "write the class method example(radius, d)"),
+        (Weighted(0.5, SHORT), "write the class method example(radius, d)"),
+        (WithExample(0.5), "WithExample.example(radius, 6) does: give trust for 6 vertices"),
+        (WithExample(0.5, SHORT), "the set does not fit 6 vertices, and WithExample.example"),
+        (MahalanobisBall(0.5, SHORT), "MahalanobisBall.example(radius, 6) does: give scales for 6"),
+    ],
+)
+def test_a_set_for_other_vertices_is_told_once(ball, hint):
+    report = check_ambiguity(ball)
+    assert report.failures == ("answers",)
+    assert len(report.results) == 1
+    assert hint in str(report)
+    assert "or pass a nominal that it fits (by default it has 6 vertices)" in str(report)
+
+
+def test_a_set_for_other_vertices_fits_its_own():
+    assert check_ambiguity(Weighted(0.5, SHORT), FOUR).passed
+    assert check_ambiguity(WithExample.example(0.5, 6)).passed
+    told = str(check_ambiguity(WithExample(0.5, np.ones(3)), FOUR))
+    assert "does not fit 4 vertices" in told
+    assert "by default" not in told
+
+
+def test_errors_that_have_nothing_to_do_with_vertices_are_told_with_their_line():
+    class Broken(Shift):
+        def worst_case(self, nominal, laplacian):
+            return super().worst_case(nominal, laplacian)[0]
+
+    class Tuple(Weighted):
+        def worst_case(self, nominal, laplacian):
+            return 1.0, laplacian
+
+    lines = Broken.worst_case.__code__.co_firstlineno + 1
+    told = str(check_ambiguity(Broken(0.5)))
+    assert f"not subscriptable (test_ambiguity_checks.py, line {lines})" in told
+
+    class WrongExample(WithExample):
+        @classmethod
+        def example(cls, radius, d):
+            return cls(radius, np.ones(d + 1))
+
+    told = str(check_ambiguity(WrongExample.example(0.5, 6)))
+    assert "operands could not be broadcast" in told
+    assert "write the class method" not in told
+    assert "must return a WorstCase; it is tuple" in str(check_ambiguity(Tuple(0.5, SHORT)))
+
+
+def test_an_error_of_one_check_fails_that_one():
+    class Late(Shift):
+        def scaled(self, factor):
+            raise KeyError("no unit")
+
+    assert check_ambiguity(Late(0.5)).failures == ("unit of the data",)
+
+
+def test_solving_with_a_set_for_other_vertices_names_it():
+    problem = GraphProblem(
+        random_nominal(np.random.default_rng(0), 6, 9), Weighted(0.5, SHORT), 0.3
+    )
+    for run in (solve, ProjectedGradient().solve, lambda p: p.value(complete_graph(6, 6.0))):
+        with pytest.raises(ProblemError, match=r"Weighted: .*if the set does not fit 6 vertices"):
+            run(problem)
+    right = problem.replace(ambiguity=WithExample.example(0.5, 6))
+    assert judge(right, solve(right)).solved(1e-6)
+    with pytest.raises(ValueError, match="somewhere else"), right.explained():
+        raise ValueError("somewhere else")
+
+
+def test_long_parameters_do_not_fill_the_screen():
+    report = check_ambiguity(Weighted(0.5, np.ones((40, 6, 6))))
+    first = str(report).splitlines()[0]
+    assert first.startswith("Weighted(radius=0.5, trust=array([[[1., ..., 1.], ")
+    assert len(first) < 220
+    assert first.endswith(": FAILED")
+    assert (
+        subject_of(Weighted(0.5, (np.float64(0.5), 2.0)))
+        == "Weighted(radius=0.5, trust=(0.5, 2.0))"
+    )
 
 
 def test_incomplete_sets_say_what_is_missing():

@@ -8,7 +8,8 @@ import pytest
 
 import formulations
 from formulations import Formulation, Risk, registered, smoothness
-from wdro_cvx import MomentBall, ProblemError, check_formulation
+from wdro_cvx import MomentBall, ProblemError, SolverError, check_formulation
+from wdro_cvx.testing.problems import some_problem
 
 
 class Wrong(Formulation):
@@ -50,6 +51,21 @@ class Miscertified(Uncertified):
         return replace(super().risk(laplacian), worst_moment=lambda: moment)
 
 
+class Curved(Stiff):
+    """The square of the radius, as a product of parameters: CVXPY cannot compile a sweep."""
+
+    def risk(self, laplacian):
+        norm = cp.norm(cp.vec(laplacian.matrix, order="C"), 2)
+        average = smoothness(self.normalised.nominal.second_moment, laplacian)
+        return Risk(average + self.radius * self.radius / self.radius * norm)
+
+
+class Concave(Stiff):
+    def risk(self, laplacian):
+        norm = cp.norm(cp.vec(laplacian.matrix, order="C"), 2)
+        return Risk(-self.radius * norm)
+
+
 class Claimless(Formulation):
     def risk(self, laplacian):
         return Risk(cp.Constant(0.0))
@@ -81,6 +97,45 @@ def test_a_missing_or_wrong_worst_moment_is_named(formulation, hint):
     assert "solves with the paper's prior" in report.failures
     assert all(name.startswith("solves with") for name in report.failures)
     assert hint in str(report)
+
+
+@pytest.mark.parametrize(
+    ("formulation", "hint"),
+    [
+        (Curved, "multiply by self.radius or self.radius_squared only once"),
+        (Concave, "state the risk as a convex expression"),
+    ],
+)
+def test_a_program_that_cannot_be_compiled_is_told_once(formulation, hint):
+    report = check_formulation(formulation)
+    assert report.failures == ("DPP",)
+    assert hint in str(report)
+    problem = some_problem(MomentBall(0.5), "the paper's prior")
+    with pytest.raises(SolverError, match=f"check_formulation.{formulation.__name__}. says more"):
+        formulation(problem).solve()
+
+
+class Shapeless(MomentBall):
+    @classmethod
+    def example(cls, radius, d):
+        raise KeyError("none")
+
+
+class Weightless(MomentBall):
+    def worst_case(self, nominal, laplacian):
+        return super().worst_case(nominal, laplacian[:4, :4])
+
+
+@pytest.mark.parametrize(
+    ("kind", "failure"), [(Shapeless, "example of the set"), (Weightless, "answers")]
+)
+def test_a_set_that_raises_is_told_once(kind, failure):
+    class Program(Stiff):
+        claims = (kind,)
+
+    report = check_formulation(Program)
+    assert report.failures == (failure,)
+    assert len(report.results) <= 3
 
 
 def test_incomplete_formulations_say_what_is_missing():
