@@ -19,7 +19,7 @@ from formulations.variables import LaplacianVariable, smoothness
 from wdro_cvx import AmbiguitySet, CombinedSet, MomentBall, ProblemError, SetInCoordinates
 from wdro_cvx.ambiguity import Norm, ShiftIntersection, WeightsIntersection
 from wdro_cvx.moments.composite import MappedMoment, SumMoment
-from wdro_cvx.moments.points import DenseMoment, Moment, as_moment
+from wdro_cvx.moments.points import DenseMoment, Moment, TransportedMoment, as_moment
 from wdro_cvx.validation import Array
 
 
@@ -290,7 +290,7 @@ class CoordinatesProgram(Formulation):
             found = np.asarray(frame.form(np.asarray(laplacian.matrix.value)))
             nominal = ambiguity.inner_nominal(self.normalised.nominal)
             shift = _oriented(np.asarray(equal.dual_value), found)
-            return MappedMoment(DenseMoment(nominal.second_moment + shift), frame.matrix)
+            return MappedMoment(TransportedMoment(nominal.rows, shift=shift), frame.matrix)
 
         return Risk(
             smoothness(theta, laplacian) + self.radius * norm, [equal], worst_moment=worst_moment

@@ -27,9 +27,54 @@ if TYPE_CHECKING:
     from solvers.estimator import RobustGraph
     from solvers.selection.target_degree import NeighbourFit, solve_for_neighbours
 
-# These hold no registered solver and import half of SciPy, so they are loaded when first asked for.
-# The digest of a result reads both of these (experiments/measuring/digest.py).
-_ON_DEMAND = ("estimator", "learned", "selection")
+# These hold no registered solver, and small problems need none of them, so they are loaded when
+# first asked for. The digest of a result reads both of these (experiments/measuring/digest.py).
+_ON_DEMAND = (
+    "atoms",
+    "estimator",
+    "generic.bundle",
+    "generic.handover",
+    "large.coupled",
+    "large.moment",
+    "large.neighbours",
+    "large.pricing",
+    "large.rounds",
+    "large.search",
+    "large.sparse_qp",
+    "large.start",
+    "large.structure",
+    "large.worst_case",
+    "large.worth",
+    "learned",
+    "likelihood.central",
+    "likelihood.hessian",
+    "likelihood.model",
+    "likelihood.newton",
+    "likelihood.risks",
+    "likelihood.search",
+    "likelihood.start",
+    "norm.ascent",
+    "norm.dual",
+    "norm.interior",
+    "norm.split",
+    "qp.minimax",
+    "qp.saddle",
+    "qp.saddle_model",
+    "qp.saddle_stack",
+    "qp.saddle_system",
+    "qp.stack",
+    "selection",
+    "transport.admm",
+    "transport.coupling",
+    "transport.edges",
+    "transport.interior",
+    "transport.lmi",
+    "transport.quadratic",
+    "transport.solve",
+    "transport.step",
+    "transport.system",
+    "transport.working_set",
+)
 _LAZY = {
     "NeighbourFit": "selection.target_degree",
     "RobustGraph": "estimator",

@@ -16,8 +16,10 @@ from solvers.control.deadline import watched
 from solvers.generic import CertifiedSolver
 from solvers.norm import MomentNewton
 from solvers.solve import candidates, refusal, solve
+from solvers.transport.nearby import NearbyWorst
 from wdro_cvx import GraphProblem, ProblemError, Solution, SolverError, Status
 from wdro_cvx.ambiguity import Norm
+from wdro_cvx.moments.nominal import prepare
 
 _LARGE = 200  # from this many vertices on, stacks gain nothing
 _NUMBERS = 2**17  # entries of the matrices in a stack; a few stacks fit into the cache
@@ -83,6 +85,7 @@ def solve_many(
             f"{len(begins)}."
         )
     clock = Clock(time_limit)
+    prepare([one.nominal for one in given if isinstance(one, GraphProblem) and one.d < _LARGE])
     best = [_first_solver(place, problem) for place, problem in enumerate(given)]
     settings = CertifiedSolver(tol, conic=True)  # like `solve`
     answers: dict[int, Solution] = {}
@@ -154,6 +157,9 @@ def _solve_stack(
         Incumbent(problem.normalised, MARGIN * tol, Run(settings, clock, problem.unit))
         for problem in problems
     ]
+    for incumbent in incumbents:
+        if NearbyWorst.takes(incumbent.problem):
+            incumbent.oracle = NearbyWorst(incumbent.problem, incumbent.tol)
     # A moment ball that the smooth phase does not solve is left to MomentNewton.
     methods = [
         settings.smooth_phase(incumbent, start)
@@ -162,7 +168,9 @@ def _solve_stack(
         for incumbent, start in zip(incumbents, starts, strict=True)
     ]
     ended: dict[int, Status] = {}
-    for place, outcome in together(map(_timed, methods, incumbents)):
+    if np.isfinite(clock.limit):
+        methods = [_timed(*pair) for pair in zip(methods, incumbents, strict=True)]
+    for place, outcome in together(methods):
         if outcome is None:
             solved = incumbents[place].solved
             ended[place] = Status.SOLVED if solved else Status.ITERATION_LIMIT

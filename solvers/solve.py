@@ -82,11 +82,17 @@ def solve(
     clock = Clock(time_limit)
     with right_threads(problem.d):
         for solver in candidates(problem):
-            left = max(clock.limit - clock.seconds, 1e-3)
-            found = solver.try_solve(problem, replace(request, time_limit=left))
+            found = solver.try_solve(problem, _with_time_left(request, clock))
             if found is not None:
                 return found
     raise SolverError(refusal(problem))
+
+
+def _with_time_left(request: Request, clock: Clock) -> Request:
+    """Return the request with what is left of its time."""
+    if clock.limit == float("inf"):
+        return request
+    return replace(request, time_limit=max(clock.limit - clock.seconds, 1e-3))
 
 
 def refusal(problem: GraphProblem) -> str:

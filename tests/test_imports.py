@@ -8,6 +8,8 @@ import pytest
 import solvers
 
 HEAVY = {"sklearn", "networkx", "tqdm", "pandas", "matplotlib", "cvxpy"}
+#: What the solvers load when they need it.
+LATE = {"scipy.linalg", "scipy.sparse", "scipy.spatial", "scipy.special", "threadpoolctl"}
 #: One room after the other in one process: each adds its own to what is there.
 ROOMS = {"wdro_cvx": set(), "solvers": set(), "experiments.cli": set(), "formulations": {"cvxpy"}}
 
@@ -37,6 +39,8 @@ def test_rooms_import_no_heavy_library(said):
     for (room, allowed), loaded in zip(ROOMS.items(), said[:-1], strict=True):
         assert room in loaded.split()
         assert HEAVY & set(loaded.split()) <= allowed, room
+    for loaded in said[:2]:
+        assert not LATE & set(loaded.split())
 
 
 def test_rooms_without_registered_solvers_are_loaded_on_demand(said):

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from wdro_cvx.ambiguity.base import AmbiguitySet
-from wdro_cvx.ambiguity.structure import Atoms, Norm, Structure, Transport
+from wdro_cvx.ambiguity.reweighting import WeightsBall
+from wdro_cvx.ambiguity.structure import Atoms, Norm, Structure, Surcharge, Transport
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.registry import name_of
@@ -33,8 +34,21 @@ class Offer:
 Claim: TypeAlias = type[AmbiguitySet] | Offer
 
 NORM_BALL = Offer("balls of a norm, such as MomentBall", lambda found: isinstance(found, Norm))
-FROBENIUS_BALL = Offer(
-    "MomentBall with p = 2", lambda found: isinstance(found, Norm) and found.order == 2.0
+SIMPLE_NORM = Offer(
+    "MomentBall with p = 1, 2 or ∞",
+    lambda found: isinstance(found, Norm) and found.order in (1.0, 2.0, float("inf")),
+)
+DEARER_PAIRS = Offer(
+    "sets that make pairs dearer, such as PairBall", lambda found: isinstance(found, Surcharge)
+)
+REWEIGHED = Offer(
+    "divergence balls, such as KLBall",
+    lambda found: (
+        isinstance(found, Atoms)
+        and isinstance(found.measure, WeightsBall)
+        # One that is overridden may be the worst case of another set.
+        and type(found.measure).worst_case is WeightsBall.worst_case
+    ),
 )
 WITH_GRADIENT = Offer(
     "sets whose worst case is unique",

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from wdro_cvx.ambiguity.singleton import Singleton
 from wdro_cvx.errors import ProblemError
@@ -30,16 +30,9 @@ from wdro_cvx.judging.court import (
     own_multipliers,
     slopes_in_range,
 )
-from wdro_cvx.judging.dense import DenseCourt
 from wdro_cvx.judging.edges import EdgeBrackets
-from wdro_cvx.judging.sparse.backend import (
-    SparseCourt,
-    SparseCourtOfMatrix,
-    judged_at_scale,
-    taken_at_scale,
-)
 from wdro_cvx.moments.composite import checked_copy
-from wdro_cvx.moments.points import TransportedMoment
+from wdro_cvx.moments.points import ReweighedMoment, TransportedMoment
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate, Solution, relative_gap
 from wdro_cvx.validation import Array, square_matrix
@@ -158,8 +151,10 @@ def is_solved(gap: float, residual: float, oracle_error: float, tol: float) -> b
 
 def judge(
     problem: GraphProblem,
-    laplacian: ArrayLike | sparse.csr_array | Solution,
+    laplacian: ArrayLike | scipy.sparse.csr_array | Solution,
     certificate: Certificate | None = None,
+    *,
+    enough: float = 0.0,
 ) -> Verdict:
     """Return the feasibility, value and lower bound of a Laplacian, recomputed from the problem.
 
@@ -173,6 +168,9 @@ def judge(
     certificate : Certificate, optional
         A second moment and multipliers from a solver. The judge verifies them, and they can only
         raise the bound. They are needed if the worst case is not unique (hard case, p = 1).
+    enough : float
+        A relative gap at which no better bound is tried. Solvers pass their tolerance, because the
+        bound of their certificate is then usually enough.
 
     Returns
     -------
@@ -196,29 +194,40 @@ def judge(
     if isinstance(laplacian, Solution):
         certificate = laplacian.certificate if certificate is None else certificate
         laplacian = laplacian.laplacian
-    if sparse.issparse(laplacian):
-        edges = _sparse_matrix(problem, sparse.csr_array(laplacian))
-        return _verdict(SparseCourt(problem, edges), problem, _checked(problem, certificate, True))
+    if scipy.sparse.issparse(laplacian):
+        from wdro_cvx.judging.sparse.backend import SparseCourt  # only needed here
+
+        edges = _sparse_matrix(problem, scipy.sparse.csr_array(laplacian))
+        checked = _checked(problem, certificate, True)
+        return _verdict(SparseCourt(problem, edges), problem, checked, enough)
     matrix = square_matrix("laplacian", laplacian, problem.d, ProblemError)
     certificate = _checked(problem, certificate)
     if _as_edges(problem, matrix, certificate):
-        found = _verdict(SparseCourtOfMatrix(problem, matrix), problem, certificate)
+        from wdro_cvx.judging.sparse.backend import SparseCourtOfMatrix
+
+        found = _verdict(SparseCourtOfMatrix(problem, matrix), problem, certificate, enough)
         if 0.0 <= found.gap <= SETTLED:
             return found
+    from wdro_cvx.judging.dense import DenseCourt  # loaded with the first judgement
+
     slopes = None if certificate is None else certificate.slopes
-    return _verdict(DenseCourt(problem, matrix, slopes), problem, certificate)
+    return _verdict(DenseCourt(problem, matrix, slopes), problem, certificate, enough)
 
 
 def _as_edges(problem: GraphProblem, matrix: Array, certificate: Certificate | None) -> bool:
     """Say whether judging by edge lists is faster for this matrix."""
-    if problem.d < LARGE_FROM or certificate is None or not judged_at_scale(problem):
+    if problem.d < LARGE_FROM or certificate is None:
+        return False
+    from wdro_cvx.judging.sparse.backend import judged_at_scale, taken_at_scale
+
+    if not judged_at_scale(problem):
         return False
     if np.count_nonzero(matrix) > min(_DENSITY * matrix.size, _ROW * problem.d):
         return False
     return taken_at_scale(problem, certificate.moment)
 
 
-def _sparse_matrix(problem: GraphProblem, matrix: sparse.csr_array) -> sparse.csr_array:
+def _sparse_matrix(problem: GraphProblem, matrix: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
     if matrix.shape != (problem.d, problem.d):
         raise ProblemError(
             f"laplacian must have shape {(problem.d, problem.d)}; it has {matrix.shape}."
@@ -227,16 +236,21 @@ def _sparse_matrix(problem: GraphProblem, matrix: sparse.csr_array) -> sparse.cs
         raise ProblemError(
             "laplacian must have real entries; it has complex ones. Pass laplacian.real."
         )
+    from wdro_cvx.judging.sparse.backend import judged_at_scale
+
     if not judged_at_scale(problem):
         raise ProblemError(
-            f"judge takes sparse Laplacians only for transport balls and moment balls with p = 2, "
-            f"without terms, and without bounds or with a list of possible edges; the problem is "
+            f"judge takes sparse Laplacians only for transport balls, moment balls with p = 1, 2 "
+            f"or ∞, PairBall and divergence balls, without terms, and without bounds or with a "
+            f"list of possible edges; the problem is "
             f"{problem!r}. Pass a dense array."
         )
-    return sparse.csr_array(matrix.astype(float, copy=False))
+    return scipy.sparse.csr_array(matrix.astype(float, copy=False))
 
 
-def _verdict(court: Court[M], problem: GraphProblem, certificate: Certificate | None) -> Verdict:
+def _verdict(
+    court: Court[M], problem: GraphProblem, certificate: Certificate | None, enough: float
+) -> Verdict:
     """Compute value and bound in the back end's unit, and return them in the problem's unit."""
     notes: list[str] = []
     offered = None if certificate is None else court.offered(certificate.moment)
@@ -248,7 +262,8 @@ def _verdict(court: Court[M], problem: GraphProblem, certificate: Certificate | 
     square = problem.unit**2
     multipliers = _multipliers(court, problem, certificate, notes)
     worth = max(abs(value - problem.constant / square), problem.floor / square)
-    best = _best_bound(court, offered, multipliers, (value, court.enough * worth), notes)
+    aim = value, max(court.enough, enough) * worth
+    best = _best_bound(court, offered, multipliers, aim, notes)
     if best.value == -np.inf:
         notes.append("too many pairs have positive prices at the multipliers; there is no bound")
     excess = max(value - best.value, 0.0)
@@ -282,7 +297,7 @@ def _multipliers(
     if not multipliers_in_range(nu, problem.unit):
         notes.append("the certificate's multipliers are out of range and were not used")
         return [own]
-    if not court.prior.has_degrees(nu):
+    if not court.takes(nu):
         notes.append("the certificate's multipliers belong to another prior and were not used")
         return [own]
     return [nu / problem.unit**2, own]
@@ -336,7 +351,7 @@ def _checked(
     # A singleton has one moment; no need to copy the certificate's, which is as large as the data.
     if isinstance(problem.ambiguity, Singleton) and moment.d == problem.d:
         moment = problem.ambiguity.membership(problem.nominal).centre
-    elif not (at_scale and type(moment) is not TransportedMoment):
+    elif not at_scale or type(moment) in (TransportedMoment, ReweighedMoment):
         moment = checked_copy("certificate.moment", moment)
     if moment.d != problem.d:
         raise ProblemError(

@@ -32,7 +32,7 @@ from wdro_cvx.graphs.laplacian import (
 from wdro_cvx.judge import LARGE_FROM, Verdict, judge
 from wdro_cvx.judging.court import ENOUGH, SUM, WORTHWHILE, own_multipliers, safe_cost
 from wdro_cvx.judging.dual_bound import best_dual, safe_levels
-from wdro_cvx.judging.points import Form, Points
+from wdro_cvx.judging.points import Form, Points, centres_of
 from wdro_cvx.priors import DegreePrior, stack_priors
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Solution
@@ -142,8 +142,9 @@ class _Stack:
         multipliers = given, own_multipliers(self.prior, self.degrees)
         enough = ENOUGH * np.maximum(np.abs(value - self.constant), self.floor)
         best = np.full(value.shape, -np.inf)
+        centres = centres_of(self.form, self.normal)
         for pieces in (self._offered, self._own):
-            points, usable = Points.inside(self.form, self.normal, pieces())
+            points, usable = Points.inside(self.form, self.normal, centres, pieces())
             self.sure &= usable
             costs, slack = points.costs()
             lost = np.vecdot(slack, weights_from_laplacian(self.laplacian))

@@ -281,7 +281,7 @@ Frobenius(eta=0.3, trace=3))
 
     def regularisation(self, laplacian: Array) -> float:
         """Return the value of the prior and the terms at a Laplacian."""
-        cost = self.prior.value(weights_from_laplacian(laplacian), np.diagonal(laplacian))
+        cost = self.prior.value(weights_from_laplacian(laplacian), laplacian.diagonal())
         return cost + sum(term.value(laplacian) for term in self.terms)
 
     def scaled(self, factor: float) -> GraphProblem:

@@ -37,6 +37,7 @@ from wdro_cvx.graphs.listed_bounds import ListedBounds
 from wdro_cvx.judge import judge
 from wdro_cvx.judging.edges import EDGE_THRESHOLD
 from wdro_cvx.judging.sparse.repair import repaired
+from wdro_cvx.moments.composite import MappedMoment
 from wdro_cvx.moments.holes import moment_of, pair_squares
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.moments.points import MeanMoment, Moment, ReweighedMoment, TransportedMoment
@@ -300,11 +301,10 @@ def _moment(
     ambiguity, nominal, d = problem.ambiguity, problem.nominal, problem.d
     if isinstance(ambiguity, (Singleton, PairBall)) or ambiguity.radius == 0.0:
         return None
-    if isinstance(ambiguity, SetInCoordinates):
-        change = moment.second_moment - nominal.second_moment
-        return {"shift": _triangle(ambiguity.frame.inner_moment(change), d)}
     membership = ambiguity.membership(nominal)
     moment = membership.read(moment) or membership.explain(moment.second_moment)
+    if isinstance(moment, MappedMoment):  # the moment ball in coordinates
+        moment = moment.inner
     if isinstance(moment, ReweighedMoment):
         weights = moment.weights
         return {"weights": (weights if group is None else np.bincount(group, weights)).tolist()}
@@ -313,7 +313,7 @@ def _moment(
         shift = _triangle(moment.shift, d)
         return {"mean": moment.change.tolist(), "spread": spread, "shift": shift}
     assert isinstance(moment, TransportedMoment)
-    if isinstance(ambiguity, MomentBall):
+    if isinstance(ambiguity, (MomentBall, SetInCoordinates)):
         return {"shift": _triangle(moment.shift, d)}
     moves, beside = _signal_moves(nominal, moment)
     if isinstance(ambiguity, MetricBall):  # in the coordinates of the cost

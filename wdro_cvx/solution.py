@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.graphs.edge_list import EdgeList
@@ -187,7 +187,7 @@ class Solution:
     0.05 [1.] [[0.0, 1.0], [1.0, 0.0]]
     """
 
-    laplacian: Array | sparse.csr_array
+    laplacian: Array | scipy.sparse.csr_array
     value: float
     status: Status
     bound: float = -np.inf
@@ -208,13 +208,15 @@ class Solution:
         return EdgeList.from_laplacian(self.laplacian)
 
     @property
-    def adjacency(self) -> Array | sparse.csr_array:
+    def adjacency(self) -> Array | scipy.sparse.csr_array:
         """The matrix of edge weights, dense or sparse like the Laplacian."""
-        if not sparse.issparse(self.laplacian):
+        if not scipy.sparse.issparse(self.laplacian):
             return np.maximum(np.diag(np.diagonal(self.laplacian)) - self.laplacian, 0.0)
         edges = self.edges
-        upper = sparse.csr_array((edges.weights, (edges.heads, edges.tails)), shape=(edges.d,) * 2)
-        return sparse.csr_array(upper + upper.T)
+        upper = scipy.sparse.csr_array(
+            (edges.weights, (edges.heads, edges.tails)), shape=(edges.d,) * 2
+        )
+        return scipy.sparse.csr_array(upper + upper.T)
 
     def to_networkx(
         self, names: Sequence[Hashable] | None = None, threshold: float = 0.0
@@ -274,23 +276,25 @@ class Solution:
         )
 
 
-def above(adjacency: Array | sparse.csr_array, threshold: float) -> Array | sparse.csr_array:
+def above(
+    adjacency: Array | scipy.sparse.csr_array, threshold: float
+) -> Array | scipy.sparse.csr_array:
     """Return the weights of at least ``threshold``, and zero for the others."""
-    if not sparse.issparse(adjacency):
+    if not scipy.sparse.issparse(adjacency):
         return np.where(adjacency >= threshold, adjacency, 0.0)
-    kept = sparse.csr_array(adjacency, copy=True)
+    kept = scipy.sparse.csr_array(adjacency, copy=True)
     kept.data[kept.data < threshold] = 0.0
     kept.eliminate_zeros()
     return kept
 
 
 def network(
-    adjacency: Array | sparse.csr_array, names: Sequence[Hashable] | None = None
+    adjacency: Array | scipy.sparse.csr_array, names: Sequence[Hashable] | None = None
 ) -> nx.Graph:
     """Return a matrix of weights as a networkx graph with named vertices."""
     import networkx as nx  # slow to import, and only needed here
 
-    large = sparse.issparse(adjacency)
+    large = scipy.sparse.issparse(adjacency)
     graph = (nx.from_scipy_sparse_array if large else nx.from_numpy_array)(adjacency)
     if names is None:
         return graph

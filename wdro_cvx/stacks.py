@@ -10,6 +10,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import scipy
+from numpy.typing import NDArray
 
 from wdro_cvx.validation import Array
 
@@ -60,6 +62,39 @@ def set_diagonals(matrix: Any, values: Any) -> None:
         matrix.flat[:: len(matrix) + 1] = values
     else:
         flat(matrix)[:, :: matrix.shape[-1] + 1] = values
+
+
+def dot(first: Array, second: Array) -> Any:
+    """Return the inner product of two vectors, or of each pair of a stack."""
+    return float(first.dot(second)) if first.ndim == 1 else np.vecdot(first, second)
+
+
+def sums(values: NDArray[np.floating]) -> Any:
+    """Return the sums over the last axis, faster than ``sum`` but not pairwise."""
+    one = ones(values.shape[-1])
+    return values.dot(one) if values.ndim < 3 else values @ one
+
+
+def some(condition: Any) -> bool:
+    """Say whether a condition holds, or holds somewhere in a stack."""
+    return bool(condition.any()) if isinstance(condition, np.ndarray) else bool(condition)
+
+
+def largest_degree(laplacian: Array) -> Any:
+    """Return the largest entry on the diagonal of a matrix, or of each matrix of a stack."""
+    return number(diagonals(laplacian).max(axis=-1))
+
+
+def eigen(matrix: Array) -> tuple[Array, Array]:
+    """Return the ascending eigenvalues and the eigenvectors of symmetric matrices."""
+    if matrix.ndim > 2:
+        values, vectors = np.linalg.eigh(matrix)
+        return values, vectors
+    # LAPACK itself, because NumPy's checks take longer than a small decomposition.
+    values, vectors, failed = scipy.linalg.lapack.dsyevd(matrix.T, lower=0)
+    if failed:
+        raise np.linalg.LinAlgError(f"the eigenvalues of a matrix did not converge ({failed})")
+    return values, vectors
 
 
 @lru_cache(maxsize=16)

@@ -12,9 +12,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.linalg import lapack
-from scipy.spatial.distance import pdist
 
 from wdro_cvx.validation import Array
 
@@ -86,15 +85,15 @@ def mean_of(table: Array, shares: Array | None = None) -> Array:
 
 
 def gram(rows: Array, shares: Array | None = None) -> Array:
-    """Return ``Σ share·xxᵀ`` over the rows, or ``Σ xxᵀ``."""
+    """Return ``Σ share·xxᵀ`` over the rows, or ``Σ xxᵀ``; also for stacks of rows."""
 
     def part(block: slice) -> Array:
-        found = rows[block]
+        found = rows[..., block, :]
         if shares is not None:
-            found = found * np.sqrt(shares[block])[:, np.newaxis]
-        return np.asarray(found.T @ found)
+            found = found * np.sqrt(shares[..., block])[..., np.newaxis]
+        return np.asarray(found.mT @ found)
 
-    return _pairwise(map(part, _blocks(len(rows))))
+    return _pairwise(map(part, _blocks(rows.shape[-2])))
 
 
 def pair_sums(rows: Array, shares: Array | None = None) -> Array:
@@ -106,8 +105,8 @@ def pair_sums(rows: Array, shares: Array | None = None) -> Array:
     def part(block: slice) -> Array:
         columns = np.ascontiguousarray(rows[block].T)
         if shares is None:
-            return np.asarray(pdist(columns, "sqeuclidean"))
-        return np.asarray(pdist(columns, "sqeuclidean", w=shares[block]))
+            return np.asarray(scipy.spatial.distance.pdist(columns, "sqeuclidean"))
+        return np.asarray(scipy.spatial.distance.pdist(columns, "sqeuclidean", w=shares[block]))
 
     return _pairwise(map(part, _blocks(len(rows))))
 
@@ -141,7 +140,7 @@ def triangular(rows: Array) -> Array:
     if len(rows) <= d:
         return rows
     # LAPACK itself, because NumPy's checks take longer than a small factorisation.
-    factored, *_ = lapack.dgeqrf(rows, lwork=_COLUMNS * d)
+    factored, *_ = scipy.linalg.lapack.dgeqrf(rows, lwork=_COLUMNS * d)
     return np.ascontiguousarray(factored[:d]) * _upper(d)
 
 

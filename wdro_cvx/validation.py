@@ -150,7 +150,10 @@ def real_number(
 
     A ``sized`` number has the unit of the data or of their squares, so its size is limited.
     """
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+    # Most numbers are floats; asking an abstract class takes longer than all the rest.
+    if type(value) is not float and (
+        isinstance(value, (bool, np.bool_)) or not isinstance(value, Real)
+    ):
         raise ProblemError(f"{name} must be a number; it is {value!r}.")
     try:
         number = float(value)

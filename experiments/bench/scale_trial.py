@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import scipy.linalg  # noqa: F401 - it brings a BLAS that threadpool_limits must find
 from threadpoolctl import threadpool_limits
 
 from experiments.bench.rivals.neighbours import NeighbourGraph

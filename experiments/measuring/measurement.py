@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import psutil
+import scipy.linalg  # noqa: F401 - it brings a BLAS that threadpool_limits must find
 from threadpoolctl import threadpool_limits
 
 from experiments.measuring.extensions import load_extension, load_installed

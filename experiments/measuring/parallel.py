@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import wait
 from typing import Any, TypeVar
 
+import scipy.linalg  # noqa: F401 - it brings a BLAS that threadpool_limits must find
 from threadpoolctl import threadpool_limits
 
 from experiments.measuring.cluster import on_cluster

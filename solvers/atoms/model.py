@@ -12,8 +12,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.atoms.balls import PieceBall, SmoothBall
 from solvers.control.deadline import tick
+from solvers.qp.balls import share_ball
 from solvers.qp.saddle import SaddlePoint
 from solvers.qp.saddle_model import EdgeCosts, SaddleModel, incidence_of
 from wdro_cvx import GraphProblem
@@ -25,7 +25,7 @@ from wdro_cvx.validation import Array
 _STORED = 2**24  # most entries of Z that are stored; a larger Z is recomputed tile by tile
 _TILE = 2**22
 _FREE = 1e10
-_BISECTIONS = 12  # for the starting point, which needs few digits
+_STEPS, _CENTRAL = 12, 0.01  # for the starting point, which needs few digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ def build_model(problem: GraphProblem, atoms: Atoms, laplacian: Array, value: fl
         losses = Differences(signals, heads, tails, tall=count > heads.size).losses(fixed)
         degrees = np.asarray(incidence(d) @ fixed)
     return SaddleModel(
-        ball=PieceBall(atoms) if atoms.pieces else SmoothBall(atoms),
+        ball=share_ball(atoms),
         prior=prior,
         total=0.0 if rule.free else (rule.target / 2 - float(lower.sum())) / scale,
         softness=softness,
@@ -139,10 +139,16 @@ def _central_weights(costs: Array, width: Array, goal: float, kappa: float) -> t
 
     Half the widths may not reach the goal. A starting point only needs to be positive.
     """
-    cheapest = float(costs.min())
-    low, high = 1e-3 * kappa / goal, kappa * costs.size / goal + float(np.ptp(costs))
-    for _ in range(_BISECTIONS):
-        middle = float(np.sqrt(low * high))
-        x = np.minimum(kappa / (costs - cheapest + middle), width / 2)
-        low, high = (middle, high) if float(x.sum()) > goal else (low, middle)
+    # Newton's method on 1/Σx, which is linear in τ for equal costs, and concave without caps.
+    # So it rises from the left, where the cheapest edge alone reaches the goal.
+    cheapest, caps = float(costs.min()), width / 2
+    excess, middle = costs - cheapest, kappa / goal
+    least = 1e-3 * middle
+    for _ in range(_STEPS):
+        x = np.minimum(kappa / (excess + middle), caps)
+        total = float(x.sum())
+        if abs(total - goal) <= _CENTRAL * goal:
+            break
+        middle += (total / goal - 1.0) * total * kappa / float(x @ x)
+        middle = max(middle, least)
     return x, cheapest - middle

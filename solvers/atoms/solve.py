@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.atoms.balls import PieceBall, SmoothBall
 from solvers.atoms.model import build_model, starting_point
 from solvers.bracket.incumbent import Incumbent
 from solvers.bracket.requests import Method
+from solvers.qp.balls import PieceBall, SmoothBall, pulled_inside
 from solvers.qp.saddle import SaddlePoint, advance
 from solvers.qp.saddle_model import SaddleModel
 from solvers.qp.saddle_stack import advance_all, stack_key
 from wdro_cvx.ambiguity import Atoms
 from wdro_cvx.graphs.laplacian import laplacian_from_weights
-from wdro_cvx.validation import Array
 
-_NEAR = 10.0  # times the tolerance: below it a certificate is worth its QP
+_NEAR = 1.0  # times the tolerance: above it a certificate hardly ever closes the gap (measured)
 _MAX_STEPS = 100  # 10 to 20 are usual
 _SHORTEST = 1e-6  # shortest step; below it rounding dominates
 _ROUNDING = 1e-15  # least relative complementarity; below it rounding dominates
-_PULLS = 100  # towards the nominal shares; only a radius at rounding level needs more than 60
 
 
 @dataclass(slots=True)
@@ -41,7 +39,7 @@ class Advance:
         return moved if _usable(moved, length) else None
 
     @staticmethod
-    def answers(requests: list[Advance]) -> list[SaddlePoint | None]:
+    def answers(requests: Sequence[Advance]) -> list[SaddlePoint | None]:
         """Return the next points."""
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             found = advance_all([one.model for one in requests], [one.point for one in requests])
@@ -92,20 +90,3 @@ def _offer(
     start = model.multipliers(point.x, point.tau)
     answer = yield from incumbent.bounding(atoms.moment(probabilities), start)
     yield from incumbent.evaluation(answer.laplacian)
-
-
-def pulled_inside(atoms: Atoms, probabilities: Array) -> Array:
-    """Mix probabilities with the nominal ones until their divergence is within the radius."""
-    given = probabilities / probabilities.sum()
-    share, spare, mixed = 1.0, 1e-15, given
-    for _ in range(_PULLS):
-        spent = atoms.divergence(mixed)
-        if spent <= atoms.radius:
-            return mixed
-        # The divergence is convex and 0 at the nominal probabilities, so this suffices up to
-        # rounding. The margin for rounding grows with every attempt.
-        share *= atoms.radius / spent * (1.0 - spare)
-        spare = min(2.0 * spare, 0.5)
-        mixed = atoms.shares + share * (given - atoms.shares)
-        mixed /= mixed.sum()
-    return atoms.shares

@@ -6,19 +6,21 @@ gives a lower bound. The gap is a certificate, and a run ends as solved only if 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solvers.bracket.requests import Dual, Method, Optimum, Value, alone
+from solvers.bracket.requests import Dual, Method, Optimum, Oracle, Value, alone
 from solvers.bracket.run import Run
 from solvers.qp import LaplacianQP, QPSolution
-from solvers.qp.minimax import Master
 from wdro_cvx import Certificate, GraphProblem, Solution, WorstCase
 from wdro_cvx.moments.points import Moment, as_moment
 from wdro_cvx.solution import Status, relative_gap
 from wdro_cvx.validation import Array
+
+if TYPE_CHECKING:
+    from solvers.qp.minimax import Master
 
 #: The relative gap to which a QP is solved if its answer is final.
 QP_TOL = 1e-12
@@ -66,7 +68,7 @@ class Incumbent:
     tol: float = 1e-6
     run: Run = field(default_factory=Run)
     # A faster worst case than the set's own, if there is one.
-    oracle: Callable[[Array], WorstCase] | None = None
+    oracle: Oracle | None = None
     laplacian: Array | None = None
     value: float = np.inf
     multiplier: float = np.nan
@@ -106,11 +108,7 @@ class Incumbent:
         """Do what :meth:`evaluate` does, as a method that asks for the worst case."""
         self.check_clock()
         started = self.run.clock.seconds
-        if self.oracle is None:
-            worst, value = yield Value(self.problem, laplacian)
-        else:
-            worst = self.oracle(laplacian)
-            value = worst.risk + self.problem.regularisation(laplacian)
+        worst, value = yield Value(self.problem, laplacian, self.oracle)
         if value < self.value:
             self.laplacian, self.value, self.multiplier = laplacian, value, worst.multiplier
         if self.problem.terms and np.isfinite(value):
@@ -189,6 +187,8 @@ class Incumbent:
 
     def master(self) -> Master:
         """Return the problem of a few worst cases, in the units of the incumbent."""
+        from solvers.qp.minimax import Master  # only methods for kinks need it
+
         assert self.laplacian is not None
         trace = float(np.trace(self.laplacian)) or self.problem.target_trace
         return Master.of(self.problem.d, self.problem.prior, self.size, trace)

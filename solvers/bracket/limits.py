@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from wdro_cvx import GraphProblem, Solution, Status, Verdict, judge
-from wdro_cvx.judge_many import judge_many
 from wdro_cvx.validation import real_number
 
 #: Solvers aim at this share of the tolerance, since the judge subtracts a slack for rounding.
@@ -16,6 +15,11 @@ MARGIN = 0.95
 
 class OutOfTime(Exception):  # noqa: N818 - it ends a run as planned, and never leaves a solver
     """The time limit has passed."""
+
+
+def time_limit(seconds: float) -> float:
+    """Return a time limit if it is a positive number, which may be infinite."""
+    return real_number("time_limit", seconds, 0.0, strict=True, infinite=True)
 
 
 @dataclass(frozen=True)
@@ -27,8 +31,7 @@ class Clock:
     started_cpu: float = field(default_factory=time.process_time)
 
     def __post_init__(self) -> None:
-        limit = real_number("time_limit", self.limit, 0.0, strict=True, infinite=True)
-        object.__setattr__(self, "limit", limit)
+        object.__setattr__(self, "limit", time_limit(self.limit))
 
     @property
     def seconds(self) -> float:
@@ -54,9 +57,9 @@ def judged(
     With a clock it also gets the CPU seconds so far.
 
     The judge shares no arithmetic with the solvers, so a mistake in a solver cannot pass for a
-    proof.
+    proof. It looks for no better bound once the gap is at most ``tol``.
     """
-    verdict = judge(problem, answer)
+    verdict = judge(problem, answer, enough=tol)
     return _confirmed(answer, verdict, tol, answer.solve_s if clock is None else clock.cpu_s)
 
 
@@ -64,6 +67,8 @@ def all_judged(
     problems: Sequence[GraphProblem], answers: Sequence[Solution], tol: float, clock: Clock
 ) -> list[Solution]:
     """Return what :func:`judged` returns for each of several answers of one run."""
+    from wdro_cvx.judge_many import judge_many  # only needed for many problems
+
     verdicts = judge_many(problems, answers)
     share = clock.cpu_s / max(len(answers), 1)
     return [

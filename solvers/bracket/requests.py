@@ -7,14 +7,13 @@ one kind together, because arrays of many problems take far less time than many 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Hashable, Iterable, Iterator
+from collections.abc import Generator, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from solvers.qp import LaplacianQP, QPSolution, climb, solve_laplacian_qp
-from solvers.qp.stack import evaluate_laplacian_qps, solve_laplacian_qps
+from solvers.qp import LaplacianQP, QPSolution, dual_point, solve_laplacian_qp
 from wdro_cvx import GraphProblem, WorstCase
 from wdro_cvx.ambiguity.base import stacked_worst_cases
 from wdro_cvx.graphs.laplacian import weights_from_laplacian
@@ -34,8 +33,19 @@ class Question(Protocol):
         """Answer this request."""
 
     @staticmethod
-    def answers(requests: list[Any]) -> list[Any]:
+    def answers(requests: Sequence[Any]) -> list[Any]:
         """Answer requests of one kind, in their order."""
+
+
+class Oracle(Protocol):
+    """The worst cases of one problem, computed in another way than by its set."""
+
+    def __call__(self, laplacian: Array, /) -> WorstCase:
+        """Return the worst case of a Laplacian."""
+
+    @staticmethod
+    def together(oracles: Sequence[Any], laplacians: Array, /) -> list[WorstCase]:
+        """Return the worst cases of several problems, each of its own Laplacian."""
 
 
 @dataclass(slots=True)
@@ -44,27 +54,36 @@ class Value:
 
     problem: GraphProblem
     laplacian: Array
+    oracle: Oracle | None = None  # a faster worst case than the set's own, if there is one
 
     @property
     def kind(self) -> Hashable:
         """The class of the set, the kind of prior and the number of vertices."""
-        problem, prior = self.problem, self.problem.prior
+        problem, prior, oracle = self.problem, self.problem.prior, self.oracle
         signs = prior.alpha == 0.0, prior.kappa == 0.0, prior.trace.stiffness
-        return Value, type(problem.ambiguity), signs, problem.d
+        rows = None if oracle is None else (type(oracle), problem.nominal.factor.shape)
+        return Value, type(problem.ambiguity), signs, problem.d, rows
 
     def answer(self) -> tuple[WorstCase, float]:
         """Return the worst case and the objective."""
         problem = self.problem
-        worst = problem.ambiguity.worst_case(problem.nominal, self.laplacian)
+        if self.oracle is not None:
+            worst = self.oracle(self.laplacian)
+        else:
+            worst = problem.ambiguity.worst_case(problem.nominal, self.laplacian)
         return worst, worst.risk + problem.regularisation(self.laplacian)
 
     @staticmethod
-    def answers(requests: list[Value]) -> list[tuple[WorstCase, float]]:
+    def answers(requests: Sequence[Value]) -> list[tuple[WorstCase, float]]:
         """Return the worst cases and objectives."""
         problems = [request.problem for request in requests]
         laplacians = np.stack([request.laplacian for request in requests])
-        sets, nominals = [one.ambiguity for one in problems], [one.nominal for one in problems]
-        worst = stacked_worst_cases(sets, nominals, laplacians)
+        oracle = requests[0].oracle
+        if oracle is not None:
+            worst = oracle.together([request.oracle for request in requests], laplacians)
+        else:
+            sets, nominals = [one.ambiguity for one in problems], [one.nominal for one in problems]
+            worst = stacked_worst_cases(sets, nominals, laplacians)
         prior = stack_priors([problem.prior for problem in problems])
         own = prior.value(weights_from_laplacian(laplacians), diagonals(laplacians)).tolist()
         return [
@@ -91,8 +110,10 @@ class Optimum:
         return solve_laplacian_qp(self.qp, self.start, self.tol)
 
     @staticmethod
-    def answers(requests: list[Optimum]) -> list[QPSolution]:
+    def answers(requests: Sequence[Optimum]) -> list[QPSolution]:
         """Return the solutions."""
+        from solvers.qp.stack import solve_laplacian_qps  # only needed for many problems
+
         qps, starts = [one.qp for one in requests], [one.start for one in requests]
         return solve_laplacian_qps(qps, starts, requests[0].tol)
 
@@ -111,12 +132,14 @@ class Dual:
 
     def answer(self) -> tuple[float, Array, float]:
         """Return the value, ν and τ; they change if the dual is not defined at ν."""
-        last = climb(self.qp, self.multipliers, 0.0, 0).last
-        return last.value, last.nu, last.level
+        point = dual_point(self.qp, self.multipliers)
+        return point.value, point.nu, point.level
 
     @staticmethod
-    def answers(requests: list[Dual]) -> list[tuple[float, Array, float]]:
+    def answers(requests: Sequence[Dual]) -> list[tuple[float, Array, float]]:
         """Return the values, ν and τ."""
+        from solvers.qp.stack import evaluate_laplacian_qps
+
         return evaluate_laplacian_qps(
             [one.qp for one in requests], [one.multipliers for one in requests]
         )
@@ -144,28 +167,26 @@ def together(methods: Iterable[Method[T]]) -> Iterator[tuple[int, T | Exception]
     A method that raises an exception yields it as its result, and the others go on.
     """
     waiting: dict[Hashable, list[tuple[int, Method[T], Any]]] = {}
-
-    def resumed(place: int, method: Method[T], answer: Any) -> Iterator[tuple[int, Any]]:
-        try:
-            request = method.send(answer)
-        except StopIteration as stop:
-            yield place, stop.value
-        except Exception as error:
-            yield place, error
-        else:
-            waiting.setdefault(request.kind, []).append((place, method, request))
-
-    for place, method in enumerate(methods):
-        yield from resumed(place, method, None)
-    while waiting:
+    resumed: Iterable[tuple[int, Method[T], Any]]
+    resumed = ((place, method, None) for place, method in enumerate(methods))
+    while True:
+        for place, method, answer in resumed:
+            try:
+                request = method.send(answer)
+            except StopIteration as stop:
+                yield place, stop.value
+            except Exception as error:
+                yield place, error
+            else:
+                waiting.setdefault(request.kind, []).append((place, method, request))
+        if not waiting:
+            return
         # The kind with most requests first: the others meanwhile gather more.
         kind = max(waiting, key=lambda kind: len(waiting[kind]))
-        group = waiting.pop(kind)
-        requests = [request for _, _, request in group]
-        for (place, method, _), answer in zip(group, _answers(requests), strict=True):
-            yield from resumed(place, method, answer)
+        places, running, requests = zip(*waiting.pop(kind), strict=True)
+        resumed = zip(places, running, _answers(requests), strict=True)
 
 
-def _answers(requests: list[Any]) -> list[Any]:
+def _answers(requests: Sequence[Any]) -> list[Any]:
     first = requests[0]
     return [first.answer()] if len(requests) == 1 else type(first).answers(requests)

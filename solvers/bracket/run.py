@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
-from solvers.bracket.limits import Clock
+from solvers.bracket.limits import Clock, time_limit
 from wdro_cvx import Solution
 from wdro_cvx.validation import tolerance
 
@@ -45,7 +45,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         tolerance(self.tol)
-        Clock(self.time_limit)
+        time_limit(self.time_limit)
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,8 @@ class Run:
 
     def tell(self, iteration: int, value: float, bound: float, gap: float) -> None:
         """Show the progress and pass it to the callback, in the unit of the problem as given."""
+        if self.bar is None and self.settings.callback is None:
+            return
         value, bound = value * self.unit**2, bound * self.unit**2
         if self.bar is not None:
             closed = -math.log10(max(gap, self.settings.tol)) if gap < 1.0 else 0.0
@@ -96,8 +98,9 @@ class Run:
     def report(self, iteration: int, value: float, bound: float, gap: float, **more: float) -> None:
         """Add a row to the history, in the unit of the problem as given, and show the progress."""
         square = self.unit**2
-        row = {"value": value * square, "bound": bound * square, "seconds": self.clock.seconds}
-        self.history.append(row | more)
+        seconds = self.clock.seconds
+        row = {"value": value * square, "bound": bound * square, "seconds": seconds, **more}
+        self.history.append(row)
         self.tell(iteration, value, bound, gap)
 
     def stage(self, doing: str) -> None:

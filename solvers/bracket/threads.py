@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from typing import TYPE_CHECKING
 
-from threadpoolctl import ThreadpoolController
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 #: Up to this many vertices, one thread is at least as fast as several.
 ONE_THREAD_UP_TO = 5000
@@ -20,6 +22,9 @@ ONE_THREAD_UP_TO = 5000
 @cache
 def _controller() -> ThreadpoolController:
     """Return BLAS's thread controller; finding the libraries takes longer than a small problem."""
+    import scipy.linalg  # noqa: F401 - it brings a BLAS of its own, which must be found
+    from threadpoolctl import ThreadpoolController
+
     return ThreadpoolController().select(user_api="blas")
 
 

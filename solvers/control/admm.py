@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 import numpy as np
-from scipy import linalg
+import scipy
 
 from wdro_cvx.ambiguity.transport import singular_vectors
 from wdro_cvx.validation import Array
@@ -65,7 +65,7 @@ class Anderson(Generic[S]):
             return None
         last = self.residuals[-1]
         turns = np.stack([(last - other).ravel() for other in self.residuals[:-1]], axis=1)
-        shares = linalg.lstsq(turns, last.ravel(), cond=_PARALLEL, check_finite=False)[0]
+        shares = scipy.linalg.lstsq(turns, last.ravel(), cond=_PARALLEL, check_finite=False)[0]
         return np.asarray(shares)
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.bracket.run import Executor
+from solvers.large.charges import Charges
 
 Single = NDArray[np.float32]
 Found = NDArray[np.intp]
@@ -63,8 +64,12 @@ def ambient_executor() -> Executor | None:
     return _ambient.get()
 
 
-def price_block(rows: Single, others: Single, diagonal: bool) -> Found:
+def price_block(
+    rows: Single, others: Single, diagonal: bool, charges: Single | None = None
+) -> Found:
     """Return the flat indices of the pairs in the block ``rows × others`` that may pay.
+
+    ``charges`` lower the prices; the sign of a difference in single precision is exact.
 
     The product is computed tile by tile in one buffer that stays in the cache. With few columns,
     a new array per tile would cost more than the arithmetic.
@@ -78,6 +83,8 @@ def price_block(rows: Single, others: Single, diagonal: bool) -> Found:
         for side in range(top if diagonal else 0, len(others), _TILE):
             first, second = left[top : top + _TILE], others[side : side + _TILE]
             tile = np.matmul(first, second.T, out=buffer[: len(first), : len(second)])
+            if charges is not None:
+                tile -= charges[top : top + _TILE, side : side + _TILE]
             if tile.max() <= 0.0:
                 continue
             row, other = np.divmod(np.flatnonzero(tile > 0.0), len(second))
@@ -88,15 +95,26 @@ def price_block(rows: Single, others: Single, diagonal: bool) -> Found:
 
 
 def priced_blocks(
-    columns: Single, side: int, executor: Executor | None
+    columns: Single, side: int, executor: Executor | None, charges: Charges | None = None
 ) -> Iterator[tuple[int, int, Found]]:
     """Yield the first row, the first column and the paying pairs of every block."""
     starts = range(0, columns.shape[0], side)
+    places = np.arange(columns.shape[0])
+
+    def beyond(first: int, second: int) -> Single | None:
+        if charges is None:
+            return None
+        return charges.beyond(places[first : first + side], places[second : second + side])
+
+    def local(first: int, second: int) -> Found:
+        extra = beyond(first, second)
+        return price_block(parts[first], parts[second], first == second, extra)
+
     tasks = deque((first, second) for first in starts for second in starts if second >= first)
     parts = {first: columns[first : first + side] for first in starts}
     if executor is None or not _anybody(executor):
         for first, second in tasks:
-            yield first, second, price_block(parts[first], parts[second], first == second)
+            yield first, second, local(first, second)
         return
     sent = _sent(parts, executor)
     waiting: deque[tuple[int, int, Any]] = deque()
@@ -104,12 +122,13 @@ def priced_blocks(
     while tasks or waiting:
         while there and tasks and len(waiting) < _AHEAD:
             first, second = tasks.popleft()
-            waiting.append((first, second, _submitted(executor, sent, first, second)))
+            task = sent[first], sent[second], first == second, beyond(first, second)
+            waiting.append((first, second, _submitted(executor, task)))
         first, second, future = waiting.popleft() if waiting else (*tasks.popleft(), None)
         found = _awaited(executor, future) if there else None
         if found is None:  # the executor did not return it
             there = there and _anybody(executor)
-            found = price_block(parts[first], parts[second], first == second)
+            found = local(first, second)
         yield first, second, found
 
 
@@ -124,9 +143,9 @@ def _sent(parts: dict[int, Single], executor: Executor) -> dict[int, Any]:
         return dict(parts)
 
 
-def _submitted(executor: Executor, sent: dict[int, Any], first: int, second: int) -> Any:
+def _submitted(executor: Executor, task: tuple[Any, ...]) -> Any:
     try:
-        return executor.submit(price_block, sent[first], sent[second], first == second)
+        return executor.submit(price_block, *task)
     except Exception:  # the client's scheduler is gone
         return None
 

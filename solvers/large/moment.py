@@ -1,5 +1,6 @@
-"""The moment ball with p = 2 at scale, as a sample average under another prior.
+"""Moment balls at scale, as sample averages under other priors.
 
+For p = 1 and ∞ the prior or the costs change (rounds.py). The rest is for p = 2.
 Since ``ε‖L‖_F = min_t ε‖L‖²/2t + εt/2``, the optimal graph solves the sample-average problem with
 ``ε/2t·‖L‖²`` added to the prior and ``t = ‖L‖_F``. The secant method solves this equation in t.
 """
@@ -12,12 +13,14 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
+from solvers.qp.peak import PeakPrior
 from wdro_cvx import Certificate, GraphProblem, Singleton, Solution, Status
 from wdro_cvx.ambiguity import Norm
 from wdro_cvx.moments.points import TransportedMoment
 
 _CLOSE = 1e-5  # relative error of t; the error of the value is its square
 _MAX_STEPS = 12
+_INSIDE = 1.0 - 1e-15  # the judge pulls a shift that is outside by rounding
 
 #: Solves a sample-average problem and returns a sparse Laplacian.
 Average = Callable[[GraphProblem], Solution]
@@ -49,6 +52,23 @@ def solve_moment_ball(problem: GraphProblem, average: Average) -> Solution:
     assert isinstance(problem.structure, Norm)
     multiplier = problem.structure.multiplier(found, radius)
     return replace(answer, certificate=offered, multiplier=multiplier, bound=-np.inf)
+
+
+def in_matrices(problem: GraphProblem, answer: Solution) -> Solution:
+    """Return an answer with a dense Laplacian, and with the shift of p = 1 as a matrix.
+
+    At scale the judge reads the shift off the multipliers.
+    """
+    found, norm = sparse.csr_array(answer.laplacian).toarray(), problem.structure
+    answer, certificate = replace(answer, laplacian=found), answer.certificate
+    if certificate is None or not isinstance(norm, Norm) or norm.order != 1.0:
+        return answer
+    nu, moment = certificate.degree_multipliers, certificate.moment
+    assert nu is not None
+    shift = PeakPrior.of(problem.prior, problem.ambiguity.radius).shift(nu)
+    assert isinstance(moment, TransportedMoment)
+    raised = TransportedMoment(moment.moved, shift=np.diag(shift * _INSIDE))
+    return replace(answer, certificate=Certificate(raised, nu - shift))
 
 
 def _next_size(known: list[tuple[float, float]], found: float) -> float:

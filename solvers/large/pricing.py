@@ -1,9 +1,10 @@
 """Find the pairs that pay among all d(d-1)/2: exact pricing in blocks of single precision.
 
-A pair pays if its price ``τ - ‖g_i - g_j‖² - ν_i - ν_j`` is positive. One matrix product of vectors
-with two extra entries prices a block of pairs, with an error of at most ``e_i + e_j``. Prices above
-minus this error are computed again in double precision. So no pair is missed, and the result does
-not depend on which worker computed a block.
+A pair pays if its price ``τ - ‖g_i - g_j‖² - ν_i - ν_j`` is positive; in some sets a charge of the
+pair is subtracted too (charges.py). One matrix product of vectors with two extra entries prices a
+block of pairs, with an error of at most ``e_i + e_j``. Prices above minus this error are computed
+again in double precision. So no pair is missed, and the result does not depend on which worker
+computed a block.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from solvers.bracket.run import Executor
 from solvers.large.blocks import Single, price_block, priced_blocks
+from solvers.large.charges import Charges
 from solvers.large.neighbours import Cell
 from solvers.large.structure import Vertices, squared_distances
 from wdro_cvx.validation import Array
@@ -32,6 +34,7 @@ def paying_pairs(
     margin: float = 0.0,
     executor: Executor | None = None,
     tell: Callable[[float], None] | None = None,
+    charges: Charges | None = None,
 ) -> tuple[Vertices, Vertices, Array]:
     """Return all pairs whose price exceeds ``-margin``, with their prices.
 
@@ -46,36 +49,54 @@ def paying_pairs(
         Computes the blocks; without one, they are computed locally, one after another.
     tell : callable, optional
         Called now and then with the share of the blocks that is done.
+    charges : Charges, optional
+        What the pairs pay beyond their squared distances.
     """
-    columns = _columns(points, nu, tau + margin)
+    columns = _columns(points, nu, tau + margin - _least(charges))
     heads, tails = [], []
     strips = -(-columns.shape[0] // _BLOCK)
     blocks = strips * (strips + 1) // 2
-    for number, (first, second, found) in enumerate(priced_blocks(columns, _BLOCK, executor)):
+    for number, (first, second, found) in enumerate(
+        priced_blocks(columns, _BLOCK, executor, charges)
+    ):
         if tell is not None and number % _TOLD == 0:
             tell(number / blocks)
         rows, others = np.divmod(found, min(_BLOCK, columns.shape[0] - second))
         heads.append(first + rows)
         tails.append(second + others)
-    return _priced(points, nu, tau, margin, np.concatenate(heads), np.concatenate(tails))
+    pairs = np.concatenate(heads), np.concatenate(tails)
+    return _priced(points, nu, tau, margin, pairs, charges)
 
 
 def paying_within(
-    points: Array, nu: Array, tau: float, margin: float, cells: list[Cell]
+    points: Array,
+    nu: Array,
+    tau: float,
+    margin: float,
+    cells: list[Cell],
+    charges: Charges | None = None,
 ) -> tuple[Vertices, Vertices, Array]:
     """Return the paying pairs within cells only; a pair may appear several times."""
-    columns = _columns(points, nu, tau + margin)
+    columns = _columns(points, nu, tau + margin - _least(charges))
     heads, tails = [], []
     for cell in cells:
         members = columns[cell]
-        rows, others = np.divmod(price_block(members, members, True), cell.size)
+        extra = None if charges is None else charges.beyond(cell, cell)
+        rows, others = np.divmod(price_block(members, members, True, extra), cell.size)
         heads.append(cell[rows])
         tails.append(cell[others])
-    return _priced(points, nu, tau, margin, np.concatenate(heads), np.concatenate(tails))
+    pairs = np.concatenate(heads), np.concatenate(tails)
+    return _priced(points, nu, tau, margin, pairs, charges)
 
 
 def crowding(
-    points: Array, nu: Array, tau: float, margin: float, most: float, rng: np.random.Generator
+    points: Array,
+    nu: Array,
+    tau: float,
+    margin: float,
+    most: float,
+    rng: np.random.Generator,
+    charges: Charges | None = None,
 ) -> float:
     """Return the least price, at least ``-margin``, that at most about ``most`` pairs exceed.
 
@@ -84,11 +105,14 @@ def crowding(
     d = points.shape[0]
     count = min(_SAMPLE, max(_SAMPLED // d, 1), d)
     chosen = rng.choice(d, count, replace=False)
-    columns = _columns(points, nu, tau)
+    columns = _columns(points, nu, tau - _least(charges))
     left = np.column_stack([2 * columns[chosen, :-2], columns[chosen, -1], columns[chosen, -2]])
     parts = []
-    for part in np.array_split(columns, -(-d // _BLOCK)):
-        prices = left @ part.T
+    for part in np.array_split(np.arange(d), -(-d // _BLOCK)):
+        prices = left @ columns[part].T
+        extra = None if charges is None else charges.beyond(chosen, part)
+        if extra is not None:
+            prices -= extra
         parts.append(prices[prices > -margin])
     paying = np.concatenate(parts)
     allowed = int(2 * most * chosen.size / d) + chosen.size  # a vertex pays with itself
@@ -102,16 +126,23 @@ def _priced(
     nu: Array,
     tau: float,
     margin: float,
-    heads: NDArray[np.intp],
-    tails: NDArray[np.intp],
+    pairs: tuple[NDArray[np.intp], NDArray[np.intp]],
+    charges: Charges | None,
 ) -> tuple[Vertices, Vertices, Array]:
     """Return the pairs whose price in double precision exceeds ``-margin``, sorted."""
+    heads, tails = pairs
     low, high = np.minimum(heads, tails), np.maximum(heads, tails)
     order = np.argsort(low.astype(np.int64) * points.shape[0] + high, kind="stable")
     head, tail = low[order].astype(np.int32), high[order].astype(np.int32)
     prices = tau - squared_distances(points, head, tail) - nu[head] - nu[tail]
+    if charges is not None:
+        prices -= charges.of(head, tail)
     kept = prices > -margin
     return head[kept], tail[kept], prices[kept]
+
+
+def _least(charges: Charges | None) -> float:
+    return 0.0 if charges is None else charges.least
 
 
 def _columns(points: Array, nu: Array, tau: float) -> Single:

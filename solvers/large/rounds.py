@@ -6,22 +6,25 @@ Memory use is a few copies of the data, regardless of the number of pairs.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csgraph
 
 from solvers.bracket.limits import OutOfTime
 from solvers.bracket.run import Executor, Run
+from solvers.large.charges import charges_of
 from solvers.large.coupled import LowRankADMM
 from solvers.large.neighbours import Cell, near_pairs, pivot_cells
 from solvers.large.pricing import crowding, paying_pairs, paying_within
-from solvers.large.search import CandidateSearch, Data, TransportEvidence
+from solvers.large.reweighed import ReweighedSearch, WeightsData
+from solvers.large.search import CandidateSearch, Data, Evidence
 from solvers.large.start import carried_weights
 from solvers.large.structure import Candidates, Vertices
 from solvers.large.worth import NEIGHBOURS, NotWorthwhileError, most_work, worthwhile
+from solvers.qp.peak import PeakPrior
 from wdro_cvx import Certificate, GraphProblem, Solution, Status
-from wdro_cvx.ambiguity import Transport
+from wdro_cvx.ambiguity import Atoms, Norm, Surcharge, Transport
 from wdro_cvx.graphs.edge_list import EdgeList
 from wdro_cvx.graphs.listed_bounds import ListedBounds
-from wdro_cvx.moments.points import TransportedMoment
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.solution import relative_gap
 from wdro_cvx.validation import Array
@@ -56,9 +59,9 @@ class Rounds:
         self.executor, self.patient = executor, patient
         self.unit = run.unit
         self.bound = -np.inf
-        self.best: TransportEvidence | None = None
+        self.best: Evidence | None = None
         self.status = Status.ITERATION_LIMIT
-        points = np.array(problem.nominal.factor.T, order="C")
+        points = _points(problem)
         points /= self.unit
         self.rng = np.random.default_rng(_SEED)
         bounds = problem.prior.bounds
@@ -85,15 +88,10 @@ class Rounds:
         if self.listed is not None:
             sequence = np.lexsort((np.maximum(*ends), np.minimum(*ends)))
             box = self.listed.least[sequence], self.listed.most[sequence]
-        transport = problem.structure if isinstance(problem.structure, Transport) else None
-        scales = None if transport is None else transport.scales
-        data = Data(
-            points[self.order],
-            None if scales is None else scales[self.order],
-            0.0 if transport is None else transport.radius / self.unit,
-            _unbounded(problem.prior.scaled(self.unit**-2)),
-        )
+        data = _data(problem, points, self.order, self.unit)
         self.search = CandidateSearch(data, edges, run.clock, box)
+        if isinstance(data, WeightsData):
+            self.search = ReweighedSearch(data, edges, run.clock, box)
         if not patient:
             self.search.most_work = most_work(problem)
         rule = problem.prior.trace
@@ -205,6 +203,8 @@ class Rounds:
         search = self.search
         point = search.average(None)
         for _ in range(_MAX_ROUNDS):
+            if self.run.late:  # there is no answer yet; this one is feasible
+                break
             fresh = self._admit_paying(search.data.points, point.nu, point.tau)
             point = search.average((point.nu, point.tau))
             if fresh <= _FEW * search.edges.size:
@@ -221,13 +221,19 @@ class Rounds:
         """Admit the pairs in the cells that pay, only the best if many; return how many are new."""
         self.search.check_clock()
         search = self.search
-        most = _MOST * points.shape[0]
-        least = crowding(points, nu, tau, _NEAR * search.data.price(nu), most, self.rng)
+        most, charges = _MOST * points.shape[0], search.data.charges
+        least = crowding(points, nu, tau, _NEAR * search.data.price(nu), most, self.rng, charges)
         if self.cells:
-            heads, tails, _ = paying_within(points, nu, tau, -least, self.cells)
+            heads, tails, _ = paying_within(points, nu, tau, -least, self.cells, charges)
         else:
-            heads, tails, _ = paying_pairs(points, nu, tau, -least, self.executor, self._pricing)
+            heads, tails, _ = self._paying(points, nu, tau, -least)
         return self._admit(search.edges, heads, tails)
+
+    def _paying(
+        self, points: Array, nu: Array, tau: float, margin: float
+    ) -> tuple[Vertices, Vertices, Array]:
+        charges = self.search.data.charges
+        return paying_pairs(points, nu, tau, margin, self.executor, self._pricing, charges)
 
     def _price_all(self) -> int:
         """Bound over all pairs; admit pairs that (nearly) pay and return how many are new."""
@@ -236,8 +242,9 @@ class Rounds:
         self.search.check_clock()
         points, nu, tau = data.moved(evidence.worst), evidence.nu, evidence.tau
         margin, most = _NEAR * data.price(nu), _MOST * points.shape[0] + search.edges.size
-        least = crowding(points, nu, tau, margin, most, self.rng)
-        heads, tails, prices = paying_pairs(points, nu, tau, -least, self.executor, self._pricing)
+        charges = data.charges
+        least = crowding(points, nu, tau, margin, most, self.rng, charges)
+        heads, tails, prices = self._paying(points, nu, tau, -least)
         if least > 0.0:  # some paying pairs were left out: no bound yet
             return self._admit(search.edges, heads, tails)
         prior, paid = data.prior, np.maximum(prices, 0.0)
@@ -278,15 +285,9 @@ class Rounds:
         edges = self._graph()
         certificate = None
         if evidence is not None:
-            columns = search.data.moved(evidence.worst)
-            rows = np.empty(columns.shape[::-1])
-            rows[:, self.order] = columns.T
-            rows *= self.unit
-            del columns
-            moved, spread = np.split(rows, [search.data.points.shape[1]])
             nu = np.empty(edges.d)
             nu[self.order] = evidence.nu * self.unit**2
-            moment = TransportedMoment(moved, spread)
+            moment = search.data.moment(evidence.worst, self.order, self.unit)
             certificate = Certificate(moment, nu, evidence.tau * self.unit**2)
         return Solution(
             laplacian=edges.laplacian(),
@@ -294,10 +295,24 @@ class Rounds:
             status=status,
             bound=self.bound * self.unit**2,
             iterations=search.steps,
-            multiplier=np.nan if search.worst is None else search.worst.multiplier,
+            multiplier=self._multiplier(edges),
             certificate=certificate,
             history=tuple(self.run.history),
         )
+
+    def _multiplier(self, edges: EdgeList) -> float:
+        """Return the derivative of the risk in the radius, to the power of the set's order."""
+        form, radius = self.problem.structure, self.problem.ambiguity.radius
+        if isinstance(form, Surcharge) and radius > 0.0:
+            return float(form.of(edges.heads, edges.tails) @ edges.weights) / radius
+        if isinstance(form, Norm):
+            degrees = edges.degrees
+            norm = float(degrees.max() if form.order == 1.0 else 2 * degrees.sum())
+            return form.multiplier(norm, radius)
+        worst = self.search.worst
+        if worst is None:
+            return np.nan
+        return worst.multiplier * self.unit**self.problem.multiplier_degree
 
     def _graph(self) -> EdgeList:
         """Return the best graph in the vertex order of the original problem."""
@@ -310,6 +325,35 @@ class Rounds:
         return EdgeList(search.edges.d, low[sequence], high[sequence], weights)
 
 
-def _unbounded(prior: DegreePrior) -> DegreePrior:
-    """Return the prior without its bounds."""
-    return DegreePrior(prior.beta, prior.kappa, prior.alpha, prior.trace)
+def _points(problem: GraphProblem) -> Array:
+    """Return rows with the nominal second moment, by columns: one row per vertex."""
+    form = problem.structure
+    if isinstance(form, Atoms):  # these keep their identity; the factor may be rotated
+        return np.ascontiguousarray(form.signals.T * np.sqrt(form.shares))
+    return np.array(problem.nominal.factor.T, order="C")
+
+
+def _data(problem: GraphProblem, points: Array, order: NDArray[np.integer], unit: float) -> Data:
+    """Return a problem's data in its unit and in the order of the search."""
+    form, prior = problem.structure, _raised(problem, unit**-2)
+    if isinstance(form, Atoms):
+        signals = np.ascontiguousarray(form.signals.T[order]) / unit
+        return WeightsData(points[order], None, 0.0, prior, None, form, signals)
+    charges = charges_of(problem, order, unit**2)
+    if not isinstance(form, Transport):
+        return Data(points[order], None, 0.0, prior, charges)
+    scales = None if form.scales is None else form.scales[order]
+    return Data(points[order], scales, form.radius / unit, prior, charges)
+
+
+def _raised(problem: GraphProblem, factor: float) -> DegreePrior:
+    """Return the prior for objectives multiplied by ``factor``, without its bounds.
+
+    A moment ball with p = 1 adds a price of the largest degree.
+    """
+    scaled = problem.prior.scaled(factor)
+    prior = DegreePrior(scaled.beta, scaled.kappa, scaled.alpha, scaled.trace)
+    norm, radius = problem.structure, problem.ambiguity.radius
+    if isinstance(norm, Norm) and norm.order == 1.0 and radius > 0.0:
+        return PeakPrior.of(prior, radius * factor)
+    return prior

@@ -9,14 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from solvers.bracket.limits import Clock
 from solvers.control.spectral import SpectralControl
+from solvers.large.charges import Charges
 from solvers.large.sparse_qp import SparsePoint, SparseQP, WeightLimits, solve_sparse_qp
 from solvers.large.structure import Candidates, squared_distances
-from solvers.large.worst_case import WorstTransport, worst_transport
+from solvers.large.worst_case import Worst, WorstTransport, worst_transport
 from solvers.large.worth import NotWorthwhileError
+from wdro_cvx.moments.points import Moment, TransportedMoment
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.solution import relative_gap
 from wdro_cvx.validation import Array
@@ -43,12 +46,15 @@ class Data:
     radius : float
     prior : DegreePrior
         Without bounds; the candidates have their own.
+    charges : Charges or None
+        What the pairs pay beyond their squared distances.
     """
 
     points: Array
     scales: Array | None
     radius: float
     prior: DegreePrior
+    charges: Charges | None
 
     def worst(
         self, laplacian: sparse.csr_array, accuracy: float, start: WorstTransport | None
@@ -69,8 +75,9 @@ class Data:
             return self.prior.beta * float(np.mean(self.prior.degrees(nu)))
         return self.prior.beta * rule.target / self.points.shape[0]
 
-    def moved(self, worst: WorstTransport) -> Array:
+    def moved(self, worst: Worst) -> Array:
         """Return the transported rows and the spread columns, rescaled to the exact radius."""
+        assert isinstance(worst, WorstTransport)
         count = self.points.shape[1]
         moved = worst.moves.astype(np.float64)
         if worst.spread is not None:
@@ -83,12 +90,20 @@ class Data:
         moved[:, :count] += self.points
         return moved
 
+    def moment(self, worst: Worst, order: NDArray[np.integer], unit: float) -> Moment:
+        """Return the moment in the unit and the vertex order of the data."""
+        columns = self.moved(worst)
+        rows = np.empty(columns.shape[::-1])
+        rows[:, order] = columns.T
+        rows *= unit
+        return TransportedMoment(*np.split(rows, [self.points.shape[1]]))
+
 
 @dataclass(frozen=True, eq=False)
-class TransportEvidence:
+class Evidence:
     """A worst case with the multipliers of its QP, and the bound over the candidates."""
 
-    worst: WorstTransport
+    worst: Worst
     nu: Array
     tau: float
     bound: float
@@ -104,8 +119,8 @@ class CandidateSearch:
     box: WeightLimits | None = None  # for listed candidates, which never change
     weights: Array = field(init=False)
     value: float = np.inf
-    evidence: TransportEvidence | None = None
-    worst: WorstTransport | None = None  # at the weights
+    evidence: Evidence | None = None
+    worst: Worst | None = None  # at the weights
     steps: int = 0
     work: float = 0.0  # multiplications in the worst cases so far
     most_work: float = np.inf
@@ -217,8 +232,12 @@ class CandidateSearch:
             self.clock.check()
 
     def costs(self, points: Array) -> Array:
-        """Return the candidates' costs ``‖g_i - g_j‖²``."""
-        return squared_distances(points, self.edges.heads, self.edges.tails)
+        """Return the candidates' costs: ``‖g_i - g_j‖²`` and their charges."""
+        heads, tails = self.edges.heads, self.edges.tails
+        found = squared_distances(points, heads, tails)
+        if self.data.charges is not None:
+            found += self.data.charges.of(heads, tails)
+        return found
 
     def _accuracy(self) -> float:
         gap = self.gap
@@ -228,19 +247,18 @@ class CandidateSearch:
             else float(np.clip(self.share * gap, _FINEST, _COARSEST))
         )
 
-    def _evaluate(
-        self, weights: Array, near: WorstTransport | None = None
-    ) -> tuple[WorstTransport, float]:
+    def _evaluate(self, weights: Array, near: Worst | None = None) -> tuple[Worst, float]:
         """Return the worst case and the objective; keep the weights if they are the best."""
         self.check_clock()
         laplacian = self.edges.laplacian(weights)
+        assert near is None or isinstance(near, WorstTransport)
         worst = self.data.worst(laplacian, self._accuracy(), near)
         self.work += worst.products * laplacian.nnz
         if self.work > self.most_work:
             raise NotWorthwhileError
         return worst, self.offer(weights, laplacian, worst)
 
-    def offer(self, weights: Array, laplacian: sparse.csr_array, worst: WorstTransport) -> float:
+    def offer(self, weights: Array, laplacian: sparse.csr_array, worst: Worst) -> float:
         """Return the objective for a given worst case; keep the weights if they are the best."""
         value = float(self.nominal_costs @ weights) + worst.premium
         value += self.data.prior.value(weights, laplacian.diagonal())
@@ -248,13 +266,13 @@ class CandidateSearch:
             self.weights, self.value, self.worst = weights, value, worst
         return value
 
-    def bounded(self, worst: WorstTransport, costs: Array) -> SparsePoint:
+    def bounded(self, worst: Worst, costs: Array) -> SparsePoint:
         """Solve the sample-average problem at a worst case; keep its bound if it is the best."""
         self.check_clock()
         start = None if self.evidence is None else (self.evidence.nu, self.evidence.tau)
         point = self._quadratic(costs, 0.0, start, self._accuracy())
         if self.evidence is None or point.value > self.evidence.bound:
-            self.evidence = TransportEvidence(worst, point.nu, point.tau, point.value)
+            self.evidence = Evidence(worst, point.nu, point.tau, point.value)
         return point
 
     def _quadratic(

@@ -9,19 +9,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from scipy import sparse
+import numpy as np
 
 from solvers.base import Solver, register
 from solvers.bracket.limits import MARGIN, judged
 from solvers.bracket.run import Executor, Request, Settings, running
 from solvers.control.deadline import watched
 from solvers.large.blocks import ambient_executor
-from solvers.large.moment import solve_moment_ball
-from solvers.large.rounds import Rounds
-from solvers.large.worth import NotWorthwhileError, worthwhile
 from wdro_cvx import GraphProblem, ProblemError, Singleton, Solution, Status
 from wdro_cvx.ambiguity import Norm
-from wdro_cvx.claims import FROBENIUS_BALL, MOVED_ROWS
+from wdro_cvx.claims import DEARER_PAIRS, MOVED_ROWS, REWEIGHED, SIMPLE_NORM
 from wdro_cvx.graphs.edge_list import EdgeList
 from wdro_cvx.graphs.listed_bounds import ListedBounds
 from wdro_cvx.judge import LARGE_FROM
@@ -61,7 +58,7 @@ class SparseSolver(Settings, Solver):
     ('solved', 300)
     """
 
-    claims = (MOVED_ROWS, Singleton, FROBENIUS_BALL)
+    claims = (MOVED_ROWS, Singleton, SIMPLE_NORM, DEARER_PAIRS, REWEIGHED)
     rank = 10
     least = LARGE_FROM
 
@@ -71,8 +68,9 @@ class SparseSolver(Settings, Solver):
     def check_claim(cls, problem: GraphProblem) -> None:
         """Raise ProblemError unless the set and the bounds are supported.
 
-        Supported are transport balls, the sample average and moment balls with p = 2, without
-        bounds or with a list of the possible edges (``EdgeBounds.from_list``).
+        Supported are transport balls, the sample average, moment balls with p = 1, 2 or ∞, balls
+        with a radius for every pair and divergence balls, without bounds or with a list of the
+        possible edges (``EdgeBounds.from_list``).
         """
         super().check_claim(problem)
         bounds = problem.prior.bounds
@@ -103,21 +101,32 @@ class SparseSolver(Settings, Solver):
         This may only show during the solve: the graph may turn out not to be sparse, or the worst
         case not to be unique (the hard case, in which the bounds are loose).
         """
-        dense = isinstance(problem.structure, Norm) and problem.d <= SPARSE_FROM
-        if problem.d < cls.least or dense:  # MomentNewton takes one solve, this one several
+        form = problem.structure
+        # There MomentNewton takes one solve, and its judge needs the shift as a matrix anyway.
+        dense = isinstance(form, Norm) and np.isfinite(form.order) and problem.d <= SPARSE_FROM
+        if problem.d < cls.least or dense:
             return None
         patient = problem.d > SPARSE_FROM
-        if not patient and not worthwhile(problem):
-            return None
+        if not patient:
+            from solvers.large.worth import worthwhile  # only needed for many vertices
+
+            if not worthwhile(problem):
+                return None
         return cls(**request.settings(cls))._solve(problem, patient, request.start)
 
     def _solve(
         self, problem: GraphProblem, patient: bool, start: Solution | None
     ) -> Solution | None:
+        # The other modules of this room are loaded when there are many vertices.
+        from solvers.large.moment import in_matrices, solve_moment_ball
+        from solvers.large.rounds import Rounds
+        from solvers.large.worth import NotWorthwhileError
+
         known = None if start is None else _edges_of(start, problem)
         executor = ambient_executor() if self.executor is None else self.executor
         with running(self) as run:
-            special = isinstance(problem.structure, Norm)
+            form = problem.structure
+            special = isinstance(form, Norm) and form.order == 2.0
             # The sample average's multipliers are the ball's only at the optimum.
             tol = MARGIN * self.tol * (0.1 if special else 1.0)
 
@@ -136,7 +145,7 @@ class SparseSolver(Settings, Solver):
         if late:  # no time is left for the judge's dense back end, which might prove more
             answer = judged(problem, answer, self.tol)
         if problem.d <= SPARSE_FROM:
-            answer = replace(answer, laplacian=sparse.csr_array(answer.laplacian).toarray())
+            answer = in_matrices(problem, answer)
         if not late:  # judge exactly the answer that is returned, so the caller's judge agrees
             answer = judged(problem, answer, self.tol)
         if not patient and answer.status is Status.ITERATION_LIMIT:

@@ -5,9 +5,9 @@
 over the candidates. φ is the cost of a degree, ς = 1/16·stiffness for a penalised trace, and τ = 0
 for a free one; bounded weights are clipped. Minus the Hessian, times 4β, is
 ``[[S + D, -k], [-kᵀ, Σk/2 + 8βς]]``. S is the signless Laplacian and k the degrees of the pairs in
-use; D holds the springs ``4β/φ''``. Since ``S1 = 2k``, one solve with the right-hand side ``D1/2``
-eliminates τ without cancellation. Conjugate gradients solve both sparse systems in some dozen
-steps.
+use; D holds the springs ``4β/φ''``, and a term ``weight·bbᵀ`` if the largest degree has a price
+(solvers/qp/peak.py). Since ``S1 = 2k``, one solve with the right-hand side ``D1/2`` eliminates τ
+without cancellation. Conjugate gradients solve both sparse systems in some dozen steps.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class SparsePoint:
         if rule.fixed:
             return weights * (rule.target / (2 * total))
         # The positive root of cost + 2qs = αd/s, in the form without cancellation.
-        cost, logs = float(qp.costs @ weights), qp.floor
+        cost, logs = float(qp.costs @ weights) + prior.top(self.degrees), qp.floor
         bend = 2 * prior.beta * float(weights @ weights)
         bend += prior.kappa * float(self.degrees @ self.degrees)
         root = float(np.sqrt(cost**2 + 8 * logs * bend))
@@ -146,32 +146,59 @@ class SparsePoint:
         """The relative gap over the candidates."""
         return relative_gap(self.primal, self.value, floor=self.qp.floor)
 
+    @cached_property
+    def active(self) -> Candidates:
+        """The candidates whose weights follow their prices."""
+        box, used = self.qp.box, self.weights > 0.0
+        if box is not None:
+            used = (self.weights > box[0]) & (self.weights < box[1])
+        return self.qp.edges.among(used)
+
     def direction(self, accuracy: float) -> tuple[Array, float, float]:
         """Return the Newton step in ν and τ, and the slope of the dual along it."""
-        qp, prior, unit = self.qp, self.qp.prior, 4 * self.qp.prior.beta
-        rule = prior.trace
-        grad_nu = self.degrees - prior.degrees(self.nu)
-        used = self.weights > 0.0
-        if qp.box is not None:
-            used = (self.weights > qp.box[0]) & (self.weights < qp.box[1])
-        active = qp.edges.among(used)
+        rule, unit = self.qp.prior.trace, 4 * self.qp.prior.beta
+        grad_nu = self.degrees - self.qp.prior.degrees(self.nu)
+        grad_tau = 0.0
+        if not rule.free:
+            short = shortfall(self.weights, rule.target / 2)
+            grad_tau = short - 2 * rule.curvature * self.tau
+        sides = unit * grad_nu[:, np.newaxis]
+        d_nu, d_tau = self.bordered(sides, np.array([unit * grad_tau]), accuracy)
+        slope = float(grad_nu @ d_nu[:, 0]) + grad_tau * float(d_tau[0])
+        return d_nu[:, 0], float(d_tau[0]), slope
+
+    def bordered(self, sides: Array, pushes: Array, accuracy: float) -> tuple[Array, Array]:
+        """Solve with minus the Hessian, times 4β.
+
+        Parameters
+        ----------
+        sides : array (d, K)
+            The right-hand sides for ν.
+        pushes : array (K,)
+            Those for τ; ignored if the trace is free.
+        accuracy : float
+            Of the conjugate gradients.
+        """
+        prior, unit = self.qp.prior, 4 * self.qp.prior.beta
+        rule, active = prior.trace, self.active
         ones = np.ones(active.size)
         counts, springs = active.degrees(ones), unit * prior.spring(self.nu)
-        adjacency = active.adjacency(ones)
+        bump = prior.common(self.nu)
+        common = None if bump is None else (unit * bump[0], bump[1])
+        system = _System(active.adjacency(ones), counts + springs, common)
         if rule.free:
-            sides = unit * grad_nu[:, np.newaxis]
-            d_nu = _solved(adjacency, counts + springs, sides, accuracy)[:, 0]
-            return d_nu, 0.0, float(grad_nu @ d_nu)
-        grad_tau = shortfall(self.weights, rule.target / 2) - 2 * rule.curvature * self.tau
-        sides = np.column_stack([unit * grad_nu, springs / 2])
-        free, even = _solved(adjacency, counts + springs, sides, accuracy).T
+            return system.solved(sides, accuracy), np.zeros(pushes.size)
+        even_side = springs / 2
+        if common is not None:
+            even_side += common[0] * float(common[1].sum()) / 2 * common[1]
+        found = system.solved(np.column_stack([sides, even_side]), accuracy)
+        free, even = found[:, :-1], found[:, -1]
         pivot = float(counts @ even) + 2 * unit * rule.curvature
-        push = unit * grad_tau + float(counts @ free)
+        push = pushes + counts @ free
         # Without curvature, go as far as the whole trace on one pair.
-        reach = float(np.sign(push)) * 2 * prior.beta * rule.target
+        reach = np.sign(push) * 2 * prior.beta * rule.target
         d_tau = push / pivot if pivot > 0.0 else reach
-        d_nu = free + d_tau * (0.5 - even)
-        return d_nu, d_tau, float(grad_nu @ d_nu) + grad_tau * d_tau
+        return free + np.outer(0.5 - even, d_tau), d_tau
 
 
 def solve_sparse_qp(
@@ -214,25 +241,44 @@ def _step(point: SparsePoint, accuracy: float) -> SparsePoint | None:
     return None
 
 
-def _solved(adjacency: sparse.csr_array, diagonal: Array, sides: Array, accuracy: float) -> Array:
-    """Solve ``(adjacency + diag) x = side`` by conjugate gradients, preconditioned by the diagonal.
+@dataclass(frozen=True, eq=False)
+class _System:
+    """The matrix ``adjacency + diag + weight·bbᵀ``, positive definite."""
 
-    The eigenvalues of the scaled matrix are between min(spring/diagonal) and 2.
-    """
-    scale = (1.0 / np.sqrt(diagonal))[:, np.newaxis]
-    rest = sides * scale
-    found = np.zeros_like(rest)
-    along = rest.copy()
-    square = np.einsum("ij,ij->j", rest, rest)
-    goal = accuracy**2 * square
-    for _ in range(_MAX_CG):
-        if (square <= goal).all():
-            break
-        image = scale * (adjacency @ (scale * along)) + along
-        step = square / np.maximum(np.einsum("ij,ij->j", along, image), np.finfo(float).tiny)
-        found += step * along
-        rest -= step * image
-        previous, square = square, np.einsum("ij,ij->j", rest, rest)
-        along *= square / np.maximum(previous, np.finfo(float).tiny)
-        along += rest
-    return found * scale
+    adjacency: sparse.csr_array
+    diagonal: Array
+    common: tuple[float, Array] | None
+
+    def solved(self, sides: Array, accuracy: float) -> Array:
+        """Solve for the columns of ``sides`` by conjugate gradients, scaled by the diagonal.
+
+        Without a common term, the eigenvalues of the scaled matrix are between
+        min(spring/diagonal) and 2.
+        """
+        diagonal = self.diagonal
+        if self.common is not None:
+            diagonal = diagonal + self.common[0] * self.common[1] ** 2
+        scale = (1.0 / np.sqrt(diagonal))[:, np.newaxis]
+        rest = sides * scale
+        found = np.zeros_like(rest)
+        along = rest.copy()
+        square = np.einsum("ij,ij->j", rest, rest)
+        goal = accuracy**2 * square
+        for _ in range(_MAX_CG):
+            if (square <= goal).all():
+                break
+            image = scale * self._product(scale * along)
+            step = square / np.maximum(np.einsum("ij,ij->j", along, image), np.finfo(float).tiny)
+            found += step * along
+            rest -= step * image
+            previous, square = square, np.einsum("ij,ij->j", rest, rest)
+            along *= square / np.maximum(previous, np.finfo(float).tiny)
+            along += rest
+        return found * scale
+
+    def _product(self, vectors: Array) -> Array:
+        image = self.adjacency @ vectors + self.diagonal[:, np.newaxis] * vectors
+        if self.common is not None:
+            weight, shared = self.common
+            image += np.outer(weight * shared, shared @ vectors)
+        return np.asarray(image)

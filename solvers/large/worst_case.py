@@ -30,8 +30,8 @@ _TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True, eq=False)
-class WorstTransport:
-    """An approximate worst transport.
+class Worst:
+    """A worst case.
 
     Attributes
     ----------
@@ -39,21 +39,31 @@ class WorstTransport:
         What it adds to the risk; exceeds the exact premium by at most the requested accuracy.
     multiplier : float
         γ; infinite if nothing moves.
+    closed : bool
+        Whether γ was found above λmax; in the hard case it is not.
+    """
+
+    premium: float
+    multiplier: float
+    closed: bool
+
+
+@dataclass(frozen=True, eq=False)
+class WorstTransport(Worst):
+    """An approximate worst transport.
+
+    Attributes
+    ----------
     moves : array (d, r) of single precision
         How far every entry moves, with Frobenius norm ε. Single precision saves memory, and
         rounding enters only squared, because the worst moves are stationary.
-    closed : bool
-        Whether γ was found above λmax; in the hard case it is not.
     spread : array (d, s) or None
         In the hard case, the part of the budget that spreads mass in both directions.
     products : int
         The number of products of the Laplacian with a vector that it took.
     """
 
-    premium: float
-    multiplier: float
     moves: Single
-    closed: bool
     spread: Array | None = None
     products: int = 0
 
@@ -105,11 +115,11 @@ def worst_transport(
         From a similar Laplacian.
     """
     if radius == 0.0:
-        return WorstTransport(0.0, np.inf, np.zeros(points.shape, np.float32), True)
+        return WorstTransport(0.0, np.inf, True, np.zeros(points.shape, np.float32))
     top = top_bound(laplacian)
     size, centre = _first_moments(laplacian, points)
     if size == 0.0:
-        return WorstTransport(radius**2 * top, top, np.zeros(points.shape, np.float32), False)
+        return WorstTransport(radius**2 * top, top, False, np.zeros(points.shape, np.float32))
     gamma, guess = size / radius + centre, None
     if start is not None and np.isfinite(start[0]):
         gamma, guess = start
@@ -134,7 +144,7 @@ def worst_transport(
             sharp, top = True, min(top, top_estimate(laplacian))
         following = max(following, top * (1.0 + _ABOVE))
         if close or following == gamma or len(known) == _MAX_PASSES:
-            return WorstTransport(premium, gamma, moves, close, products=products)
+            return WorstTransport(premium, gamma, close, moves, products=products)
         gamma, guess = following, moves
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from wdro_cvx import GraphProblem
+from wdro_cvx.ambiguity import Atoms, Transport
 from wdro_cvx.graphs.listed_bounds import ListedBounds
 
 NEIGHBOURS = 16  # nearest neighbours of every vertex that become its first candidates
 # The sparse path costs about candidates · r, the dense one d³. Measured: they break even at a
 # ratio of 1/100, and at 1/160 for the sample average, which needs no worst case.
 _WORTHWHILE, _WORTHWHILE_AVERAGE = 100, 160
+# Weights of signals: the dense interior point costs d² times the square of the number of signals.
+_WORTHWHILE_WEIGHTS = 10
 
 # The worst cases of a dense run, and the time of a sparse multiplication relative to a dense one.
 _DENSE_WORST_CASES, _SPARSE_COST = 40, 12
@@ -27,7 +30,10 @@ def worthwhile(problem: GraphProblem, candidates: int | None = None) -> bool:
         candidates = NEIGHBOURS * d // 2
         if isinstance(bounds, ListedBounds):
             candidates = bounds.heads.size
-    average = problem.ambiguity.radius == 0.0
+    if isinstance(problem.structure, Atoms):  # with more signals the dense proximal steps are fast
+        signals = len(problem.structure.signals)
+        return signals <= d and _WORTHWHILE_WEIGHTS * candidates * signals <= d**3
+    average = problem.ambiguity.radius == 0.0 or not isinstance(problem.structure, Transport)
     return (_WORTHWHILE_AVERAGE if average else _WORTHWHILE) * candidates * rank <= d**3
 
 

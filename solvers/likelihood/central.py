@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import linalg
 
 from solvers.likelihood.hessian import between, prior_matrix
 from solvers.likelihood.model import Model, Point
@@ -114,12 +114,12 @@ def _newton(point: Point, walls: _Walls, mu: float) -> tuple[Point | None, float
     scale = 1.0 / np.sqrt(np.diagonal(matrix))
     matrix *= np.multiply.outer(scale, scale)
     matrix.flat[:: free.size + 1] += 1e-14
-    factor, failed = linalg.lapack.dpotrf(matrix, lower=True, overwrite_a=True)
+    factor, failed = scipy.linalg.lapack.dpotrf(matrix, lower=True, overwrite_a=True)
     if failed:
         return None, np.inf
 
     def solved(side: Array) -> Array:
-        found, _ = linalg.lapack.dpotrs(factor, side * scale, lower=True)
+        found, _ = scipy.linalg.lapack.dpotrs(factor, side * scale, lower=True)
         return np.asarray(found * scale)
 
     step = -solved(gradient)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import linalg
 
 from solvers.likelihood.risks import BarrierRisk, LinearRisk, RiskPoint
 from solvers.qp.start import tau_of_levels
@@ -149,12 +149,14 @@ class Model:
         """Return the point of some weights; None if they do not connect the graph."""
         d = self.d
         laplacian = laplacian_from_weights(weights)
-        factor, failed = linalg.lapack.dpotrf(laplacian + 1.0 / d, lower=True, overwrite_a=True)
+        factor, failed = scipy.linalg.lapack.dpotrf(
+            laplacian + 1.0 / d, lower=True, overwrite_a=True
+        )
         diagonal = np.diagonal(factor)
         if failed or not diagonal.min() > 1e-10 * diagonal.max():
             return None
         log_det = 2 * float(np.log(diagonal).sum())
-        inverse, _ = linalg.lapack.dpotri(factor, lower=True, overwrite_c=True)
+        inverse, _ = scipy.linalg.lapack.dpotri(factor, lower=True, overwrite_c=True)
         inverse = np.tril(inverse) + np.tril(inverse, -1).T
         risk = self.risk.at(laplacian)
         own = np.diagonal(laplacian)

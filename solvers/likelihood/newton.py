@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import linalg
 
 from solvers.control.deadline import tick
 from solvers.likelihood.hessian import between, prior_matrix
@@ -205,7 +205,7 @@ class _System:
             some = np.flatnonzero(free)
             part = self.exact[np.ix_(some, some)]
             part.flat[:: some.size + 1] *= 1.0 + _RIDGE
-            factor, failed = linalg.lapack.dpotrf(part, lower=True, overwrite_a=True)
+            factor, failed = scipy.linalg.lapack.dpotrf(part, lower=True, overwrite_a=True)
             if not failed:
                 return _Preconditioner(self, free.astype(float), factor, some)
         d, kappa = self.point.degrees.size, self.point.model.prior.kappa
@@ -217,7 +217,7 @@ class _System:
             matrix[self.heads, self.tails] = matrix[self.tails, self.heads] = shares
             own = matrix.sum(axis=1) + 1.0 / (2 * kappa)
             matrix.flat[:: d + 1] = own
-            factor, _ = linalg.lapack.dpotrf(matrix, lower=True, overwrite_a=True)
+            factor, _ = scipy.linalg.lapack.dpotrf(matrix, lower=True, overwrite_a=True)
         return _Preconditioner(self, shares, factor, None)
 
 
@@ -248,14 +248,16 @@ class _Preconditioner:
         """Return the inverse without the projection."""
         if self.some is not None:
             step = np.zeros_like(residual)
-            step[self.some], _ = linalg.lapack.dpotrs(self.factor, residual[self.some], lower=True)
+            step[self.some], _ = scipy.linalg.lapack.dpotrs(
+                self.factor, residual[self.some], lower=True
+            )
             return step
         found = self.shares * residual
         if self.factor is None:
             return found
         heads, tails, d = self.system.heads, self.system.tails, len(self.factor)
         sums = np.bincount(heads, found, d) + np.bincount(tails, found, d)
-        moved, _ = linalg.lapack.dpotrs(self.factor, sums, lower=True)
+        moved, _ = scipy.linalg.lapack.dpotrs(self.factor, sums, lower=True)
         return np.asarray(found - self.shares * (moved[heads] + moved[tails]))
 
 

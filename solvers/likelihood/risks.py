@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
+import scipy
 
 from wdro_cvx import WorstCase
 from wdro_cvx.moments.points import Moment, TransportedMoment
@@ -77,7 +77,7 @@ class BarrierRisk:
 
     def at(self, laplacian: Array) -> RiskPoint:
         """Return the smoothed risk at a Laplacian."""
-        values, vectors = linalg.eigh(laplacian, check_finite=False, driver="evd")
+        values, vectors = scipy.linalg.eigh(laplacian, check_finite=False, driver="evd")
         rotated = self.factor @ vectors
         masses = np.einsum("ij,ij->j", rotated, rotated)
         shift = self._shift(values, masses)

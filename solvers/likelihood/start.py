@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.csgraph import minimum_spanning_tree
-from scipy.spatial.distance import squareform
+import scipy
 
 from solvers.likelihood.model import Model
 from wdro_cvx.validation import Array
@@ -20,14 +18,14 @@ def start_weights(model: Model, costs: Array) -> Array:
     heads, tails = model.ends
     costs = np.maximum(costs, 1e-9 * float(np.abs(costs).mean()) + 1e-300)
     allowed = model.upper > 0.0
-    table = squareform(np.where(allowed, costs, np.inf))
+    table = scipy.spatial.distance.squareform(np.where(allowed, costs, np.inf))
     np.fill_diagonal(table, np.inf)
     count = _MORE_NEIGHBOURS if prior.kappa > 0.0 else _NEIGHBOURS
     near = np.argsort(table, axis=1)[:, : min(count, d - 1)]
     chosen = np.zeros((d, d), bool)
     chosen[np.repeat(np.arange(d), near.shape[1]), near.ravel()] = True
-    graph = sparse.csr_array((costs[allowed], (heads[allowed], tails[allowed])), shape=(d, d))
-    tree = minimum_spanning_tree(graph).nonzero()
+    graph = scipy.sparse.csr_array((costs[allowed], (heads[allowed], tails[allowed])), shape=(d, d))
+    tree = scipy.sparse.csgraph.minimum_spanning_tree(graph).nonzero()
     chosen[tree] = True
     used = (chosen | chosen.T)[heads, tails] & allowed
     share = model.alpha * (d - 1) / np.count_nonzero(used)

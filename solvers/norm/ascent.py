@@ -9,6 +9,7 @@ so Newton's steps are short. Adding ``ρ/2‖L - L_k‖²`` to the objective giv
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -71,7 +72,8 @@ def ascend(
         moment, shift = qp.moment - rho * centre, rho * np.diagonal(centre)
         stage = LaplacianQP(moment, qp.prior.proximal(rho))
         start = moment_point(stage, ball, MomentEvidence(moment, nu + shift, tau))
-        near = maximise(start, _STAGE_GAP * gap, min(limit - steps, _STAGE_STEPS))
+        told = None if watch is None else partial(_told, watch, value, point.value)
+        near = maximise(start, _STAGE_GAP * gap, min(limit - steps, _STAGE_STEPS), told)
         centre = near.best.laplacian()
         reached = _objective(qp, ball, centre)
         if reached < value:
@@ -85,6 +87,11 @@ def ascend(
         history += [(value, point.value)] * near.steps
         rho *= _SHRINK
     return Found(laplacian, point, steps, history)
+
+
+def _told(watch: Watch, value: float, bound: float, *_: float) -> bool:
+    """Pass on the problem's own value and bound, whatever those of a stage are."""
+    return watch(value, bound)
 
 
 def _objective(qp: LaplacianQP, ball: MomentBall, laplacian: Array) -> float:

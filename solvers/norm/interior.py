@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import linalg
 
 from solvers.bracket.incumbent import Incumbent
 from solvers.qp.minimax import Master
@@ -154,7 +154,7 @@ class _NormSystem:
         matrix = np.zeros((d, d))
         matrix[model.tails, model.heads] = self.omega
         np.fill_diagonal(matrix, self.joins @ self.omega + 1.0 / springs)
-        self.factor = linalg.cho_factor(matrix, lower=True, check_finite=False)
+        self.factor = scipy.linalg.cho_factor(matrix, lower=True, check_finite=False)
         aligned = 2 * (point.w / norm) ** (q - 1.0)
         aligned = aligned + self.joins.T @ (point.degrees / norm) ** (q - 1.0)
         pulled = self._without(aligned)
@@ -165,7 +165,7 @@ class _NormSystem:
     def _without(self, right: Array) -> Array:
         """Apply the inverse of the Hessian without its rank-one term."""
         scaled = self.omega * right
-        inner = linalg.cho_solve(self.factor, self.joins @ scaled, check_finite=False)
+        inner = scipy.linalg.cho_solve(self.factor, self.joins @ scaled, check_finite=False)
         return np.asarray(scaled - self.omega * (self.joins.T @ inner))
 
     def _solve(self, right: Array) -> Array:
@@ -211,7 +211,7 @@ def _follow(incumbent: Incumbent, q: float, max_steps: int) -> None:
             sigma = max((ahead.products / point.products) ** 3, _CENTRING * tol)
             step = system.direction(sigma * point.products / count, first)
             length = point.longest(step)
-        except (linalg.LinAlgError, ValueError):  # no Cholesky factor, or NaNs
+        except (scipy.linalg.LinAlgError, ValueError):  # no Cholesky factor, or NaNs
             return
         moved = point.moved(step, length)
         if not length > _STUCK or not np.isfinite(moved.products):

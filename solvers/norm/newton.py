@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import count
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,8 +17,6 @@ from solvers.base import Solver, register
 from solvers.bracket.incumbent import Incumbent
 from solvers.bracket.limits import judged
 from solvers.bracket.run import Request, Settings, running
-from solvers.norm.ascent import ascend
-from solvers.norm.dual import MomentEvidence, share_inside
 from solvers.qp import LaplacianQP, climb, edge_gains
 from solvers.qp.bounded import best_bounded_tau
 from solvers.qp.start import best_tau
@@ -29,6 +28,9 @@ from wdro_cvx.moments.points import TransportedMoment
 from wdro_cvx.priors import frobenius_of
 from wdro_cvx.solution import relative_gap
 from wdro_cvx.validation import square_matrix, whole_number
+
+if TYPE_CHECKING:
+    from solvers.norm.dual import MomentEvidence
 
 
 @register
@@ -108,6 +110,8 @@ class MomentNewton(Settings, Solver):
         return judged(problem, incumbent.solution(status), self.tol, run.clock)
 
     def _run(self, incumbent: Incumbent, start: Solution | None) -> Status:
+        from solvers.norm.ascent import ascend  # loaded by those who need it
+
         problem, run, steps = incumbent.problem, incumbent.run, count(1)
 
         def watch(value: float, bound: float) -> bool:
@@ -130,6 +134,8 @@ class MomentNewton(Settings, Solver):
         qp = LaplacianQP(evidence.moment, problem.prior)
         if laplacian is None:  # solve to rounding: a constant may cancel most of the value
             tol = 1e-13
+        if run.late and laplacian is not None:  # any multipliers give a bound
+            left = min(left, 1)
         average = climb(qp, (evidence.nu, evidence.tau), tol, left)
         if laplacian is None:
             laplacian, history = average.best.laplacian(), average.history
@@ -150,6 +156,8 @@ class MomentNewton(Settings, Solver):
 
 def _guess(problem: GraphProblem, ball: MomentBall, start: Solution | None) -> MomentEvidence:
     """Return the worst case of the start or of the complete graph, with matching multipliers."""
+    from solvers.norm.dual import MomentEvidence, share_inside
+
     theta = problem.nominal.second_moment
     laplacian = complete_graph(problem.d, problem.target_trace)
     if start is not None:

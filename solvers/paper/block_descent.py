@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import linalg
+import scipy
 
 from solvers.base import Solver, register
 from solvers.bracket.limits import Clock
@@ -158,11 +158,13 @@ def fixed_gamma(problem: GraphProblem, laplacian: Array, gamma: float) -> tuple[
     """
     identity = np.eye(problem.d)
     try:
-        factor = linalg.cho_factor(gamma * identity - laplacian, lower=True, check_finite=False)
-    except linalg.LinAlgError:
+        factor = scipy.linalg.cho_factor(
+            gamma * identity - laplacian, lower=True, check_finite=False
+        )
+    except scipy.linalg.LinAlgError:
         return np.inf, np.zeros_like(laplacian)
     moment = problem.nominal.second_moment
-    inverse = linalg.cho_solve(factor, identity, check_finite=False)
+    inverse = scipy.linalg.cho_solve(factor, identity, check_finite=False)
     # Computed as ⟨Θ, L⟩ plus the premium, without cancellation between large terms.
     premium = float(np.vdot(laplacian @ inverse @ laplacian, moment))
     risk = float(np.vdot(moment, laplacian)) + gamma * problem.ambiguity.radius**2 + premium

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import lapack
+import scipy
 
 from solvers.paper.backtracking import OUTSIDE, Evaluation, Objective
 from wdro_cvx import GraphProblem, MomentBall, ProblemError
@@ -71,18 +71,18 @@ def gaussian_objective(problem: GraphProblem, gamma: float, as_printed: bool) ->
 
     def evaluate(weights: Array) -> Evaluation:
         laplacian = laplacian_from_weights(weights)
-        factor, failed = lapack.dpotrf(gamma * identity - laplacian)
+        factor, failed = scipy.linalg.lapack.dpotrf(gamma * identity - laplacian)
         if failed:
             return OUTSIDE
         image = laplacian @ root
-        shift, _ = lapack.dpotrs(factor, image)  # (γI - L)⁻¹ L root
+        shift, _ = scipy.linalg.lapack.dpotrs(factor, image)  # (γI - L)⁻¹ L root
         value, prior_gradient = prior(weights, np.diagonal(laplacian))
         value += float(linear @ weights) + constant + float(np.vdot(image, shift))
 
         def gradient() -> Array:
             moved = root + shift  # γ(γI - L)⁻¹ root
             if as_printed:  # γ²(γI - L)⁻²Θ
-                moment = gamma * lapack.dpotrs(factor, moved)[0] @ root.T
+                moment = gamma * scipy.linalg.lapack.dpotrs(factor, moved)[0] @ root.T
             else:  # γ²(γI - L)⁻¹Θ(γI - L)⁻¹
                 moment = moved @ moved.T
             return adjoint(moment) + prior_gradient()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import logsumexp, softmax
+import scipy
 
 from solvers.base import Solver, register
 from solvers.bracket.limits import Clock
@@ -161,5 +161,6 @@ def _smoothed_largest_degree(
     degrees = np.diagonal(laplacian) / smoothing
     radius = problem.ambiguity.radius
     theta = problem.nominal.second_moment
-    risk = float(np.vdot(theta, laplacian)) + radius * smoothing * float(logsumexp(degrees))
-    return risk, theta + radius * np.diag(softmax(degrees))
+    largest = smoothing * float(scipy.special.logsumexp(degrees))
+    risk = float(np.vdot(theta, laplacian)) + radius * largest
+    return risk, theta + radius * np.diag(scipy.special.softmax(degrees))

@@ -2,7 +2,7 @@
 
 from solvers.qp.ascent import Ascent, Curvature, maximise
 from solvers.qp.qp import LaplacianQP, QPSolution, edge_gains
-from solvers.qp.solve import climb, solve_laplacian_qp
+from solvers.qp.solve import climb, dual_point, solve_laplacian_qp
 
 __all__ = [
     "Ascent",
@@ -10,6 +10,7 @@ __all__ = [
     "LaplacianQP",
     "QPSolution",
     "climb",
+    "dual_point",
     "edge_gains",
     "maximise",
     "solve_laplacian_qp",

@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import linalg
-from scipy.linalg import lapack
 
 from solvers.control.deadline import tick
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.solution import relative_gap
-from wdro_cvx.stacks import choose, column, set_diagonals
+from wdro_cvx.stacks import choose, column, dot, number, set_diagonals, sums
 from wdro_cvx.validation import Array
 
 _SUFFICIENT = 1e-4  # share of the increase that the slope predicts
@@ -72,8 +71,8 @@ class Curvature:
             sides[2] = self.bump[1]
         solved = _solved(edges, sides)
         free, pulled = solved[..., 0, :], solved[..., 1, :]
-        pivot = counts.sum(axis=-1) / 2 + self.tau - np.vecdot(counts, pulled)
-        push = self.unit * grad_tau + np.vecdot(counts, free)
+        pivot = number(sums(counts)) / 2 + self.tau - dot(counts, pulled)
+        push = self.unit * grad_tau + dot(counts, free)
         if self.bump is None:
             curved = pivot > 0.0
             d_tau = choose(curved, push / choose(curved, pivot, 1.0), np.sign(push) * self.reach)
@@ -101,6 +100,7 @@ def _solved(matrix: NDArray[np.floating], sides: Array) -> Array:
 
     In a stack, the answers of a matrix that is not positive definite are NaN.
     """
+    lapack = scipy.linalg.lapack
     if matrix.ndim > 2:
         for one, side in zip(matrix, sides, strict=True):
             if lapack.dposv(one.T, side.T, overwrite_a=1, overwrite_b=1)[2] != 0:
@@ -113,7 +113,7 @@ def _solved(matrix: NDArray[np.floating], sides: Array) -> Array:
     else:
         _, solved, info = lapack.sposv(matrix.T, sides.astype(matrix.dtype).T, overwrite_a=1)
     if info != 0:
-        raise linalg.LinAlgError("the matrix is not positive definite")
+        raise np.linalg.LinAlgError("the matrix is not positive definite")
     return np.asarray(solved.T, float)
 
 
@@ -207,9 +207,9 @@ def _newton_step(point: P, gap: float) -> P | None:
     grad_nu, grad_tau = point.gradient()
     try:
         d_nu, d_tau = point.curvature().direction(grad_nu, grad_tau)
-    except linalg.LinAlgError:  # numbers of such different size that rounding hides the curvature
+    except np.linalg.LinAlgError:  # numbers of such different size that rounding hides curvature
         return None
-    slope = float(grad_nu @ d_nu) + grad_tau * d_tau
+    slope = dot(grad_nu, d_nu) + grad_tau * d_tau
     rounding = _EPS * max(abs(point.value), point.floor)
     # Stop if the dual is flat to rounding, unless the gap is still wide because of a kink in the
     # objective. In that case the norm of the gradient measures progress.

@@ -21,13 +21,28 @@ from numpy.typing import NDArray
 from solvers.qp.ascent import Curvature, common_bump
 from solvers.qp.qp import LaplacianQP, edge_gains
 from solvers.qp.start import best_tau, first_multipliers
-from wdro_cvx.stacks import choose, column, flat, is_zero, number, ones, plane, set_diagonals
+from wdro_cvx.stacks import (
+    choose,
+    column,
+    dot,
+    flat,
+    is_zero,
+    number,
+    plane,
+    set_diagonals,
+    sums,
+)
 from wdro_cvx.validation import Array
 
 
-def quadratic_point(qp: LaplacianQP, start: tuple[Array, Any] | None = None) -> QuadraticPoint:
-    """Evaluate a QP's dual at ``start``, or at a guess; a stack needs a start."""
-    gains, base = relative_gains(qp)
+def quadratic_point(
+    qp: LaplacianQP, start: tuple[Array, Any] | None = None, known: tuple[Array, Any] | None = None
+) -> QuadraticPoint:
+    """Evaluate a QP's dual at ``start``, or at a guess; a stack needs a start.
+
+    ``known`` are the :func:`relative_gains`, if they are known.
+    """
+    gains, base = relative_gains(qp) if known is None else known
     if start is None or not qp.prior.has_degrees(start[0]):
         nu, tau = first_multipliers(qp, gains)
         return _evaluate(qp, gains, base, nu, best_tau(qp, gains, nu) if tau is None else tau)
@@ -103,13 +118,13 @@ class QuadraticPoint:
         prior = self.qp.prior
         rule, unit = prior.trace, 4 * prior.beta
         springs = column(unit) * prior.spring(self.nu)
-        active, d = self.prices > 0.0, self.nu.shape[-1]
+        d = self.nu.shape[-1]
         edges: NDArray[np.floating]
         if d < _LARGE:
-            edges = active.astype(float)
-            counts = edges @ ones(d)
+            edges = np.sign(self.prices)
+            counts = sums(edges)
         else:
-            edges = active.astype(np.float32)  # enough for zeros and ones
+            edges = (self.prices > 0.0).astype(np.float32)  # enough for zeros and ones
             counts = (edges @ np.ones(d, edges.dtype)).astype(float)
             # Single precision is also enough for a step in a large system if the springs hold every
             # vertex: the condition number is at most twice this ratio.
@@ -131,17 +146,16 @@ class QuadraticPoint:
         On active edges ``C_ij = τ - ν_i - ν_j - prices_ij``, so no sum over edges is needed.
         """
         prior, scale = self.qp.prior, self._scale()
-        degrees = column(scale) * self.degrees
-        value = scale * self._cost() + prior.beta * scale**2 * self.square
-        value += prior.kappa * np.vecdot(degrees, degrees)
+        value = scale * self._cost() + scale**2 * self._bend()
         none = self.total == 0.0
         if not is_zero(prior.alpha):
+            degrees = column(scale) * self.degrees
             none = degrees.min(axis=-1) <= 0.0
             logs = np.log(np.where(column(none), 1.0, degrees)).sum(axis=-1)
-            value -= prior.alpha * logs
+            value -= prior.alpha * number(logs)
         if prior.trace.fixed or not is_zero(prior.alpha):  # a graph without edges is infeasible
             value = choose(none, np.inf, value)
-        return number(value + prior.trace.penalty(scale * self.total))
+        return value + prior.trace.penalty(scale * self.total)
 
     def laplacian(self) -> Array:
         """Return the feasible Laplacian of this point."""
@@ -152,9 +166,14 @@ class QuadraticPoint:
 
     def _cost(self) -> Any:
         """Return ``⟨M, L⟩`` and the cost of the largest degree, with the prices as weights."""
-        paid = np.vecdot(self.nu, self.degrees) + self.square / 2
+        paid = dot(self.nu, self.degrees) + self.square / 2
         top = self.qp.prior.top(self.degrees)
         return (self.base + self.tau) * self.total / 2 - paid + top
+
+    def _bend(self) -> Any:
+        """Return the prior's squares of weights and degrees, with the prices as weights."""
+        prior = self.qp.prior
+        return prior.beta * self.square + prior.kappa * dot(self.degrees, self.degrees)
 
     def _scale(self) -> Any:
         """Return the factor from prices to feasible weights; the best one if the trace is free."""
@@ -165,8 +184,7 @@ class QuadraticPoint:
         if not prior.trace.free:
             return plain
         # The positive root s of cost + 2qs = αd/s, in the form without cancellation.
-        cost, logs = self._cost(), prior.alpha * self.qp.d
-        bend = prior.beta * self.square + prior.kappa * np.vecdot(self.degrees, self.degrees)
+        cost, logs, bend = self._cost(), prior.alpha * self.qp.d, self._bend()
         root = np.sqrt(cost**2 + 8 * logs * bend)
         best = choose(
             cost >= 0.0,
@@ -181,9 +199,8 @@ def _evaluate(qp: LaplacianQP, gains: Array, base: Any, nu: Array, tau: Any) -> 
     prices = half[..., :, np.newaxis] + half[..., np.newaxis, :]
     prices += gains
     np.maximum(prices, 0.0, out=prices)
-    degrees = prices @ ones(nu.shape[-1])
-    entries = flat(prices)
-    square = number(np.vecdot(entries, entries))
+    degrees, entries = sums(prices), flat(prices)
+    square = dot(entries, entries)
     prior, rule = qp.prior, qp.prior.trace
     if nu.ndim == 1 and square == 0.0 and not rule.free:
         # Newton has no curvature without an active edge. A warm start from a problem of another
@@ -193,5 +210,5 @@ def _evaluate(qp: LaplacianQP, gains: Array, base: Any, nu: Array, tau: Any) -> 
             return _evaluate(qp, gains, base, nu, better)
     value = -square / (16 * prior.beta) - prior.conjugate(nu)
     value += (tau + base) * rule.target / 2 - rule.curvature * tau**2
-    total = number(degrees.sum(axis=-1))
-    return QuadraticPoint(qp, gains, base, nu, tau, prices, degrees, total, square, number(value))
+    total = number(sums(degrees))
+    return QuadraticPoint(qp, gains, base, nu, tau, prices, degrees, total, square, value)

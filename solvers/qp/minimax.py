@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import linalg, sparse
 
 from solvers.qp.saddle import SaddlePoint, advance, residual
 from solvers.qp.saddle_model import CostTable, SaddleModel, incidence_of
@@ -46,7 +46,7 @@ class Master:
     upper: Array
     free: NDArray[np.intp]
     fixed: Array  # the weights of all edges, 0 on the free ones
-    joins: Array | sparse.csr_array  # the columns of A for the free edges
+    joins: Array | scipy.sparse.csr_array  # the columns of A for the free edges
     degrees: Array  # contribution of the fixed weights
     unit: float  # of the objective
 
@@ -164,7 +164,7 @@ def _followed(model: SaddleModel, point: SaddlePoint, accuracy: float) -> Saddle
             break
         try:
             moved, length = advance(model, point)
-        except (linalg.LinAlgError, ValueError):  # no Cholesky factor, or NaNs
+        except (scipy.linalg.LinAlgError, ValueError):  # no Cholesky factor, or NaNs
             break
         if not length > _STUCK or not np.isfinite(_error(model, moved)):
             break

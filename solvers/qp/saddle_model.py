@@ -16,8 +16,8 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from wdro_cvx.graphs.laplacian import incidence
 from wdro_cvx.priors import DegreePrior
@@ -28,10 +28,10 @@ from wdro_cvx.validation import Array
 DENSE = 40
 
 
-def incidence_of(d: int, free: NDArray[np.intp]) -> Array | sparse.csr_array:
+def incidence_of(d: int, free: NDArray[np.intp]) -> Array | scipy.sparse.csr_array:
     """Return the columns of A for some edges."""
     if d > DENSE:
-        return sparse.csr_array(incidence(d)[:, free])
+        return scipy.sparse.csr_array(incidence(d)[:, free])
     ends = _dense_incidence(d)
     return ends if free.size == ends.shape[1] else ends[:, free]
 
@@ -43,7 +43,7 @@ def _dense_incidence(d: int) -> Array:
     return ends
 
 
-def at_vertices(ends: Array | sparse.csr_array, values: Array) -> Array:
+def at_vertices(ends: Array | scipy.sparse.csr_array, values: Array) -> Array:
     """Return ``Av``: the sums of the values of the edges at every vertex."""
     if isinstance(ends, np.ndarray):
         return np.asarray(values @ ends.T)
@@ -143,7 +143,7 @@ class SaddleModel:
     total: Any
     softness: float
     spread: EdgeCosts
-    incidence: Array | sparse.csr_array
+    incidence: Array | scipy.sparse.csr_array
     free: NDArray[np.intp]
     width: Array
     lower: Array

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from wdro_cvx.priors import stack_priors
 from wdro_cvx.validation import Array
 
 _MOST = 150  # cases; a stack eliminates the edges, even if there are more cases
-_NUMBERS = 2**17  # entries of the cost tables in a stack, which fit into the cache
+_NUMBERS = 2**18  # entries of the cost tables in a stack, which fit into the cache
 
 
 def stack_key(model: SaddleModel) -> Hashable:
@@ -90,7 +91,7 @@ class _Balls:
 
     balls: list[ShareBall]
 
-    @property
+    @cached_property
     def shares(self) -> Array:
         return np.stack([ball.shares for ball in self.balls])
 
@@ -98,15 +99,27 @@ class _Balls:
     def most(self) -> Array:
         return self.balls[0].most
 
-    @property
+    @cached_property
     def radius(self) -> Any:
         return np.array([ball.radius for ball in self.balls])
 
+    @cached_property
+    def _common(self) -> Any:
+        """The divergence of all balls, if it takes stacks of ratios; None if it does not."""
+        found = [getattr(ball, "stackable", None) for ball in self.balls]
+        return found[0] if len(set(map(type, found))) == 1 else None
+
     def divergence(self, shares: Array) -> Any:
+        if self._common is not None:
+            return self._common.divergence(shares / self.shares)
         return np.array([ball.divergence(q) for ball, q in zip(self.balls, shares, strict=True)])
 
     def slope(self, shares: Array) -> Array:
+        if self._common is not None:
+            return self._common.slope(shares / self.shares)
         return np.stack([ball.slope(q) for ball, q in zip(self.balls, shares, strict=True)])
 
     def bend(self, shares: Array) -> Array:
+        if self._common is not None:
+            return self._common.bend(shares / self.shares) / self.shares
         return np.stack([ball.bend(q) for ball, q in zip(self.balls, shares, strict=True)])

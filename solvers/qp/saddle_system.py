@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import linalg, sparse
-from scipy.linalg import lapack
+import scipy
 
 from solvers.qp.saddle_model import SaddleModel, at_vertices
 from wdro_cvx.stacks import column, diagonals, number, set_diagonals
@@ -129,7 +128,7 @@ def _without_cases(model: SaddleModel, at: SaddleCurvature) -> Solve:
     inverse = 1.0 / at.cases
     root = np.sqrt(inverse)[:, np.newaxis]
     product: Any = ends.T @ (ends * at.vertices[:, np.newaxis])
-    matrix = product.toarray() if sparse.issparse(product) else product
+    matrix = product.toarray() if scipy.sparse.issparse(product) else product
     matrix[np.diag_indices_from(matrix)] += at.edges
     for cases, _, tile in spread.tiles():
         scaled = tile * root[cases]
@@ -138,7 +137,7 @@ def _without_cases(model: SaddleModel, at: SaddleCurvature) -> Solve:
     # The borders for τ, λ and θ; the signs of the last two keep the matrix symmetric.
     sides = np.stack([at.slope, np.ones(inverse.size)])
     border = np.stack([-np.ones(at.edges.size), *(-spread.costs(inverse * side) for side in sides)])
-    corner = linalg.block_diag(-at.softness, (sides * inverse) @ sides.T)
+    corner = scipy.linalg.block_diag(-at.softness, (sides * inverse) @ sides.T)
     corner[1, 1] += at.slack
     solved_border = solve(border)
     small = corner - border @ solved_border.T
@@ -172,7 +171,7 @@ def _positive_solver(matrix: Array) -> Callable[[Array], Array]:
             if factor is None:
                 side[:] = np.nan
             else:
-                lapack.dpotrs(factor, side.T, lower=1, overwrite_b=1)
+                scipy.linalg.lapack.dpotrs(factor, side.T, lower=1, overwrite_b=1)
         sides *= scale
         return np.asarray(sides)
 
@@ -184,7 +183,7 @@ def _factor(matrix: Array) -> Array | None:
     shift = _SHIFT
     for _ in range(_MAX_SHIFTS):
         # LAPACK itself, because SciPy's checks take longer than a small system.
-        factor, info = lapack.dpotrf(matrix.T, lower=1, clean=0)
+        factor, info = scipy.linalg.lapack.dpotrf(matrix.T, lower=1, clean=0)
         if info == 0:
             return np.asarray(factor)
         matrix[np.diag_indices_from(matrix)] += shift

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from solvers.qp.ascent import Ascent, maximise
 from solvers.qp.bounded import BoundedPoint, bounded_point
 from solvers.qp.dense import QuadraticPoint, quadratic_point
-from solvers.qp.minimax import Master, Mixture
 from solvers.qp.qp import LaplacianQP, QPSolution
 from solvers.qp.start import easier_priors
 from wdro_cvx.graphs.laplacian import adjoint, laplacian_from_weights, weights_from_laplacian
 from wdro_cvx.validation import Array
+
+if TYPE_CHECKING:
+    from solvers.qp.minimax import Mixture
 
 Climb = Ascent[QuadraticPoint] | Ascent[BoundedPoint]
 
@@ -85,6 +88,13 @@ def climb(qp: LaplacianQP, start: tuple[Array, float] | None, tol: float, max_st
     return maximise(point, tol, max_steps)
 
 
+def dual_point(qp: LaplacianQP, multipliers: tuple[Array, float]) -> QuadraticPoint | BoundedPoint:
+    """Evaluate a QP's dual at ``(ν, τ)``, or at a guess if it is not defined at ν."""
+    if qp.prior.bounds is not None:
+        return bounded_point(qp, qp.prior.bounds, multipliers)
+    return quadratic_point(qp, multipliers)
+
+
 def _solution(found: Climb) -> QPSolution:
     last = found.last
     return QPSolution(
@@ -94,6 +104,8 @@ def _solution(found: Climb) -> QPSolution:
 
 def _from_inside(qp: LaplacianQP, found: Climb) -> Mixture | None:
     """Return nearly optimal weights and multipliers, found by an interior point."""
+    from solvers.qp.minimax import Master  # seldom needed
+
     nu, rule = found.last.nu, qp.prior.trace
     trace = rule.target or float(np.sum(qp.prior.degrees(nu)))
     master = Master.of(qp.d, qp.prior, max(abs(found.last.value), qp.floor), trace)

@@ -22,6 +22,7 @@ from wdro_cvx.validation import Array
 _MAX_STEPS = 20  # more steps are left to the safeguarded method
 _HALVINGS = 4
 _SUFFICIENT = 1e-4  # share of the increase that the slope predicts
+_OFF = 0.1  # relative to the trace
 _LARGE = 200  # from this many vertices on, a stack gains nothing
 
 Start = tuple[Array, float] | None
@@ -68,7 +69,7 @@ def evaluate_laplacian_qps(
     """Return the dual value of every QP at given multipliers, and the multipliers."""
     found: dict[int, tuple[float, Array, float]] = {}
     for places in _groups(qps, starts):
-        point = _start(_stacked([qps[place] for place in places]), [starts[i] for i in places])
+        point = _at(_stacked([qps[place] for place in places]), [starts[i] for i in places])
         rows = zip(point.value.tolist(), point.nu, _each(point.level, point), strict=True)
         found.update(zip(places, rows, strict=True))
     for place, (qp, start) in enumerate(zip(qps, starts, strict=True)):
@@ -108,14 +109,28 @@ def _stacked(qps: list[LaplacianQP]) -> LaplacianQP:
 
 
 def _start(qp: LaplacianQP, starts: Sequence[Start]) -> QuadraticPoint:
-    known = [start for start in starts if start is not None]
-    if known:
-        return quadratic_point(qp, (np.stack([nu for nu, _ in known]),
-                                    np.array([tau for _, tau in known])))  # fmt: skip
+    """Evaluate a stack at the given multipliers, or for equal degrees.
+
+    If the trace is fixed, a τ at which it is far off is replaced by the best one for ν. Newton's
+    first steps would be short.
+    """
     prior, d = qp.prior, qp.d
+    if starts[0] is not None:
+        point = _at(qp, starts)
+        off = np.abs(point.gradient()[1]) > _OFF * prior.trace.target
+        if not prior.trace.fixed or not off.any():
+            return point
+        return point.moved(point.nu, stacked_tau(prior, point.gains, point.nu, point.tau))
     nu = np.repeat(2.0 * (prior.kappa * prior.trace.target / d)[:, np.newaxis], d, axis=1)  # type: ignore[index]
     gains, base = relative_gains(qp)
-    return quadratic_point(qp, (nu, stacked_tau(prior, gains, nu) + base))
+    return quadratic_point(qp, (nu, stacked_tau(prior, gains, nu) + base), (gains, base))
+
+
+def _at(qp: LaplacianQP, starts: Sequence[Start]) -> QuadraticPoint:
+    """Evaluate a stack at the given multipliers."""
+    known = [start for start in starts if start is not None]
+    tau = np.array([tau for _, tau in known])
+    return quadratic_point(qp, (np.stack([nu for nu, _ in known]), tau))
 
 
 def _taken(point: QuadraticPoint, which: Any) -> QuadraticPoint:

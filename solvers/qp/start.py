@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from solvers.qp.qp import LaplacianQP
 from wdro_cvx.graphs.exact_sums import shortfall
-from wdro_cvx.graphs.laplacian import edge_index
+from wdro_cvx.graphs.laplacian import edge_index, upper_entries
 from wdro_cvx.priors import DegreePrior
+from wdro_cvx.stacks import ones
 from wdro_cvx.validation import Array
 
 # Edges per vertex that the guess considers: with logarithms, and with squares only.
@@ -26,6 +27,7 @@ _LONG_SWEEPS, _MOMENTUM = 24, 0.5
 PLENTY, _RUNG = 2, 4.0
 _SAMPLED = 200  # number of sampled vertices
 _MAX_STEPS = 200  # for τ alone
+_BALANCED = 1e-9  # relative error of the trace at τ, for stacks
 _EPS = float(np.finfo(float).eps)
 
 
@@ -165,18 +167,23 @@ def tau_of_levels(prior: DegreePrior, levels: Array, base: float = 0.0) -> float
     return rule.target / (4 * rule.curvature) if rule.curvature > 0.0 else base + tau
 
 
-def stacked_tau(prior: DegreePrior, gains: Array, nu: Array) -> Array:
-    """Return :func:`best_tau` for a stack of QPs with a fixed trace."""
+def stacked_tau(prior: DegreePrior, gains: Array, nu: Array, tau: Array | None = None) -> Array:
+    """Return :func:`best_tau` for a stack of QPs with a fixed trace, from τ of similar ones.
+
+    Newton's method on ``Σ(τ - s)₊``, which is convex, so every step but the first is downwards.
+    """
     heads, tails = edge_index(nu.shape[-1])
-    levels = nu[:, heads] + nu[:, tails] - gains[:, heads, tails]
-    goal = 2 * prior.beta * prior.trace.target
-    used = np.ones(levels.shape, dtype=bool)
-    while True:
-        tau = np.asarray((goal + (levels * used).sum(axis=1)) / used.sum(axis=1))
-        kept = levels < tau[:, np.newaxis]
-        if (kept == used).all():
-            return tau
-        used = kept
+    levels = nu.take(heads, axis=-1) + nu.take(tails, axis=-1) - upper_entries(gains)
+    goal, count = 2 * prior.beta * prior.trace.target, levels.shape[-1]
+    lowest, every = levels.min(axis=-1), (goal + levels.sum(axis=-1)) / count
+    tau = every if tau is None else np.where(tau > lowest, tau, every)
+    for _ in range(_MAX_STEPS):
+        prices = np.maximum(tau[:, np.newaxis] - levels, 0.0)
+        excess = prices @ ones(count) - goal
+        if (np.abs(excess) <= _BALANCED * goal).all():
+            break
+        tau = tau - excess / ((prices > 0.0).astype(float) @ ones(count))
+    return tau
 
 
 def bounded_tau(prior: DegreePrior, levels: Array, lower: Array, upper: Array) -> float:

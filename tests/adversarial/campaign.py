@@ -1,7 +1,9 @@
 """Run many attacks on the judge and report them by set, table and constraint.
 
 ``make attacks`` runs it (``CASES=1000``). It writes to ``runs/stress-attacks``, resumes a run that
-was stopped, and exits with 1 if an answer or a bound is wrong.
+was stopped, and exits with 1 if an answer or a bound is wrong. With ``--composed`` the problems
+have sums, multiples, intersections and coordinates of sets, and terms; these go to
+``runs/composed-attacks``.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import pandas as pd
 sys.path.insert(0, str(Path(__file__).parents[1] / "helpers"))
 
 from attacks import EXCESSES, FINEST, TOL, attack
+from composed import attack_composed, draw_composed
 from hostile import CONSTRAINTS, DATA, draw_cases
 
 from experiments.measuring.digest import Source
@@ -42,6 +45,39 @@ def _answer(run: Run, options: argparse.Namespace) -> Report:
         summary=f"{len(rows)} problems, {int(rows['judged'].sum())} verdicts: {told}",
         failure="an answer or a bound is wrong; see the table." if any(faults.values()) else "",
     )
+
+
+def _answer_composed(run: Run, options: argparse.Namespace) -> Report:
+    cases = draw_composed(options.cases)
+    rows = pd.DataFrame(run.trials(cases, attack_composed, "attacks on composed sets"))
+    fooled, low = int(rows["fooled"].sum()), int(rows["understated"].sum())
+    untold = int((~rows["excess"].gt(-float("inf"))).sum())
+    return Report(
+        "Attacks on the judge: composed sets and terms",
+        [
+            "Each row of `runs.csv` is a problem with a composed set, solved as far as possible. "
+            "The truth is an upper bound of the exact objective of its graph. `nearest` is the "
+            "largest difference between a bound and the truth, relative to the value; it is "
+            "negative if all bounds are below.",
+            markdown_table(
+                ["", "problems", "verdicts", "bounds above the optimum", "values too low",
+                 "nearest"],
+                [[name, *_composed_figures(group)]
+                 for name, group in [*rows.groupby("family"), ("all", rows)]],
+            ),
+        ],
+        tables={"runs": rows},
+        summary=f"{len(rows)} problems, {int(rows['judged'].sum())} verdicts: {fooled} bounds "
+        f"above the optimum, {low} values too low; {untold} without a truth",
+        failure="a bound or a value is wrong; see the table." if fooled or low else "",
+    )  # fmt: skip
+
+
+def _composed_figures(group: pd.DataFrame) -> list[object]:
+    return [
+        len(group), int(group["judged"].sum()), int(group["fooled"].sum()),
+        int(group["understated"].sum()), f"{group['excess'].max():.0e}",
+    ]  # fmt: skip
 
 
 def describe(rows: pd.DataFrame) -> list[str]:
@@ -92,6 +128,11 @@ def _figures(group: pd.DataFrame) -> list[object]:
 ATTACKS = Study(
     "stress-attacks", Source(("tests.helpers.attacks", "tests.helpers.hostile")), _answer
 )
+COMPOSED = Study(
+    "composed-attacks",
+    Source(("tests.helpers.attacks", "tests.helpers.composed", "tests.helpers.hostile")),
+    _answer_composed,
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -101,9 +142,13 @@ def main(arguments: list[str] | None = None) -> int:
         "--cases", type=whole(1, 1_000_000), default=1000, metavar="N",
         help="number of problems (default: 1000)",
     )  # fmt: skip
+    parser.add_argument(
+        "--composed", action="store_true", help="attack composed sets and terms instead"
+    )
     add_output(parser, ATTACKS.name)
     options = parser.parse_args(arguments)
-    return ATTACKS.carry_out(options, command_line(parser, options))
+    study = COMPOSED if options.composed else ATTACKS
+    return study.carry_out(options, command_line(parser, options))
 
 
 if __name__ == "__main__":

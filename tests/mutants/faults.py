@@ -34,7 +34,9 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         f"{_JUDGE} {_SETS}",
         [
             ("return costs - slack, slack", "return costs, slack"),
-            ("double = 2 * (moment.mean[heads]", "double = 1 * (moment.mean[heads]"),
+            ("double = 2 * (mean[heads]", "double = 1 * (mean[heads]"),
+            ("error = 2 * (len(matrix) + 4) * _EPS * (size", "error = 0.0 * (size"),
+            ("doubt = (frame.matrix.shape[0] + 8) * _EPS", "doubt = 0.0"),
         ],
     ),
     "wdro_cvx/judging/court.py": (
@@ -75,18 +77,52 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("levels -= 1.01 * (np.square(moved)", "levels += 1.01 * (np.square(moved)"),
         ],
     ),
+    "wdro_cvx/judging/sparse/shift.py": (
+        _LARGE,
+        [
+            ("ordered) - self.radius)", "ordered) - 2 * self.radius)"),
+            ("min(self.radius / total, 1.0) * _DOWN", "min(self.radius / total, 1.0) / _DOWN"),
+            ("return (1.0 - 4 * EPS) / self", "return (1.0 + 4 * EPS) / self"),
+            (
+                "found -= self.surcharge.least + 4 * EPS * found",
+                "found -= self.surcharge.least / 2",
+            ),
+            ("Surcharge(4 * radius)", "Surcharge(2 * radius)"),
+            ("return Raise(raised), nu - raised", "return Raise(raised), nu"),
+        ],
+    ),
+    "wdro_cvx/judging/sparse/reweighed.py": (
+        _LARGE,
+        [
+            ("np.square(difference)", "np.abs(difference)"),
+            ("risk = max(float(", "risk = min(0.999 * float("),
+        ],
+    ),
     # Sets and moments
     "wdro_cvx/ambiguity/secular.py": (
         _SETS,
         [
             ("radius**2 - spent)", "radius**2)"),
+            ("total**0.5 / radius - mean", "total**0.5 / radius"),
         ],
     ),
     "wdro_cvx/ambiguity/transport.py": (
         f"{_SETS} tests/adversarial",
         [
-            ("number(root.multiplier * radius**2", "number(root.multiplier * radius"),
+            ("root.multiplier * radius**2 + dot", "root.multiplier * radius + dot"),
             ("np.vstack([moves, moment.spread])", "moves"),
+        ],
+    ),
+    "wdro_cvx/ambiguity/membership.py": (
+        f"tests/adversarial/test_composed_sets.py {_SETS}",
+        [
+            ("return 0.0 if distance == 0.0 else np.inf", "return 0.0"),
+        ],
+    ),
+    "wdro_cvx/ambiguity/reweighting.py": (
+        f"tests/adversarial/test_composed_sets.py {_SETS}",
+        [
+            ("(-1.0, 1.0)]", "(-1.0, -1.0)]"),
         ],
     ),
     "wdro_cvx/ambiguity/kl.py": (
@@ -199,8 +235,8 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         [
             ("cost**2 + 8 * logs * bend", "cost**2 + 4 * logs * bend"),
             (
-                "paid = np.vecdot(self.nu, self.degrees) + self.square / 2",
-                "paid = np.vecdot(self.nu, self.degrees) + self.square",
+                "paid = dot(self.nu, self.degrees) + self.square / 2",
+                "paid = dot(self.nu, self.degrees) + self.square",
             ),
         ],
     ),
@@ -255,6 +291,28 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         "tests/solvers/large",
         [
             ("= levels + allowed", "= levels - 9 * allowed"),
+            ("prices -= charges.of(head, tail)", "prices -= charges.least"),
+        ],
+    ),
+    "solvers/large/reweighed.py": (
+        "tests/solvers/large/test_reweighed.py",
+        [
+            ("change = d_tau - costs", "change = d_tau + costs"),
+            ("sides -= ends @ costs", "sides += ends @ costs"),
+        ],
+    ),
+    "solvers/qp/share_model.py": (
+        "tests/solvers/large/test_reweighed.py",
+        [
+            ("(slope - bend @ centre)", "(slope + bend @ centre)"),
+            ("- ball.divergence(q) - s", "- s"),
+        ],
+    ),
+    "solvers/large/charges.py": (
+        "tests/solvers/large",
+        [
+            ("surcharge.least if fixed else 0.0", "surcharge.least"),
+            ("= self.order[rows], self.order[columns]", "= rows, columns"),
         ],
     ),
     "solvers/large/worst_case.py": (

@@ -84,8 +84,10 @@ def test_answers_are_those_of_one_by_one(problems):
         assert abs(answer.value - alone.value) <= 2.1 * TOL * scale
         verdict = judge(one, answer)
         assert answer.value == pytest.approx(verdict.value, rel=1e-12)
-        # The judge of one answer may find a better bound, by rounding only.
-        assert verdict.bound - answer.bound == pytest.approx(0.0, abs=1e-11 * scale)
+        # Of one answer the judge may stop at the tolerance; of many it does all it can. Both may
+        # differ from the judge by rounding.
+        least, slack = judge(one, answer, enough=TOL).bound, 1e-11 * scale
+        assert least - slack <= answer.bound <= verdict.bound + slack
 
 
 def gaussian_problems(count, d=6, radius=0.2):
@@ -148,7 +150,7 @@ def test_inner_loops_notice_the_time_limit(monkeypatch):
             tick()
         finished.append(given)
 
-    monkeypatch.setattr("solvers.generic.solver.solve_transport", slow)
+    monkeypatch.setattr("solvers.transport.solve.solve_transport", slow)
     rng = np.random.default_rng(0)
     hard = GraphProblem(random_nominal(rng, 6, 2), WassersteinBall(20.0), eta=1e-3)
     (answer,) = solve_many([hard], time_limit=0.5)

@@ -238,3 +238,17 @@ def test_a_bound_above_the_value_proves_nothing():
     verdict = judge(problem, solve(problem, 1e-9).laplacian)
     assert verdict.solved(1e-6)
     assert not replace(verdict, bound=verdict.value * (1 + 1e-9)).solved(1e-6)
+
+
+def test_the_judge_tries_no_better_bound_than_it_is_asked_for():
+    """The multipliers of the graph itself give a better bound than these, if they are tried."""
+    problem = paper_problem(6, 3, GaussianBall(0.3))
+    answer = solve(problem, 1e-9)
+    poor = replace(
+        answer.certificate, degree_multipliers=0.99 * answer.certificate.degree_multipliers
+    )
+    best = judge(problem, answer.laplacian, poor)
+    quick = judge(problem, answer.laplacian, poor, enough=1e-2)
+    assert quick.bound < best.bound <= quick.value == best.value
+    assert best.gap < 1e-8 < quick.gap <= 1e-2
+    assert judge(problem, answer.laplacian, poor, enough=quick.gap / 2).bound == best.bound

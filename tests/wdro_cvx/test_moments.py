@@ -4,9 +4,15 @@ from instances import random_laplacian, random_nominal
 
 from wdro_cvx import Certificate, ProblemError, Singleton, registered_ambiguities
 from wdro_cvx.graphs.laplacian import adjoint
-from wdro_cvx.judging.edge_costs import nuclear_size, safe_costs
+from wdro_cvx.judging.edge_costs import safe_costs
 from wdro_cvx.moments.composite import checked_copy
-from wdro_cvx.moments.points import DenseMoment, ReweighedMoment, TransportedMoment, as_moment
+from wdro_cvx.moments.points import (
+    DenseMoment,
+    ReweighedMoment,
+    TransportedMoment,
+    as_moment,
+    nuclear_size,
+)
 
 RNG = np.random.default_rng(0)
 ROWS, SPREAD = RNG.standard_normal((3, 4)), RNG.standard_normal((2, 4))

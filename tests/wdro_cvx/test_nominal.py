@@ -6,7 +6,8 @@ from instances import dimensions, random_nominal, seeds
 
 from wdro_cvx import DataError, Nominal
 from wdro_cvx.graphs.laplacian import adjoint
-from wdro_cvx.moments.nominal import symmetric_root
+from wdro_cvx.moments.nominal import prepare, symmetric_root
+from wdro_cvx.summation import BLOCK_ROWS
 
 
 @given(seeds, dimensions, st.integers(1, 20))
@@ -119,3 +120,19 @@ GOOD = np.eye(2)
 def test_bad_data_is_named(build, message):
     with pytest.raises(DataError, match=message):
         build()
+
+
+@pytest.mark.parametrize("shape", [(40, 20), (5, 8), (100, 7), (BLOCK_ROWS + 1, 3), (1, 2)])
+def test_what_is_prepared_together_is_what_each_computes(shape):
+    tables = np.random.default_rng(0).standard_normal((4, *shape))
+    together, alone = ([Nominal.from_samples(table) for table in tables] for _ in range(2))
+    weighted = Nominal.from_samples(tables[0], weights=np.arange(1.0, shape[0] + 1.0))
+    moments = Nominal.from_moments(np.zeros(3), np.eye(3))
+    prepare([*together, weighted, moments])
+    for found, known in zip(together, alone, strict=True):
+        for name in ("second_moment", "lengths", "rows", "factor"):
+            np.testing.assert_allclose(
+                getattr(found, name), getattr(known, name), rtol=1e-13, atol=1e-15
+            )
+        assert np.array_equal(found.second_moment, found.second_moment.T)
+        assert not found.second_moment.flags.writeable

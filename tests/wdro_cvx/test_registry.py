@@ -13,6 +13,7 @@ from solvers import BlockDescent, CertifiedSolver, MomentNewton, Solver, SparseS
 from solvers.solve import candidates
 from wdro_cvx import (
     AmbiguitySet,
+    CVaRBall,
     GaussianBall,
     GraphProblem,
     KLBall,
@@ -21,13 +22,22 @@ from wdro_cvx import (
     MomentBall,
     MomentUncertainty,
     Nominal,
+    PairBall,
     ProblemError,
     Singleton,
     WassersteinBall,
     register_ambiguity,
     registered_ambiguities,
 )
-from wdro_cvx.claims import EUCLIDEAN_TRANSPORT, FROBENIUS_BALL, MOVED_ROWS, NORM_BALL, claimed
+from wdro_cvx.claims import (
+    DEARER_PAIRS,
+    EUCLIDEAN_TRANSPORT,
+    MOVED_ROWS,
+    NORM_BALL,
+    REWEIGHED,
+    SIMPLE_NORM,
+    claimed,
+)
 from wdro_cvx.registry import Registry
 
 
@@ -110,7 +120,21 @@ def test_solvers_claim_by_what_a_set_offers():
     assert not claims((MOVED_ROWS, NORM_BALL), KLBall(1.0))
     assert not claims((MOVED_ROWS,), MomentUncertainty(1.0, 1.0, 1.0))
     assert claims((NORM_BALL,), MomentBall(1.0, p=3.0))
-    assert not claims((FROBENIUS_BALL,), MomentBall(1.0, p=3.0))
+    assert all(claims((SIMPLE_NORM,), MomentBall(1.0, p=p)) for p in (1.0, 2.0, np.inf))
+    assert not claims((SIMPLE_NORM,), MomentBall(1.0, p=3.0))
+
+    class Different(KLBall):
+        """Has another worst case than its tilt."""
+
+        def worst_case(self, nominal, laplacian):
+            return Singleton().worst_case(nominal, laplacian)
+
+    assert claims((REWEIGHED,), KLBall(1.0))
+    assert claims((REWEIGHED,), CVaRBall(1.0))
+    nominal = Nominal.from_samples(np.eye(5))
+    assert not REWEIGHED.made_by(Different(1.0).structure(nominal))
+    assert claims((DEARER_PAIRS,), PairBall(1.0))
+    assert not claims((DEARER_PAIRS,), MomentBall(1.0))
     assert claims((KLBall, NORM_BALL), KLBall(1.0))
     with pytest.raises(ProblemError, match="BlockDescent solves problems with GaussianBall or"):
         BlockDescent.check_claim(paper_problem(4, 5, KLBall(1.0)))
@@ -122,8 +146,11 @@ def test_solvers_claim_by_what_a_set_offers():
         (WassersteinBall(0.5), [SparseSolver, CertifiedSolver]),
         (Singleton(), [SparseSolver, CertifiedSolver]),
         (MomentBall(0.5), [SparseSolver, MomentNewton, CertifiedSolver]),
-        (MomentBall(0.5, p=np.inf), [MomentNewton, CertifiedSolver]),
-        (KLBall(0.5), [CertifiedSolver]),
+        (MomentBall(0.5, p=np.inf), [SparseSolver, MomentNewton, CertifiedSolver]),
+        (MomentBall(0.5, p=3.0), [MomentNewton, CertifiedSolver]),
+        (PairBall(0.5), [SparseSolver, CertifiedSolver]),
+        (KLBall(0.5), [SparseSolver, CertifiedSolver]),
+        (MomentUncertainty(0.5, 1.0, 1.0), [CertifiedSolver]),
     ],
 )
 def test_solve_asks_the_registry(ambiguity, expected):

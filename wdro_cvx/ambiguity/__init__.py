@@ -25,7 +25,7 @@ from wdro_cvx.ambiguity.names import ambiguity_names, named_ambiguity
 from wdro_cvx.ambiguity.pairs import PairBall
 from wdro_cvx.ambiguity.reweighting import PiecewiseBall, ReweightingBall
 from wdro_cvx.ambiguity.singleton import Singleton
-from wdro_cvx.ambiguity.structure import Atoms, Norm, Piece, Transport
+from wdro_cvx.ambiguity.structure import Atoms, Norm, Piece, Surcharge, Transport
 from wdro_cvx.ambiguity.tilting import TiltedBall
 from wdro_cvx.ambiguity.total_variation import TotalVariationBall
 
@@ -55,6 +55,7 @@ __all__ = [
     "SetInCoordinates",
     "ShiftIntersection",
     "Singleton",
+    "Surcharge",
     "TiltedBall",
     "TotalVariationBall",
     "Transport",

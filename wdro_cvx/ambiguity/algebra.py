@@ -18,13 +18,18 @@ from numpy.typing import ArrayLike
 
 from wdro_cvx.ambiguity.base import OPERATIONS, AmbiguitySet, WorstCase
 from wdro_cvx.ambiguity.frames import MatrixFrame
-from wdro_cvx.ambiguity.membership import Membership
-from wdro_cvx.ambiguity.smoothness import nominal_risk
+from wdro_cvx.ambiguity.membership import Membership, relative_distance
+from wdro_cvx.ambiguity.shift import ShiftBall
+from wdro_cvx.ambiguity.smoothness import accumulation, nominal_risk
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.moments.composite import MappedMoment, SumMoment
 from wdro_cvx.moments.nominal import Nominal
-from wdro_cvx.moments.points import DenseMoment, Moment
+from wdro_cvx.moments.points import DenseMoment, Moment, TransportedMoment, nuclear_size
 from wdro_cvx.validation import Array, coordinate_matrix, real_number
+
+_EPS = float(np.finfo(float).eps)
+#: Of a risk and its worst case, relative. The judge reports a larger one as a defect of the set.
+_DISAGREEMENT = 1e-8
 
 
 @dataclass(frozen=True)
@@ -92,20 +97,17 @@ class CombinedSet(AmbiguitySet):
         """Return the sum of the premiums, and the point made of the worst cases of the parts."""
         average, rounding = nominal_risk(nominal, laplacian)
         found = [part.worst_case(nominal, laplacian) for part in self.sized_parts]
-        risk, moment = average, nominal.second_moment.copy()
-        known = all(worst.rounding is not None for worst in found)
+        risk, moment, lost = average, nominal.second_moment.copy(), rounding
         for factor, worst in zip(self.factors, found, strict=True):
             risk += factor * (worst.risk - average)
             moment += factor * (worst.second_moment - nominal.second_moment)
-            rounding += factor * ((worst.rounding or 0.0) + rounding)
+            lost += factor * (_rounding_of(nominal, laplacian, worst) + rounding)
 
         def pieces() -> SumMoment:
             parts = tuple(worst.moment for worst in found)
             return SumMoment(nominal.second_moment, parts, self.factors)
 
-        return WorstCase(
-            risk, moment, np.nan, build_moment=pieces, rounding=rounding if known else None
-        )
+        return WorstCase(risk, moment, np.nan, build_moment=pieces, rounding=lost)
 
     def membership(self, nominal: Nominal) -> SumMembership:
         """Return the membership of the parts."""
@@ -184,20 +186,30 @@ class SumMembership(Membership[SumMoment]):
         theta = self.nominal.second_moment
         if np.array_equal(second_moment, theta):
             return self.centre
-        if len(self._parts) > 1 or self.ambiguity.factors[0] == 0.0:
+        if len(self._parts) > 1 or self.ambiguity.factors[0] < _EPS:  # the change is rounding
             return DenseMoment(second_moment)
         change = (second_moment - theta) / self.ambiguity.factors[0]
         return self._made((self._parts[0].explain(theta + change),))
 
     def measure(self, moment: SumMoment) -> float:
         """Return the largest distance of a part, relative to the radius of the part."""
-        distances = [0.0]
+        largest = 0.0
         for membership, own, part in zip(
             self._parts, self.ambiguity.parts, moment.parts, strict=True
         ):
-            found = membership.distance(part)
-            distances.append(found / own.radius if own.radius > 0.0 else np.inf * (found > 0.0))
-        return float(np.nanmax(distances)) * (1.0 + 4 * float(np.finfo(float).eps))
+            largest = max(largest, relative_distance(membership.distance(part), own.radius))
+        return largest * (1.0 + 4 * _EPS)
+
+
+def _rounding_of(nominal: Nominal, form: Array, worst: WorstCase) -> float:
+    """Return the rounding error of a risk; a bound as the judge's own if the set states none."""
+    if worst.rounding is not None:
+        return worst.rounding
+    size = float(np.linalg.norm(form)) * nuclear_size(worst.moment)
+    above = float(np.sum(worst.second_moment * form)) - worst.risk
+    # The moment attains the risk up to rounding, so the larger of both is safe.
+    miss = min(max(above, 0.0), _DISAGREEMENT * abs(worst.risk))
+    return 2 * accumulation(nominal) * size + 64 * _EPS * abs(worst.risk) + miss
 
 
 def combined(first: AmbiguitySet, second: AmbiguitySet) -> CombinedSet:
@@ -241,7 +253,8 @@ class SetInCoordinates(AmbiguitySet):
     Raises
     ------
     ProblemError
-        If T is not square, or is singular or nearly so.
+        If T is not square, or is singular or nearly so, or if the base has its own way to change
+        coordinates.
 
     Examples
     --------
@@ -261,6 +274,11 @@ class SetInCoordinates(AmbiguitySet):
         super().__post_init__()
         matrix = coordinate_matrix("coordinates", self.coordinates)
         object.__setattr__(self, "coordinates", tuple(map(tuple, matrix.tolist())))
+        if type(self.base).in_coordinates is not AmbiguitySet.in_coordinates:
+            raise ProblemError(
+                f"{type(self.base).__name__} has a form of its own in coordinates; write "
+                "base.in_coordinates(coordinates)."
+            )
 
     @cached_property
     def frame(self) -> MatrixFrame:
@@ -279,23 +297,65 @@ class SetInCoordinates(AmbiguitySet):
 
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         """Return the worst case of the set for y, mapped to x."""
-        inside = self.inner_nominal(nominal)
-        worst = self.inner.worst_case(inside, self.frame.form(laplacian))
         # The nominal risk is computed without the detour, which costs digits.
         average, rounding = nominal_risk(nominal, laplacian)
-        premium = worst.risk - float(np.vdot(inside.second_moment, self.frame.form(laplacian)))
         if self.radius == 0.0:
-            return WorstCase(average, nominal.second_moment, np.inf, rounding=rounding)
-        wide, narrow = self.frame.sizes
-        error = 16 * nominal.d**2 * float(np.finfo(float).eps) * wide * narrow
-        size = 2 * float(np.diagonal(laplacian).max()) * float(np.trace(worst.second_moment))
-        lost = None if worst.rounding is None else worst.rounding + rounding
+            return WorstCase(
+                average,
+                nominal.second_moment,
+                np.inf,
+                build_moment=lambda: self.membership(nominal).centre,
+                rounding=rounding,
+            )
+        form = self.frame.form(laplacian)
+        if isinstance(self.inner, ShiftBall) and self.inner.entrywise:
+            return self._worst_shift(nominal, laplacian, form, (average, rounding))
+        inside = self.inner_nominal(nominal)
+        worst = self.inner.worst_case(inside, form)
+        products = inside.second_moment * form
+        premium = worst.risk - float(np.sum(products))
+        lost = rounding + _rounding_of(inside, form, worst) + 64 * _EPS * abs(premium)
+        # An error E of TᵀLT changes the risk by at most ‖E‖ times the largest trace in the set.
+        error = float(np.linalg.norm(self.frame.form_error(laplacian)))
+        largest = self.inner.worst_case(inside, np.eye(nominal.d)).risk
+        lost += error * 1.01 * (largest + float(np.trace(inside.second_moment)))
+        lost += 64 * _EPS * float(np.abs(products).sum())
+        # Mapped back to x, the computed signals y differ from the given ones.
+        moment = self.frame.moment(worst.second_moment)
+        squares = float(np.trace(nominal.second_moment)) + max(float(np.trace(moment)), 0.0)
+        top = 2 * float(np.diagonal(laplacian).max())
+        lost += 4 * self.frame.residual * top * squares
         return WorstCase(
             average + premium,
-            self.frame.moment(worst.second_moment),
+            moment,
             worst.multiplier,
             build_moment=lambda: MappedMoment(worst.moment, self.frame.matrix),
-            rounding=None if lost is None else lost + error * size * wide**2,
+            rounding=lost,
+        )
+
+    def _worst_shift(
+        self, nominal: Nominal, laplacian: Array, form: Array, known: tuple[float, float]
+    ) -> WorstCase:
+        """Return the worst case of a norm ball of shifts; its premium does not depend on the data.
+
+        Around the data, ``⟨Θ, TᵀLT⟩`` would be added and subtracted; around zero nothing cancels.
+        The size of a shift depends on the sizes of its entries, so that no error of ``TᵀLT`` adds
+        more than a matrix of the bounds of its entries.
+        """
+        average, rounding = known
+        silent = Nominal.from_rows(np.zeros(nominal.d), np.zeros((1, nominal.d)))
+        worst = self.inner.worst_case(silent, form)
+        shift = worst.second_moment
+        lost = _rounding_of(silent, form, worst) + 64 * _EPS * abs(worst.risk)
+        lost += 1.01 * self.inner.worst_case(silent, self.frame.form_error(laplacian)).risk
+        return WorstCase(
+            average + worst.risk,
+            nominal.second_moment + self.frame.moment(shift),
+            worst.multiplier,
+            build_moment=lambda: MappedMoment(
+                TransportedMoment(self.inner_nominal(nominal).rows, shift=shift), self.frame.matrix
+            ),
+            rounding=rounding + lost,
         )
 
     def membership(self, nominal: Nominal) -> MappedMembership:

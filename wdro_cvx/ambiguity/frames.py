@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import linalg
+import scipy
 
 from wdro_cvx.validation import Array
 
@@ -97,14 +97,28 @@ class MatrixFrame(Frame):
     @cached_property
     def inverse(self) -> Array:
         """``T⁻¹``."""
-        return linalg.inv(self.matrix, check_finite=False)
+        return scipy.linalg.inv(self.matrix, check_finite=False)
 
     @cached_property
     def sizes(self) -> tuple[float, float]:
         """Upper bounds of ``‖T‖₂`` and ``‖T⁻¹‖₂``."""
-        singular = linalg.svdvals(self.matrix)
+        singular = scipy.linalg.svdvals(self.matrix)
         slack = 1.0 + 1e-6  # more than the error of a singular value at any admitted condition
         return float(singular[0]) * slack, slack / float(singular[-1])
+
+    @cached_property
+    def residual(self) -> float:
+        """An upper bound of ``‖TX - I‖₂`` for the computed inverse X."""
+        product = np.abs(self.matrix) @ np.abs(self.inverse)
+        left = np.abs(self.matrix @ self.inverse - np.eye(len(product)))
+        bound = left + 2 * (len(product) + 8) * _EPS * product
+        rows, columns = bound.sum(axis=1).max(), bound.sum(axis=0).max()
+        return float(np.sqrt(rows * columns)) * (1.0 + 32 * _EPS)
+
+    def form_error(self, matrix: Array) -> Array:
+        """Return a bound of the rounding error of every entry of :meth:`form`."""
+        size = np.abs(self.matrix)
+        return np.asarray(2 * (len(size) + 8) * _EPS * (size.T @ np.abs(matrix) @ size))
 
     def inside(self, rows: Array) -> Array:
         """Return ``xT⁻ᵀ``."""
@@ -142,7 +156,8 @@ class MatrixFrame(Frame):
         harm.
         """
         guess = self.inside(moves)
-        wide, narrow = self.sizes
+        # The bounds of errors are those of |T|, whose norm may be larger than that of T.
+        wide, narrow = float(np.linalg.norm(self.matrix)), self.sizes[1]
         size = float(np.linalg.norm(guess))
         rounding = (len(self.matrix) + 8) * _EPS * (float(np.linalg.norm(moves)) + wide * size)
         left = float(np.linalg.norm(moves - self.outside(guess))) + rounding

@@ -20,6 +20,7 @@ import numpy as np
 
 from wdro_cvx.ambiguity.base import OPERATIONS, AmbiguitySet, WorstCase
 from wdro_cvx.ambiguity.cvar import CVaRBall
+from wdro_cvx.ambiguity.membership import relative_distance
 from wdro_cvx.ambiguity.moment import MomentBall
 from wdro_cvx.ambiguity.reweighting import ReweightingBall, WeightsBall, WeightsMembership
 from wdro_cvx.ambiguity.separable import Constraint, Terms, maximise_linear
@@ -90,7 +91,7 @@ class WeightsIntersection(WeightsBall):
     def divergence(self, ratios: Array) -> float:
         """Return the largest divergence of a part, relative to the radius of the part."""
         return max(
-            _relative(part.divergence(ratios), part.radius)  # type: ignore[attr-defined]
+            relative_distance(part.divergence(ratios), part.radius)  # type: ignore[attr-defined]
             for part in self.parts
         )
 
@@ -150,6 +151,7 @@ class ShiftIntersection(ShiftBall):
 
     radius_degree: ClassVar[int] = 0
     finite_distance: ClassVar[bool] = False
+    entrywise: ClassVar[bool] = True
 
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         """Return the risk, and the largest shift along the signs of the Laplacian."""
@@ -189,7 +191,7 @@ class ShiftIntersection(ShiftBall):
 
     def size(self, shift: Array) -> float:
         """Return the largest size for a part, relative to the radius of the part."""
-        return max(_relative(part.size(shift), part.radius) for part in self.parts)
+        return max(relative_distance(part.size(shift), part.radius) for part in self.parts)
 
     @property
     def reach(self) -> float:
@@ -228,12 +230,6 @@ def intersected(first: AmbiguitySet, second: AmbiguitySet) -> AmbiguitySet:
         "common form of their points, so that every worst case would be a semidefinite program. "
         "Add the sets (a + b), or write the intersection as a set of its own."
     )
-
-
-def _relative(distance: float, radius: float) -> float:
-    if radius > 0.0:
-        return distance / radius
-    return np.inf if distance > 0.0 else 0.0
 
 
 def _divergence_terms(part: ReweightingBall) -> Terms:

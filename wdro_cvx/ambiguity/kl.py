@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.special import xlogy
+import scipy
 
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, each_worst_case, register_ambiguity
 from wdro_cvx.ambiguity.reweighting import stacked_losses
@@ -23,7 +23,8 @@ from wdro_cvx.ambiguity.tilting import LAST_STEP, MAX_STEPS, SHARPEST, TiltedBal
 from wdro_cvx.moments.distribution import Discrete
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.moments.points import ReweighedMoment
-from wdro_cvx.stacks import column
+from wdro_cvx.stacks import column, number
+from wdro_cvx.summation import gram
 from wdro_cvx.validation import Array
 
 _LARGEST_SCORE = 300.0  # the square of its exponential does not overflow
@@ -53,6 +54,8 @@ class KLBall(TiltedBall):
     [0.132 0.237 0.631]
     """
 
+    stackable = True
+
     def least_sharpness(self) -> float:
         """Return a lower bound: the variance of numbers in [0, 1] is at most 1/4."""
         return math.sqrt(8.0 * self.radius)
@@ -71,9 +74,9 @@ class KLBall(TiltedBall):
             return top
         return float(min(top, _dual(losses, top, multiplier, self.radius)))
 
-    def divergence(self, ratios: Array) -> float:
+    def divergence(self, ratios: Array) -> Any:
         """Return ``mean(ρ log ρ - ρ + 1)``."""
-        return float(relative_entropy(ratios))
+        return number(relative_entropy(ratios))
 
     @staticmethod
     def worst_cases(
@@ -95,8 +98,7 @@ class KLBall(TiltedBall):
         dual = _dual(losses, top, np.where(multipliers > 0.0, multipliers, spread), radii)
         ceiling = np.where(multipliers > 0.0, np.minimum(top, dual), top)
         rounding = rounding + np.maximum(ceiling - risks, 0.0)
-        roots = tables * np.sqrt(weights)[..., np.newaxis]
-        moments = np.swapaxes(roots, -1, -2) @ roots
+        moments = gram(tables, weights)
         numbers = risks.tolist(), multipliers.tolist(), rounding.tolist()
         return [
             WorstCase(
@@ -132,7 +134,7 @@ def relative_entropy(ratios: Array) -> Any:
     change = ratios - 1.0
     near = np.abs(change) < 0.5
     logs = np.log1p(np.where(near, change, 0.0))
-    entropy = np.where(near, ratios * logs, xlogy(ratios, ratios))
+    entropy = np.where(near, ratios * logs, scipy.special.xlogy(ratios, ratios))
     return (entropy - change).mean(axis=-1)
 
 

@@ -65,7 +65,24 @@ class Membership(ABC, Generic[M]):
     def distance(self, moment: Moment) -> float:
         """Return the distance that a moment proves; infinite if its form cannot be read."""
         found = self.read(moment)
-        return np.inf if found is None else self.measure(found)
+        distance = np.inf if found is None else self.measure(found)
+        return np.inf if np.isnan(distance) else distance
+
+
+def relative_distance(distance: float, radius: float) -> float:
+    """Return a distance in units of a radius; 0 at radius 0 if it is 0, and infinite if it is NaN.
+
+    Examples
+    --------
+    >>> from wdro_cvx.ambiguity.membership import relative_distance
+    >>> relative_distance(1.0, 2.0), relative_distance(0.0, 0.0), relative_distance(float("nan"), 1)
+    (0.5, 0.0, inf)
+    """
+    if np.isnan(distance):
+        return np.inf
+    if radius > 0.0:
+        return distance / radius
+    return 0.0 if distance == 0.0 else np.inf
 
 
 @dataclass(frozen=True, eq=False)

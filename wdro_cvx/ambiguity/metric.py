@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import linalg
 
 from wdro_cvx.ambiguity.base import OPERATIONS, WorstCase, register_ambiguity
 from wdro_cvx.ambiguity.frames import MatrixFrame
@@ -26,8 +26,6 @@ from wdro_cvx.moments.distribution import Discrete, Distribution, Gaussian
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.moments.points import TransportedMoment
 from wdro_cvx.validation import Array, coordinate_matrix, covariance_matrix
-
-_EPS = float(np.finfo(float).eps)
 
 
 @register_ambiguity
@@ -75,8 +73,8 @@ class MetricBall(TransportBall):
         size = np.shape(covariance)
         matrix = covariance_matrix("covariance", covariance, size[0] if size else 0)
         try:
-            root = linalg.cholesky(matrix, lower=True)
-        except linalg.LinAlgError:
+            root = scipy.linalg.cholesky(matrix, lower=True)
+        except scipy.linalg.LinAlgError:
             raise ProblemError(
                 "covariance must be positive definite; it is singular. Add a little noise to "
                 "directions without any, such as 1e-6 times the identity."
@@ -100,11 +98,15 @@ class MetricBall(TransportBall):
         congruent, rows = frame.form(laplacian), frame.inside(nominal.factor)
         worst = worst_transport(rows, congruent, self.radius)
         average, rounding = nominal_risk(nominal, laplacian)
-        wide, narrow = frame.sizes
-        error = accumulation(nominal) + 4 * nominal.d * _EPS * wide * narrow
-        unsure = error * float(np.linalg.norm(nominal.lengths)) * narrow
+        wide = frame.widest
+        # The rows y differ from T⁻¹x by T⁻¹e, e from rounding and the residual of the inverse. They
+        # enter as TᵀLT times the rows, which is TᵀLe, and ‖TᵀL‖ ≤ top/wide.
+        error = accumulation(nominal) + frame.residual
+        unsure = error * float(np.linalg.norm(nominal.lengths)) / wide
         top = 2 * float(np.diagonal(laplacian).max()) * wide**2
         rounding += worst.rounding(rows, congruent, unsure, top)
+        reach = 2 * self.radius * float(np.linalg.norm(rows)) + self.radius**2
+        rounding += float(np.linalg.norm(frame.form_error(laplacian))) * reach
 
         def moment() -> TransportedMoment:
             found = worst.moment()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.moments.points import TransportedMoment
 from wdro_cvx.stacks import diagonals, flat, is_zero, number, plane
 from wdro_cvx.validation import Array, real_number
+
+_EPS = float(np.finfo(float).eps)
 
 
 @register_ambiguity
@@ -60,6 +62,8 @@ class MomentBall(ShiftBall):
     p: float = 2.0
     alpha: float = 1.0
 
+    entrywise: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "p", real_number("p", self.p, 1.0, infinite=True))
@@ -81,7 +85,7 @@ class MomentBall(ShiftBall):
             nominal.second_moment + shift,
             Norm(self.p, self.alpha).multiplier(norm, self.radius),
             build_moment=lambda: TransportedMoment(nominal.rows, shift=shift),
-            rounding=rounding + 64 * float(np.finfo(float).eps) * self.radius * norm,
+            rounding=rounding + 64 * _EPS * self.radius * norm,
         )
 
     @staticmethod
@@ -100,7 +104,7 @@ class MomentBall(ShiftBall):
         averages, rounding = nominal_risks(nominals, laplacians)
         theta = np.stack([nominal.second_moment for nominal in nominals])
         moments, premiums = theta + shifts, radii * norms
-        rounding = rounding + 64 * float(np.finfo(float).eps) * premiums
+        rounding = rounding + 64 * _EPS * premiums
         numbers = (averages + premiums).tolist(), norms.tolist(), rounding.tolist()
         return [
             WorstCase(
@@ -134,7 +138,7 @@ def entrywise_norm(shift: Array, p: float) -> Any:
     relative = entries / np.where(largest > 0.0, largest, 1.0)
     norm = largest[..., 0] * np.linalg.norm(relative, p, axis=-1)
     # Rounding of the pairwise sum, of the powers and of the difference ``M - Θ``.
-    return norm * (1.0 + 32 * np.finfo(float).eps)
+    return norm * (1.0 + 32 * _EPS)
 
 
 def dual_norm(laplacian: Array, q: float) -> tuple[Any, Array]:

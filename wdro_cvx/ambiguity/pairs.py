@@ -8,15 +8,17 @@ for the well-known ones or too narrow for the others.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Self
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import squareform
 
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
 from wdro_cvx.ambiguity.shift import ShiftBall
 from wdro_cvx.ambiguity.smoothness import nominal_risk
+from wdro_cvx.ambiguity.structure import Surcharge
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.graphs.laplacian import (
     edge_index,
@@ -88,7 +90,7 @@ class PairBall(ShiftBall):
         """Return the set with scales ``√(max n / n_ij)``, or unchanged if it has scales."""
         if self.scales:
             return self
-        shared = squareform(counts, checks=False)
+        shared = scipy.spatial.distance.squareform(counts, checks=False)
         return replace(self, scales=tuple(np.sqrt(shared.max() / shared)))
 
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
@@ -110,7 +112,8 @@ class PairBall(ShiftBall):
 
     def constant_risk(self, d: int, trace: float) -> float:
         """Return the premium of the smallest scale, which every unit of weight pays."""
-        return self.radius * float(self.scales_of(d).min()) * trace / 2
+        least = min(self.scales, default=1.0)
+        return self.radius * least * trace / 2
 
     def in_coordinates(self, matrix: ArrayLike) -> AmbiguitySet:
         """Raise ProblemError: the set bounds differences between vertices, and no other ones."""
@@ -139,4 +142,15 @@ class PairBall(ShiftBall):
                 f"scales must have one entry per pair of the {d} vertices, {edges} in all; there "
                 f"are {len(self.scales)}."
             )
-        return np.array(self.scales)
+        return self._scales
+
+    @cached_property
+    def _scales(self) -> Array:
+        """The scales as an array, because a tuple of millions takes long to convert."""
+        scales = np.array(self.scales)
+        scales.flags.writeable = False
+        return scales
+
+    def structure(self, nominal: Nominal) -> Surcharge:
+        """Return what the worst case adds to the cost of every pair."""
+        return Surcharge(self.radius, self.scales_of(nominal.d) if self.scales else None)

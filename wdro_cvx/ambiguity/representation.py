@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy import linalg
+import scipy
 
 from wdro_cvx.ambiguity.structure import Piece
 from wdro_cvx.moments.nominal import Nominal
@@ -59,7 +59,7 @@ class _Frame:
             found = weighed.T @ weighed / len(self.rows)
             miss = self.spectrum * self.seen(1.0 - float(np.mean(roots**2)), moment - found)
             table = self.spectrum[:, np.newaxis] * (self.basis.T * roots)
-            ratios = roots**2 + roots * linalg.lstsq(table, miss, check_finite=False)[0]
+            ratios = roots**2 + roots * scipy.linalg.lstsq(table, miss, check_finite=False)[0]
             if done > 0 and ratios.min() >= 0.0:
                 break
         return np.maximum(ratios, 0.0)
@@ -74,7 +74,7 @@ def _frame(nominal: Nominal) -> _Frame:
     heads, tails = np.triu_indices(nominal.d)
     rows = samples / sizes
     table = np.column_stack([np.ones(len(rows)), rows[:, heads] * rows[:, tails]])
-    left, spectrum, right = linalg.svd(table, full_matrices=False, check_finite=False)
+    left, spectrum, right = scipy.linalg.svd(table, full_matrices=False, check_finite=False)
     # Rounding in the basis must not give equal samples different weights.
     _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     left = left[first[which.ravel()]]

@@ -9,7 +9,7 @@ moment is ``mean ρ_i x_i x_iᵀ``, so the risk is a weighted mean of the sample
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -31,9 +31,9 @@ from wdro_cvx.summation import BLOCK_ROWS, gram
 from wdro_cvx.validation import Array, coordinate_matrix
 
 _EPS = float(np.finfo(float).eps)
-#: The factor on a divergence for rounding: every term is nonnegative and rounded a few times. The
-#: rounding of the ratios themselves is part of the slack of the costs (judging/edge_costs.py).
+#: The factor on a divergence for rounding: every term is nonnegative and rounded a few times.
 MEASURED = 1.0 + 64 * _EPS
+_SUMMED = 24 * _EPS  # more than the relative error of a pairwise sum of positive numbers
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,20 @@ class WeightsBall(AmbiguitySet, Divergence):
         ratios, multiplier = self.tilt(losses)
         return ratios, multiplier, self.ceiling(losses, ratios, multiplier)
 
+    def worst_weights(self, losses: Array) -> tuple[Array, float, float]:
+        """Return the worst weights, the multiplier and the ceiling for any losses.
+
+        The weights sum to one. Losses that are all equal, and a radius of zero, leave the samples
+        their equal weights.
+        """
+        spread = float(np.ptp(losses))
+        if self.radius == 0.0 or spread == 0.0:
+            multiplier = np.inf if self.radius == 0.0 else 0.0
+            return np.full(losses.size, 1.0 / losses.size), multiplier, float(losses.mean())
+        # The weights do not depend on the unit. In units of the spread nothing overflows.
+        ratios, multiplier, ceiling = self.tilted(losses / spread)
+        return ratios / ratios.sum(), multiplier * spread, ceiling * spread
+
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         """Return the risk and the second moment at the worst weights."""
         samples = _samples_of(self, nominal)
@@ -90,11 +104,7 @@ class WeightsBall(AmbiguitySet, Divergence):
                 lambda: self.membership(nominal).centre,
                 rounding,
             )
-        # The weights do not depend on the unit. In units of the spread nothing overflows.
-        spread = float(np.ptp(losses))
-        ratios, multiplier, ceiling = self.tilted(losses / spread)
-        multiplier, ceiling = multiplier * spread, ceiling * spread
-        weights = ratios / ratios.sum()
+        weights, multiplier, ceiling = self.worst_weights(losses)
         risk = float(np.sum(weights * losses))
         rounding += max(ceiling - risk, 0.0)
         return WorstCase(
@@ -247,7 +257,37 @@ class WeightsMembership(Membership[ReweighedMoment]):
 
     def measure(self, moment: ReweighedMoment) -> float:
         """Return the divergence of the weights."""
-        return self.ball.divergence(moment.weights * len(self.samples)) * MEASURED
+        if np.ptp(moment.weights) == 0.0:  # the centre, whatever the rounding of 1/N
+            return 0.0
+        return float(divergence_above(self.ball.divergence, moment.weights))
+
+
+def divergence_above(divergence: Callable[[Array], Any], weights: Array) -> Any:
+    """Return the divergence of weights from equal ones, or of each row of a stack, rounded upwards.
+
+    The exact ratios ``Nq_i / Σq`` differ from ``Nq_i`` by the rounding of the product and by the
+    difference of the sum from one, both relative. A divergence ``mean φ(ρ_i)`` grows with the
+    distance of every ratio from one, so ratios are moved away from one by as much. Those that may
+    lie on either side are tried on both.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import TotalVariationBall
+    >>> from wdro_cvx.ambiguity.reweighting import divergence_above
+    >>> measure = TotalVariationBall(0.0).divergence
+    >>> 0.25 < divergence_above(measure, np.array([0.25, 0.75])) < 0.25 * (1 + 1e-12)
+    True
+    """
+    ratios = weights * weights.shape[-1]
+    apart = np.abs(weights.sum(axis=-1, keepdims=True) - 1.0) + _SUMMED
+    far = ratios * np.where(ratios < 1.0, 1.0 - apart, 1.0 + apart)
+    near = np.abs(ratios - 1.0) <= apart
+    if not near.any():
+        return divergence(far) * MEASURED
+    # Twice the error, and rounding of these lines.
+    sides = [np.where(near, 1.0 + sign * 2.5 * apart, far) for sign in (-1.0, 1.0)]
+    return np.maximum(*map(divergence, sides)) * MEASURED
 
 
 def sample_losses(samples: Array, laplacian: Array) -> tuple[Array, float]:

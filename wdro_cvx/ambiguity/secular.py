@@ -15,10 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from wdro_cvx.stacks import choose, dot
 from wdro_cvx.validation import Array
 
 _EPS = float(np.finfo(float).eps)
-_MAX_STEPS = 100  # Newton is monotone and takes about five.
+_TINY = 1e-280
+_BELOW = 1.0 - 1e-11  # a bound that rounding cannot lift above the root
+_MAX_STEPS = 100  # Newton is monotone and takes about three.
 
 
 @dataclass(frozen=True)
@@ -49,9 +52,10 @@ def solve_secular(eigenvalues: Array, masses: Array, radius: float) -> SecularRo
     gaps, amplitudes = gaps[live], amplitudes[live]
     if amplitudes.size == 0:
         return SecularRoot(top, 0.0, radius**2)
-    # Each term alone gives a lower bound of the root, so the start is left of it; from there
-    # Newton on the concave 1/√φ - 1/ε increases to the root without ever passing it.
-    shift = float(np.max(amplitudes / radius - gaps))
+    # Each term alone gives a lower bound of the root, and so does a term for all of them at their
+    # mean gap, by Jensen's inequality. So the start is left of the root; from there Newton on the
+    # concave 1/√φ - 1/ε increases to the root without ever passing it.
+    shift = max(float((amplitudes / radius - gaps).max()), _from_mean(amplitudes, gaps, radius))
     if shift <= 0.0:
         if gaps.min() > 0.0:
             spent = float(np.sum((amplitudes / gaps) ** 2))
@@ -59,10 +63,10 @@ def solve_secular(eigenvalues: Array, masses: Array, radius: float) -> SecularRo
                 return SecularRoot(top, 0.0, radius**2 - spent)
         shift = 0.0
     for _ in range(_MAX_STEPS):
-        ratios = amplitudes / (shift + gaps)
-        squares = ratios * ratios
-        square = float(squares.sum())
-        slope = float((squares / (shift + gaps)).sum())
+        distances = shift + gaps
+        ratios = amplitudes / distances
+        square = dot(ratios, ratios)
+        slope = dot(ratios, ratios / distances)
         if slope == 0.0:  # the squares underflow
             break
         step = (math.sqrt(square) / radius - 1.0) * square / slope
@@ -70,6 +74,15 @@ def solve_secular(eigenvalues: Array, masses: Array, radius: float) -> SecularRo
             break
         shift += step
     return SecularRoot(top + shift, shift, 0.0)
+
+
+def _from_mean(amplitudes: Array, gaps: Array, radius: Any) -> Any:
+    """Return a lower bound of the root from the mean gap; it is sharp if the root is far away."""
+    squares = amplitudes * amplitudes
+    total = dot(amplitudes, amplitudes)
+    known = total > _TINY  # the squares do not underflow
+    mean = dot(squares, gaps) / choose(known, total, 1.0)
+    return choose(known, _BELOW * total**0.5 / radius - mean, 0.0)
 
 
 def solve_seculars(eigenvalues: Array, masses: Array, radius: Array) -> SecularRoot:
@@ -83,6 +96,7 @@ def solve_seculars(eigenvalues: Array, masses: Array, radius: Array) -> SecularR
     # A term without mass is zero at every distance; a distance of λmax avoids 0/0.
     gaps = np.where(amplitudes > 0.0, top - eigenvalues, top)
     shift = (amplitudes / radius[:, np.newaxis] - gaps).max(axis=-1)
+    shift = np.maximum(shift, _from_mean(amplitudes, gaps, radius))
     leftover = 0.0 * shift
     open_ = shift > 0.0
     if not open_.all():

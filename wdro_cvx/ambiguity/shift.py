@@ -51,6 +51,9 @@ class ShiftBall(AmbiguitySet):
     radius_degree: ClassVar[int] = 2
     finite_distance: ClassVar[bool] = True
 
+    #: Whether the size depends on the absolute values of the entries only, and grows with them.
+    entrywise: ClassVar[bool] = False
+
     @abstractmethod
     def size(self, shift: Array) -> float:
         """Return the size of a symmetric matrix, rounded upwards."""

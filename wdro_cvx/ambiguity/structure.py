@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,10 +14,11 @@ from functools import cached_property
 from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import linalg
 
 from wdro_cvx.ambiguity.frames import DiagonalFrame, Frame, MatrixFrame
+from wdro_cvx.graphs.laplacian import vertex_count
 from wdro_cvx.moments.points import ReweighedMoment
 from wdro_cvx.validation import Array
 
@@ -72,7 +74,7 @@ class Transport:
     def metric(self) -> Array:
         """``P``, by its diagonal (d,) if it is diagonal."""
         if self.coordinates is not None:
-            inverse = linalg.inv(self.coordinates)
+            inverse = scipy.linalg.inv(self.coordinates)
             return np.asarray(inverse.T @ inverse)
         return np.ones(self.factor.shape[1]) if self.scales is None else self.scales**-2.0
 
@@ -107,7 +109,8 @@ class Transport:
     @property
     def length(self) -> float:
         """How far the set reaches, in the unit of the data."""
-        return max(self.radius * self.frame.widest, float(np.sqrt(self.reach)))
+        widest = 1.0 if self.scales is None and self.diagonal else self.frame.widest
+        return max(self.radius * widest, math.sqrt(self.reach))
 
     def risk(self, laplacian: Array) -> float:
         """Return ``R(L)`` by a search over γ, independent of the sets' own worst cases."""
@@ -118,7 +121,7 @@ class Transport:
             centre += float(np.vdot(self.rest, laplacian))
         pull = self.factor @ laplacian
         centre += float(np.vdot(self.factor, pull))
-        values, vectors = linalg.eigh(self.frame.form(laplacian), check_finite=False)
+        values, vectors = scipy.linalg.eigh(self.frame.form(laplacian), check_finite=False)
         masses = np.sum((self.frame.pulled(pull) @ vectors) ** 2, axis=0)
         top = max(float(values[-1]), 0.0)
         unit = top + float(np.sqrt(masses.sum())) / self.radius if self.radius > 0.0 else 0.0
@@ -144,6 +147,9 @@ class Divergence(ABC):
 
 class SmoothDivergence(Divergence):
     """The mean of a function φ of every ratio, smooth and strictly convex on positive ones."""
+
+    #: Whether φ is the same for all sets of the class, and the functions take stacks (B, N), too.
+    stackable: ClassVar[bool] = False
 
     @abstractmethod
     def slope(self, ratios: Array) -> Array:
@@ -208,6 +214,12 @@ class Atoms:
 
     @cached_property
     def _groups(self) -> tuple[Array, NDArray[np.intp], NDArray[np.intp]]:
+        # Signals with different first entries are different; finding that out takes a tenth of the
+        # time of comparing them.
+        order = np.argsort(self.samples[:, 0])
+        signals = self.samples[order]
+        if (np.diff(signals[:, 0]) > 0.0).all():
+            return signals, np.argsort(order), np.ones(len(order), dtype=np.intp)
         return np.unique(self.samples, axis=0, return_inverse=True, return_counts=True)
 
     @property
@@ -289,4 +301,68 @@ class Norm:
         return np.inf if radius == 0.0 else norm / (self.alpha * radius ** (self.alpha - 1.0))
 
 
-Structure: TypeAlias = Transport | Atoms | Norm
+@dataclass(frozen=True, eq=False)
+class Surcharge:
+    """A set whose worst case makes every pair dearer by an amount of its own, for every graph.
+
+        R(L) = ⟨Θ, L⟩ + Σ radius·scale_ij·w_ij
+
+    Attributes
+    ----------
+    radius : float ≥ 0
+        In the unit of the data squared.
+    scales : array (d(d-1)/2,), positive, or None
+        One per pair, in the order of ``scipy.spatial.distance.squareform``; None where all are one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wdro_cvx import Nominal, PairBall
+    >>> nominal = Nominal.from_samples(np.eye(3))
+    >>> surcharge = PairBall(0.5, scales=(1.0, 2.0, 4.0)).structure(nominal)
+    >>> print(surcharge.of(np.array([0, 2]), np.array([2, 1])), surcharge.least)
+    [1. 2.] 0.5
+    """
+
+    radius: float
+    scales: Array | None = None
+
+    multiplier_degree: ClassVar[float] = 0.0
+    isotropic: ClassVar[bool] = False
+
+    @property
+    def uniform(self) -> bool:
+        """Whether all pairs pay the same."""
+        return self.scales is None
+
+    @cached_property
+    def least(self) -> float:
+        """The smallest amount of all pairs."""
+        return self.radius if self.scales is None else self.radius * float(self.scales.min())
+
+    @cached_property
+    def _d(self) -> int:
+        return 0 if self.scales is None else vertex_count(self.scales)
+
+    def of(self, heads: NDArray[np.integer], tails: NDArray[np.integer]) -> Array:
+        """Return the amounts of pairs of different vertices; the arrays are broadcast.
+
+        A vertex paired with itself gets some amount that means nothing.
+        """
+        low = np.minimum(heads, tails).astype(np.int64)
+        if self.scales is None:
+            return np.full(np.broadcast_shapes(low.shape, np.shape(tails)), self.radius)
+        # Vertex i is preceded by the pairs of i earlier ones, each of them with all later ones.
+        places = low * (2 * self._d - low - 1)
+        places //= 2
+        places += np.maximum(heads, tails)
+        places -= low + 1
+        return np.asarray(self.scales.take(places, mode="clip") * self.radius)
+
+    def risk(self, laplacian: Array) -> float:
+        """Return the sum of the amounts over the edges of a Laplacian, beyond ``⟨Θ, L⟩``."""
+        heads, tails = np.nonzero(np.triu(laplacian, 1))
+        return float(self.of(heads, tails) @ -laplacian[heads, tails])
+
+
+Structure: TypeAlias = Transport | Atoms | Norm | Surcharge

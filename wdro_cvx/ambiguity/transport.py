@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import linalg
+import scipy
 
 from wdro_cvx.ambiguity.base import AmbiguitySet
 from wdro_cvx.ambiguity.frames import Frame
@@ -23,7 +23,7 @@ from wdro_cvx.ambiguity.secular import solve_secular, solve_seculars
 from wdro_cvx.ambiguity.structure import Transport
 from wdro_cvx.moments.nominal import Nominal, root_rows
 from wdro_cvx.moments.points import Moment, TransportedMoment
-from wdro_cvx.stacks import column, diagonals, flat, is_zero, number
+from wdro_cvx.stacks import column, dot, eigen, flat, is_zero, largest_degree, number, some
 from wdro_cvx.validation import Array
 
 _EPS = float(np.finfo(float).eps)
@@ -81,9 +81,10 @@ class WorstTransport:
         changes the premium by at most ``‖E‖₂`` times the sum of the singular values of the moment's
         change.
         """
-        size = 2 * self.length * np.sqrt(np.square(flat(rows)).sum(axis=-1)) + self.length**2
+        entries = flat(rows)
+        size = 2 * self.length * dot(entries, entries) ** 0.5 + self.length**2
         if top is None:
-            top = 2 * diagonals(laplacian).max(axis=-1)
+            top = 2 * largest_degree(laplacian)
         meant = 2 * top * self.length * unsure * (1.0 + 64 * _EPS)
         rounding = (laplacian.shape[-1] + 16) * _EPS * top * size + 64 * _EPS * self.premium + meant
         return number(rounding)
@@ -112,23 +113,22 @@ def worst_transport(rows: Array, laplacian: Array, radius: Any) -> WorstTranspor
     d = laplacian.shape[-1]
     if is_zero(radius):
         return WorstTransport(0.0, np.inf, rows, None, np.eye(d), np.ones(d))
-    values, vectors = np.linalg.eigh(laplacian)
+    values, vectors = eigen(laplacian)
     if laplacian.ndim == 2 and values[-1] <= 0.0:
         return WorstTransport(0.0, np.inf, rows, None, vectors, np.ones(d))
     spectral = rows @ vectors
     masses = np.square(spectral).sum(axis=-2)
     root = (solve_secular if laplacian.ndim == 2 else solve_seculars)(values, masses, radius)
-    # A direction without mass does not move; stretch 1 avoids 0/0 there.
+    # A direction without mass does not move; an infinite distance avoids 0/0 there.
     distances = column(root.shift) + (values[..., -1:] - values)
     pushes = masses * values**2
-    live = pushes > 0.0
-    safe = np.where(live, distances, 1.0)
-    stretch = np.where(live, column(root.multiplier) / safe, 1.0)
-    premium = number(root.multiplier * radius**2 + (pushes / safe).sum(axis=-1))
+    distances = np.where(pushes > 0.0, distances, np.inf)
+    pull = values / distances
+    stretch = 1.0 + pull  # γ/(γ - λ)
+    premium = root.multiplier * radius**2 + dot(masses * values, pull)
     moved = (spectral * stretch[..., np.newaxis, :]) @ vectors.mT
-    hard = np.any(root.leftover > 0.0)
+    hard = some(root.leftover > 0.0)
     spread = column(np.sqrt(root.leftover)) * vectors[..., -1] if hard else None
-    pull = np.where(live, values / safe, 0.0)
     return WorstTransport(premium, root.multiplier, moved, spread, vectors, stretch, radius, pull)
 
 
@@ -176,10 +176,10 @@ class TransportMembership(Membership[TransportedMoment]):
 def singular_vectors(matrix: Array) -> tuple[Array, Array]:
     """Return all left singular vectors as columns and all right ones as rows."""
     try:
-        left, _, right = linalg.svd(matrix, check_finite=False)
-    except linalg.LinAlgError:
+        left, _, right = scipy.linalg.svd(matrix, check_finite=False)
+    except scipy.linalg.LinAlgError:
         # Divide and conquer may fail if all singular values are nearly equal; QR steps do not.
-        left, _, right = linalg.svd(matrix, check_finite=False, lapack_driver="gesvd")
+        left, _, right = scipy.linalg.svd(matrix, check_finite=False, lapack_driver="gesvd")
     return left, right
 
 

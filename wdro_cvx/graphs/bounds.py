@@ -10,8 +10,8 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.graphs.exact_sums import SURE, missing, too_little
@@ -120,7 +120,7 @@ class EdgeBounds:
     def from_list(
         cls,
         d: int | Sequence[Hashable],
-        pairs: ArrayLike | sparse.sparray | Iterable[tuple[Hashable, Hashable]],
+        pairs: ArrayLike | scipy.sparse.sparray | Iterable[tuple[Hashable, Hashable]],
         *,
         lower: ArrayLike = 0.0,
         upper: ArrayLike = np.inf,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from wdro_cvx.validation import Array
 
@@ -32,9 +32,11 @@ class EdgeList:
     weights: Array
 
     @classmethod
-    def from_laplacian(cls, laplacian: Array | sparse.csr_array) -> EdgeList:
+    def from_laplacian(cls, laplacian: Array | scipy.sparse.csr_array) -> EdgeList:
         """Read the edges off the upper triangle of a Laplacian, dense or sparse."""
-        upper = sparse.coo_array(sparse.triu(sparse.csr_array(laplacian), 1, format="csr"))
+        upper = scipy.sparse.coo_array(
+            scipy.sparse.triu(scipy.sparse.csr_array(laplacian), 1, format="csr")
+        )
         kept = upper.data != 0.0
         heads, tails = (index[kept].astype(np.int32) for index in upper.coords)
         return cls(int(laplacian.shape[0]), heads, tails, -upper.data[kept])
@@ -51,10 +53,10 @@ class EdgeList:
         """``‖L‖_F² = 2‖w‖² + ‖deg‖²``."""
         return 2 * float(np.sum(self.weights**2)) + float(np.sum(self.degrees**2))
 
-    def laplacian(self) -> sparse.csr_array:
+    def laplacian(self) -> scipy.sparse.csr_array:
         """Return the Laplacian as a sparse array."""
         every = np.arange(self.d, dtype=np.int32)
         rows = np.concatenate([self.heads, self.tails, every])
         columns = np.concatenate([self.tails, self.heads, every])
         values = np.concatenate([-self.weights, -self.weights, self.degrees])
-        return sparse.csr_array((values, (rows, columns)), shape=(self.d, self.d))
+        return scipy.sparse.csr_array((values, (rows, columns)), shape=(self.d, self.d))

@@ -13,9 +13,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
-from scipy.spatial.distance import squareform
 
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.stacks import column, diagonals, flat, number, set_diagonals
@@ -48,9 +47,10 @@ def laplacian_from_weights(weights: Array) -> Array:
     if weights.ndim > 1:
         return _stacked_laplacians(weights)
     d = vertex_count(weights)
+    squareform = scipy.spatial.distance.squareform
     laplacian = -squareform(weights) if d > 2 else np.full((2, 2), -weights[0])
-    np.fill_diagonal(laplacian, 0.0)
-    np.fill_diagonal(laplacian, -laplacian.sum(axis=1))
+    set_diagonals(laplacian, 0.0)
+    set_diagonals(laplacian, -laplacian.sum(axis=1))
     return np.asarray(laplacian)
 
 
@@ -71,7 +71,8 @@ def weights_from_laplacian(laplacian: Array) -> Array:
 def upper_entries(matrix: Array) -> Array:
     """Return the entries above the diagonal of a matrix, or of each matrix of a stack."""
     if matrix.ndim == 2:
-        return np.asarray(squareform(matrix, checks=False))  # faster than indices
+        # Faster than indices.
+        return np.asarray(scipy.spatial.distance.squareform(matrix, checks=False))
     heads, tails = edge_index(matrix.shape[-1])
     return np.asarray(matrix[..., heads, tails])
 
@@ -113,25 +114,25 @@ def degrees(weights: Array) -> Array:
     return np.asarray(np.bincount(heads, weights, d) + np.bincount(tails, weights, d), float)
 
 
-def incidence(d: int) -> sparse.csr_array:
+def incidence(d: int) -> scipy.sparse.csr_array:
     """Return the unsigned incidence matrix ``A`` (d × m) as a sparse array."""
     heads, tails = edge_index(d)
     m = heads.size
     columns = np.arange(m)
-    return sparse.csr_array(
+    return scipy.sparse.csr_array(
         (np.ones(2 * m), (np.concatenate([heads, tails]), np.concatenate([columns, columns]))),
         shape=(d, m),
     )
 
 
-def laplacian_operator(d: int) -> sparse.csr_array:
+def laplacian_operator(d: int) -> scipy.sparse.csr_array:
     """Return 𝒯 as a sparse (d² × m) matrix acting on ``w``; ``vec`` in either order."""
     heads, tails = edge_index(d)
     m = heads.size
     rows = np.concatenate([heads * d + tails, tails * d + heads, heads * (d + 1), tails * (d + 1)])
     columns = np.tile(np.arange(m), 4)
     values = np.repeat([-1.0, 1.0], 2 * m)
-    return sparse.csr_array((values, (rows, columns)), shape=(d * d, m))
+    return scipy.sparse.csr_array((values, (rows, columns)), shape=(d * d, m))
 
 
 def complete_graph(d: int, trace: float) -> Array:
@@ -216,10 +217,10 @@ def violations(matrix: Array, trace: Any, *, fixed_trace: bool = True) -> Residu
         for start in range(0, d, _ROWS):  # blocks of rows stay in the cache
             rows = matrix[..., start : start + _ROWS, :]
             others = rows - np.swapaxes(matrix[..., start : start + _ROWS], -1, -2)
-            skew = np.maximum(skew, np.abs(others, out=others).max(axis=both))
+            skew = np.maximum(skew, flat(np.abs(others, out=others)).max(axis=-1))
             np.copyto(others, rows)
             flat(others)[..., start :: d + 1] = 0.0
-            sign = np.maximum(sign, others.max(axis=both))
+            sign = np.maximum(sign, flat(others).max(axis=-1))
         total = diagonals(matrix).sum(axis=-1)
         return Residuals(
             symmetry=number(skew / scale),

@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.graphs.bounds import MOST_VERTICES, EdgeBounds, check_sides
@@ -117,10 +117,10 @@ def list_bounds(
 def _ends(names: Sequence[Hashable], pairs: Any) -> NDArray[np.int64]:
     """Return pairs as numbers of vertices, (k, 2), or raise ProblemError."""
     d = len(names)
-    if sparse.issparse(pairs):
+    if scipy.sparse.issparse(pairs):
         if pairs.shape != (d, d):
             raise ProblemError(f"pairs must have shape {(d, d)}; it has {pairs.shape}.")
-        rows, columns = sparse.coo_array(pairs).coords
+        rows, columns = scipy.sparse.coo_array(pairs).coords
         apart = rows != columns
         found = np.column_stack([rows[apart], columns[apart]])
     elif isinstance(names, range):

@@ -13,9 +13,11 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
+from wdro_cvx.ambiguity.membership import Membership
 from wdro_cvx.ambiguity.singleton import Singleton
 from wdro_cvx.graphs.laplacian import Residuals
 from wdro_cvx.judging.edges import EdgeBrackets
+from wdro_cvx.moments.composite import SumMoment
 from wdro_cvx.moments.points import DenseMoment, Moment
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.problem import GraphProblem
@@ -94,6 +96,10 @@ class Court(ABC, Generic[M]):
         """The relative gap at which other moments and multipliers are not tried."""
         return ENOUGH
 
+    def takes(self, nu: Array) -> bool:
+        """Say whether multipliers, in the unit of the data, give a bound under the prior."""
+        return self.prior.has_degrees(nu)
+
     @abstractmethod
     def offered(self, moment: Moment) -> Candidate[M] | None:
         """Return a certificate's moment, pulled into the set; None if its kind is not supported."""
@@ -116,22 +122,30 @@ def pulled_inside(problem: GraphProblem, moment: Moment) -> Candidate[Moment]:
 
     Rounding leaves most of them barely outside. The nominal moment itself, share 0, is always in.
     """
-    ambiguity, nominal = problem.ambiguity, problem.nominal
-    membership = ambiguity.membership(nominal)
-    centre, radius = membership.centre, ambiguity.radius
+    ambiguity = problem.ambiguity
+    membership = ambiguity.membership(problem.nominal)
+    centre = membership.centre
     if isinstance(ambiguity, Singleton):  # it has one point only
         return Candidate(centre, 1.0)
     if out_of_range(moment, problem.unit):
         return Candidate(centre, 0.0)
+    try:
+        return _pulled(membership, moment, ambiguity.radius, problem.nominal.second_moment)
+    except np.linalg.LinAlgError:  # the moment, or a part of it, cannot be explained or measured
+        return Candidate(centre, 0.0)
+
+
+def _pulled(
+    membership: Membership[Any], moment: Moment, radius: float, theta: Array
+) -> Candidate[Moment]:
+    """Return a point of the set on the way from the nominal moment to the given one."""
+    centre = membership.centre
     known = membership.read(moment)
     if known is None or type(known) is DenseMoment:
         matrix = moment.second_moment
-        if np.array_equal(matrix, nominal.second_moment):
+        if np.array_equal(matrix, theta):
             return Candidate(centre, 1.0)
-        try:
-            known = membership.explain(matrix)
-        except np.linalg.LinAlgError:  # the matrix cannot be explained
-            return Candidate(centre, 0.0)
+        known = membership.explain(matrix)
     share, spare = 1.0, 1e-14
     for _ in range(PULLS):
         candidate = known.pulled(centre, share) if share < 1.0 else known
@@ -149,6 +163,8 @@ def pulled_inside(problem: GraphProblem, moment: Moment) -> Candidate[Moment]:
 
 def out_of_range(moment: Moment, unit: float) -> bool:
     """Say whether a moment is too large to be in any set, or its squares would overflow."""
+    if isinstance(moment, SumMoment) and any(out_of_range(part, unit) for part in moment.parts):
+        return True
     limits = _RANGE * unit, (_RANGE * unit) ** 2
     return any(
         piece is not None and not float(np.abs(piece).max()) <= limit

@@ -35,10 +35,10 @@ from wdro_cvx.judging.court import (
     slopes_in_range,
 )
 from wdro_cvx.judging.dual_bound import dual_bound
-from wdro_cvx.judging.edge_costs import minorant_costs, nuclear_size, safe_costs
+from wdro_cvx.judging.edge_costs import minorant_costs, safe_costs
 from wdro_cvx.judging.edges import edge_brackets
 from wdro_cvx.judging.offered_value import risk_bound
-from wdro_cvx.moments.points import Moment, TransportedMoment
+from wdro_cvx.moments.points import Moment, TransportedMoment, nuclear_size
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate
 from wdro_cvx.validation import Array
@@ -64,7 +64,7 @@ class DenseCourt(Court[Moment]):
         self.offered_slopes = slopes if slopes_in_range(slopes, problem.unit) else None
         self.prior = self.problem.prior
         self.laplacian = self.prior.repaired(matrix)
-        self.degrees = np.diagonal(self.laplacian)
+        self.degrees = self.laplacian.diagonal()
         self.repair = float(np.linalg.norm(matrix - self.laplacian))
         size = graph_size(float(np.linalg.norm(self.laplacian)), self.prior.trace.target)
         self.residuals = replace(self.prior.infeasibility(matrix), repair=self.repair / size)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from wdro_cvx.ambiguity.frames import MatrixFrame
 from wdro_cvx.ambiguity.smoothness import accumulation, pair_costs, reads_table
 from wdro_cvx.graphs.laplacian import edge_index, upper_entries
 from wdro_cvx.moments.composite import MappedMoment, SumMoment
@@ -60,9 +61,7 @@ def rows_costs(nominals: Sequence[Nominal], rows: Array) -> tuple[Array, Array]:
 def weights_costs(nominals: Sequence[Nominal], weights: Array) -> tuple[Array, Array]:
     """Return :func:`safe_costs` for a stack of weights (B, N) of the samples."""
     samples = np.stack([np.asarray(nominal.samples) for nominal in nominals])
-    rows = samples * np.sqrt(weights)[..., np.newaxis]
-    moments = np.swapaxes(rows, -1, -2) @ rows
-    return _summed(iter([_of_gram(moments, _weight_error(samples.shape[1]))]))
+    return _summed(iter([_of_gram(gram(samples, weights), weight_error(samples.shape[1]))]))
 
 
 def shift_costs(nominals: Sequence[Nominal], shifts: Array) -> tuple[Array, Array]:
@@ -90,14 +89,14 @@ def _parts(nominal: Nominal, moment: Moment, exactly: bool) -> Iterator[_Part]:
         yield rest * costs, abs(rest) * slack + (len(moment.factors) + 4) * _EPS * size * costs
         return
     if isinstance(moment, MappedMoment):
-        yield _of_mapped(nominal, moment)
+        yield from _of_mapped(nominal, moment, exactly)
         return
     if isinstance(moment, ReweighedMoment):
         yield _of_weights(moment, exactly)
         return
     if isinstance(moment, MeanMoment):
         yield _of_nominal(nominal, exactly)
-        yield _of_mean(nominal, moment)
+        yield _of_mean(nominal, moment.mean, moment.change, np.zeros(moment.d))
         if moment.spread is not None:
             yield _of_rows(moment.spread, exactly, np.zeros(moment.d))
     elif isinstance(moment, TransportedMoment) and nominal.holds(moment.moved):
@@ -128,14 +127,15 @@ def _of_nominal(nominal: Nominal, exactly: bool) -> _Part:
 
 def _of_weights(moment: ReweighedMoment, exactly: bool) -> _Part:
     """Return the costs of reweighted samples, including the rounding of the weights."""
-    error = _weight_error(len(moment.samples))
+    error = weight_error(len(moment.samples))
     if exactly:
         costs = pair_sums(moment.samples, moment.weights)
         return costs, error * costs
     return _of_gram(moment.second_moment, error)
 
 
-def _weight_error(count: int) -> float:
+def weight_error(count: int) -> float:
+    """Return a bound of the relative error of a moment of so many weighted samples."""
     return (roundings(count) + 48) * _EPS
 
 
@@ -146,8 +146,7 @@ def _of_rows(rows: Array, exactly: bool, moved: Array) -> _Part:
         costs = pair_sums(rows)
         slack = error * costs
     else:
-        product = gram(rows) if rows.ndim == 2 else np.swapaxes(rows, -1, -2) @ rows
-        costs, slack = _of_gram(product, error)
+        costs, slack = _of_gram(gram(rows), error)
     return costs, slack + _shaken(costs + slack, moved)
 
 
@@ -167,29 +166,99 @@ def _shaken(costs: Array, moved: Array) -> Array:
     return np.asarray(shaken * (2 * np.sqrt(costs) + shaken))
 
 
-def _of_mean(nominal: Nominal, moment: MeanMoment) -> _Part:
+def _of_mean(nominal: Nominal, mean: Array, change: Array, doubt: Array) -> _Part:
     """Return the costs of ``mmᵀ - μμᵀ``: ``(δ_i - δ_j)((δ_i - δ_j) + 2(μ_i - μ_j))``.
 
-    The mean has a rounding error; the change is exact.
+    The mean has a rounding error; ``doubt`` bounds that of the change δ.
     """
-    heads, tails = edge_index(moment.d)
-    change = moment.change[heads] - moment.change[tails]
-    double = 2 * (moment.mean[heads] - moment.mean[tails])
+    heads, tails = edge_index(mean.size)
+    apart = change[heads] - change[tails]
+    double = 2 * (mean[heads] - mean[tails])
     unsure = 2 * (nominal.mean_error[heads] + nominal.mean_error[tails])
-    size = np.abs(change)
-    return change * (change + double), size * (8 * _EPS * (size + np.abs(double)) + unsure)
+    shaken = doubt[heads] + doubt[tails]
+    size = np.abs(apart)
+    slack = size * (8 * _EPS * (size + np.abs(double)) + unsure)
+    return apart * (apart + double), slack + shaken * (
+        2 * size + shaken + np.abs(double) * (1.0 + 8 * _EPS) + unsure
+    )
 
 
-def _of_mapped(nominal: Nominal, moment: MappedMoment) -> _Part:
-    """Return the costs of a moment in other coordinates.
+def _of_mapped(nominal: Nominal, moment: MappedMoment, exactly: bool) -> Iterator[_Part]:
+    """Yield the costs of ``TMTᵀ``, where M is a moment of ``y = T⁻¹x``.
 
-    The nominal distribution was mapped there and back, which multiplies rounding by the condition.
+    Changes of the nominal distribution of y are exact numbers. Around the nominal distribution of x
+    they are mapped once, so that the error of the inverse of T does not count. Errors of products
+    are bounded entry by entry, because their sizes may exceed the product by the squared condition
+    number of T.
     """
-    matrix = moment.second_moment
-    error = accumulation(nominal) + 8 * moment.d * _EPS * float(np.linalg.cond(moment.matrix))
-    largest = max(float(np.abs(matrix).max()), float(nominal.lengths.max()) ** 2)
-    costs, slack = _of_matrix(matrix, 8 * _EPS)
-    return costs, slack + 8 * moment.d * error * largest
+    inner, frame = moment.inner, MatrixFrame(moment.matrix)
+    inside = nominal.transformed(frame.inverse)
+    if isinstance(inner, MeanMoment) and inside.holds(inner.kept):
+        change, doubt = _mapped_rows(frame, inner.change[np.newaxis])
+        yield _of_nominal(nominal, exactly)
+        yield _of_mean(nominal, nominal.mean, change[0], doubt)
+        yield from _of_mapped_changes(frame, inner, exactly)
+    elif isinstance(inner, TransportedMoment) and inside.holds(inner.moved):
+        yield _of_nominal(nominal, exactly)
+        yield from _of_mapped_changes(frame, inner, exactly)
+    else:
+        yield from _of_mapped_whole(nominal, inside, frame, inner, exactly)
+
+
+def _of_mapped_changes(
+    frame: MatrixFrame, inner: MeanMoment | TransportedMoment, exactly: bool
+) -> Iterator[_Part]:
+    """Yield the costs of the spread and of the shift, mapped to x."""
+    if inner.spread is not None:
+        rows, doubt = _mapped_rows(frame, inner.spread)
+        yield _of_rows(rows, exactly, doubt)
+    if inner.shift is not None:
+        yield _of_mapped_matrix(frame, inner.shift)
+
+
+def _of_mapped_whole(
+    nominal: Nominal, inside: Nominal, frame: MatrixFrame, inner: Moment, exactly: bool
+) -> Iterator[_Part]:
+    """Yield the costs of a moment of y that is not made of changes.
+
+    It was measured from the computed nominal distribution of y, which mapped back to x differs from
+    the nominal one by the residual of the inverse and by rounding.
+    """
+    matrix, inverse = np.abs(frame.matrix), np.abs(frame.inverse)
+    units = 2 * (frame.matrix.shape[0] + 8) * _EPS
+    residual = np.abs(frame.matrix @ frame.inverse - np.eye(nominal.d)) + units * (matrix @ inverse)
+    columns = np.sqrt(np.maximum(np.diagonal(inner.second_moment), 0.0))
+    sizes = np.maximum(inside.lengths, columns)
+    moved = residual @ np.maximum(nominal.lengths, np.sqrt(_mapped_sizes(frame, inner)))
+    moved = moved + accumulation(inside) * (matrix @ sizes)
+    if inner.rows is not None:
+        rows, doubt = _mapped_rows(frame, inner.rows)
+        yield _of_rows(rows, exactly, doubt + moved)
+        if inner.rest is not None:
+            yield _of_mapped_matrix(frame, inner.rest)
+        return
+    costs, slack = _of_mapped_matrix(frame, inner.second_moment)
+    yield costs, slack + _shaken(np.abs(costs) + slack + 2 * _of_nominal(nominal, False)[0], moved)
+
+
+def _mapped_sizes(frame: MatrixFrame, inner: Moment) -> Array:
+    """Return the diagonal of ``TMTᵀ``, at least zero."""
+    return np.maximum(np.diagonal(frame.moment(inner.second_moment)), 0.0)
+
+
+def _mapped_rows(frame: MatrixFrame, rows: Array) -> tuple[Array, Array]:
+    """Return the rows of x for rows of y, and the rounding error of each column."""
+    sizes = np.abs(rows) @ np.abs(frame.matrix).T
+    doubt = (frame.matrix.shape[0] + 8) * _EPS * np.sqrt(np.square(sizes).sum(axis=0))
+    return frame.outside(rows), doubt
+
+
+def _of_mapped_matrix(frame: MatrixFrame, matrix: Array) -> _Part:
+    """Return the costs of ``TΔTᵀ``; the two products err by at most ``2(d + 4)ε |T||Δ||T|ᵀ``."""
+    size = np.abs(frame.matrix)
+    error = 2 * (len(matrix) + 4) * _EPS * (size @ np.abs(matrix) @ size.T)
+    costs, slack = _of_matrix(frame.moment(matrix), 8 * _EPS)
+    return costs, slack + _of_matrix(error, 1.0 + 8 * _EPS)[1]
 
 
 def _of_matrix(matrix: Array, rounding: float) -> _Part:
@@ -215,11 +284,3 @@ def minorant_costs(
     if terms:
         total = total - 4 * _EPS * len(terms) * sizes
     return total, price
-
-
-def nuclear_size(moment: Moment) -> float:
-    """Return an upper bound of the sum of a moment's singular values."""
-    size = 0.0 if moment.rows is None else float(np.vdot(moment.rows, moment.rows))
-    if moment.rest is not None:
-        size += float(np.sqrt(moment.d) * np.linalg.norm(moment.rest))
-    return size

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from wdro_cvx.ambiguity.kl import relative_entropy
 from wdro_cvx.ambiguity.moment import MomentBall, entrywise_norm
-from wdro_cvx.ambiguity.reweighting import MEASURED
+from wdro_cvx.ambiguity.reweighting import divergence_above
 from wdro_cvx.ambiguity.transport import rms_move
 from wdro_cvx.judging.court import PULLS, USABLE
 from wdro_cvx.judging.edge_costs import rows_costs, shift_costs, weights_costs
 from wdro_cvx.moments.points import Moment, ReweighedMoment, TransportedMoment
 from wdro_cvx.problem import GraphProblem
+from wdro_cvx.stacks import flat
 from wdro_cvx.validation import Array
 
 _LARGEST = 1e30  # larger numbers are left to the judge of single answers
@@ -55,28 +56,31 @@ class Form(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """A stack of points of sets of one class, for normalised problems."""
+    """A stack of points of sets of one class, for normalised problems.
+
+    ``centres`` are the numbers of the nominal moments, or 0 for shifts.
+    """
 
     form: Form
     problems: list[GraphProblem]
+    centres: Array | float
     pieces: Array
 
     @classmethod
     def inside(
-        cls, form: Form, problems: list[GraphProblem], pieces: Array
+        cls, form: Form, problems: list[GraphProblem], centres: Array | float, pieces: Array
     ) -> tuple[Points, NDArray[np.bool_]]:
         """Return the points pulled into their sets, and which of them are usable.
 
         The pulls are those of :func:`wdro_cvx.judging.court.pulled_inside`.
         """
-        usable = np.isfinite(pieces).all(axis=tuple(range(1, pieces.ndim)))
-        usable &= np.abs(pieces).max(axis=tuple(range(1, pieces.ndim))) <= _LARGEST
+        # NaN and infinity are not in range.
+        usable = (flat(np.abs(pieces)) <= _LARGEST).all(axis=-1)
         radius = np.array([problem.ambiguity.radius for problem in problems])
-        centre = _centres(form, problems)
-        share, spare, pulled = np.ones(len(problems)), 1e-14, pieces
-        points = cls(form, problems, _kept(form, pulled))
+        share, spare = np.ones(len(problems)), 1e-14
+        points = cls(form, problems, centres, _kept(form, pieces))
+        distance = points.distances()
         for _ in range(PULLS):
-            distance = points.distances()
             out = ~(distance <= radius)
             if not out.any():
                 break
@@ -84,17 +88,19 @@ class Points:
                 share = np.where(out, share * (radius / distance) ** 2 * (1.0 - spare), share)
             spare *= 16.0
             factor = share.reshape(-1, *[1] * (pieces.ndim - 1))
-            pulled = np.where(factor < 1.0, centre + factor * (pieces - centre), pieces)
-            points = cls(form, problems, _kept(form, pulled))
-        usable &= (points.distances() <= radius) & (share >= USABLE)
+            pulled = np.where(factor < 1.0, centres + factor * (pieces - centres), pieces)
+            points = cls(form, problems, centres, _kept(form, pulled))
+            distance = points.distances()
+        usable &= (distance <= radius) & (share >= USABLE)
         return points, usable
 
     def distances(self) -> Array:
         """Return the distances from the nominal moments, rounded upwards."""
         if self.form is Form.ROWS:
-            return rms_move(self.pieces - _centres(self.form, self.problems))
+            return rms_move(self.pieces - self.centres)
         if self.form is Form.WEIGHTS:
-            return np.asarray(relative_entropy(self.pieces * self.pieces.shape[-1]) * MEASURED)
+            spent = divergence_above(relative_entropy, self.pieces)
+            return np.where(np.ptp(self.pieces, axis=-1) == 0.0, 0.0, spent)
         balls = [problem.ambiguity for problem in self.problems]
         order = balls[0].p if isinstance(balls[0], MomentBall) else 2.0
         return entrywise_norm(self.pieces, order)
@@ -109,13 +115,13 @@ class Points:
         return shift_costs(nominals, self.pieces)
 
 
-def _centres(form: Form, problems: list[GraphProblem]) -> Array:
+def centres_of(form: Form, problems: list[GraphProblem]) -> Array | float:
+    """Return the numbers of the nominal moments."""
     if form is Form.ROWS:
         return np.stack([problem.nominal.factor for problem in problems])
     if form is Form.WEIGHTS:
-        counts = [len(problem.nominal.samples) for problem in problems]  # type: ignore[arg-type]
-        return np.full((len(problems), counts[0]), 1.0 / counts[0])
-    return np.zeros((len(problems), problems[0].d, problems[0].d))
+        return 1.0 / len(problems[0].nominal.samples)  # type: ignore[arg-type]
+    return 0.0
 
 
 def _kept(form: Form, pieces: Array) -> Array:

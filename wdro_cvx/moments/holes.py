@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial.distance import squareform
 
 from wdro_cvx.errors import DataError
 from wdro_cvx.moments.nominal import Nominal
@@ -121,7 +121,7 @@ def _check_digits(squares: Array, rows: Array, dropped: Array) -> None:
     The squared differences of the kept rows exceed the given ones by those of the dropped rows.
     Centring and eigenvectors lose about 1e-16 of the largest square, which may exceed a small one.
     """
-    given = squareform(squares, checks=False)
+    given = scipy.spatial.distance.squareform(squares, checks=False)
     made = pair_sums(rows)
     if len(dropped):
         made = made - pair_sums(dropped)

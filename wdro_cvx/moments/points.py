@@ -310,3 +310,11 @@ def as_moment(value: Moment | ArrayLike) -> Moment:
     if isinstance(value, Moment):
         return value
     return DenseMoment(finite_array("second moment", value, 2, ProblemError))
+
+
+def nuclear_size(moment: Moment) -> float:
+    """Return an upper bound of the sum of a moment's singular values."""
+    size = 0.0 if moment.rows is None else float(np.vdot(moment.rows, moment.rows))
+    if moment.rest is not None:
+        size += float(np.sqrt(moment.d) * np.linalg.norm(moment.rest))
+    return size

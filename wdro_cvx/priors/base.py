@@ -29,7 +29,7 @@ from wdro_cvx.graphs.laplacian import (
     violations,
 )
 from wdro_cvx.priors.trace import TraceRule
-from wdro_cvx.stacks import choose, column, is_zero, number
+from wdro_cvx.stacks import choose, column, dot, is_zero, number
 from wdro_cvx.validation import Array
 
 
@@ -58,13 +58,16 @@ class DegreePrior:
     def value(self, weights: Array, degrees: Array) -> Any:
         """Return the cost of a graph; infinite for an isolated vertex if α > 0."""
         # Summed pairwise: a plain sum over many edges loses digits.
-        squares = np.square(weights).sum(axis=-1), np.square(degrees).sum(axis=-1)
-        value = 2 * self.beta * squares[0] + self.kappa * squares[1]
+        squares = np.add.reduce(np.square(weights), axis=-1)
+        value = 2 * self.beta * squares
+        value = value + self.kappa * np.add.reduce(np.square(degrees), axis=-1)
         if not is_zero(self.alpha):
             alone = degrees.min(axis=-1) <= 0.0
             logs = np.log(np.where(column(alone), 1.0, degrees)).sum(axis=-1)
             value = choose(alone, np.inf, value - self.alpha * logs)
-        return number(value + self.trace.penalty(degrees.sum(axis=-1)))
+        if not (self.trace.fixed or self.trace.free):
+            value = value + self.trace.penalty(degrees.sum(axis=-1))
+        return number(value)
 
     def slope(self, degrees: Array) -> Array:
         """Return ``φ'``."""
@@ -78,9 +81,9 @@ class DegreePrior:
 
     def degrees(self, nu: Array) -> Array:
         """Return the degrees with ``φ'(u) = ν``; for κ = 0 they exist only for negative ν."""
+        if is_zero(self.alpha):
+            return nu / column(2 * self.kappa)
         kappa, alpha = column(self.kappa), column(self.alpha)
-        if is_zero(alpha):
-            return nu / (2 * kappa)
         if is_zero(kappa):
             return -alpha / nu
         root = np.sqrt(nu**2 + 8 * kappa * alpha)
@@ -100,10 +103,10 @@ class DegreePrior:
     def conjugate(self, nu: Array) -> Any:
         """Return ``Σ φ*(ν_i)``, with ``φ*(ν) = max νu - φ(u)``."""
         if is_zero(self.alpha):
-            return 0.0 if is_zero(self.kappa) else np.vecdot(nu, nu) / (4 * self.kappa)
+            return 0.0 if is_zero(self.kappa) else dot(nu, nu) / (4 * self.kappa)
         degrees = self.degrees(nu)
-        total = np.vecdot(nu, degrees) - self.kappa * np.vecdot(degrees, degrees)
-        return total + self.alpha * np.log(degrees).sum(axis=-1)
+        total = dot(nu, degrees) - self.kappa * dot(degrees, degrees)
+        return number(total + self.alpha * np.log(degrees).sum(axis=-1))
 
     def spring(self, nu: Array) -> Array:
         """Return the derivative of :meth:`degrees`, ``1/φ''``."""

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import linalg, sparse
-from scipy.sparse.csgraph import connected_components
+import scipy
 
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.graphs.laplacian import edge_index
@@ -69,8 +68,10 @@ class LogDet(Term):
         ProblemError
             If the graph is not connected.
         """
-        factor, failed = linalg.lapack.dpotrf(laplacian + 1.0 / len(laplacian), lower=True)
-        inverse, failed = linalg.lapack.dpotri(factor, lower=True) if not failed else (factor, 1)
+        factor, failed = scipy.linalg.lapack.dpotrf(laplacian + 1.0 / len(laplacian), lower=True)
+        inverse, failed = (
+            scipy.linalg.lapack.dpotri(factor, lower=True) if not failed else (factor, 1)
+        )
         if failed or not np.isfinite(inverse).all():
             raise ProblemError(
                 "LogDet has no gradient at a graph that is not connected; pass a connected graph."
@@ -109,8 +110,8 @@ class LogDet(Term):
         heads, tails = edge_index(d)
         used = np.flatnonzero(prior.bounds.upper > 0.0)
         ends = heads[used], tails[used]
-        graph = sparse.coo_array((np.ones(used.size), ends), shape=(d, d))
-        count, parts = connected_components(graph, directed=False)
+        graph = scipy.sparse.coo_array((np.ones(used.size), ends), shape=(d, d))
+        count, parts = scipy.sparse.csgraph.connected_components(graph, directed=False)
         if count > 1:
             far = int(np.flatnonzero(parts != parts[0])[0])
             raise ProblemError(

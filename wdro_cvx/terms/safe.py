@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg
+import scipy
 
 from wdro_cvx.validation import Array
 
@@ -29,10 +29,10 @@ def log_det_below(matrix: Array, units: float = 0.0) -> float:
     d = len(matrix)
     if not np.isfinite(matrix).all():
         return -np.inf
-    factor, failed = linalg.lapack.dpotrf(matrix, lower=True, clean=True)
+    factor, failed = scipy.linalg.lapack.dpotrf(matrix, lower=True, clean=True)
     if failed:
         return -np.inf
-    inverse, failed = linalg.lapack.dtrtri(factor, lower=True)
+    inverse, failed = scipy.linalg.lapack.dtrtri(factor, lower=True)
     diagonal = np.diagonal(inverse)
     if failed or not np.isfinite(inverse).all() or not diagonal.min() > 0.0:
         return -np.inf

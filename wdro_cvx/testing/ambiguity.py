@@ -13,7 +13,7 @@ import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet
 from wdro_cvx.ambiguity.fits import misfit
-from wdro_cvx.ambiguity.structure import Atoms, Transport
+from wdro_cvx.ambiguity.structure import Atoms, Surcharge, Transport
 from wdro_cvx.graphs.laplacian import laplacian_from_weights
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.testing.report import CheckReport, CheckResult, run_check, subject_of
@@ -222,8 +222,10 @@ def _structure(case: _Case) -> float | None:
         if structure.moves_all and structure.radius != case.ambiguity.radius:
             return np.inf
         return abs(structure.risk(case.laplacian) - risk) / case.size
-    norm = float(np.linalg.norm(case.laplacian.ravel(), structure.dual_order))
     average = float(np.vdot(case.nominal.second_moment, case.laplacian))
+    if isinstance(structure, Surcharge):
+        return abs(average + structure.risk(case.laplacian) - risk) / case.size
+    norm = float(np.linalg.norm(case.laplacian.ravel(), structure.dual_order))
     return abs(average + case.ambiguity.radius * norm - risk) / case.size
 
 

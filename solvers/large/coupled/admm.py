@@ -131,4 +131,4 @@ class LowRankADMM(TransportADMM[LowRankState]):
         moves, spread = (piece.T for piece in polar_coupling(self.thin[:d].T, self.thin[d:].T))
         size = self.search.data.radius / float(np.linalg.norm(self.thin[:d]))
         single = (size * moves).astype(np.float32)
-        return WorstTransport(np.nan, self.graph.gamma, single, False, size * spread)
+        return WorstTransport(np.nan, self.graph.gamma, False, single, size * spread)

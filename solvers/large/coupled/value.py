@@ -66,4 +66,4 @@ def hard_transport(laplacian: sparse.csr_array, points: Array, radius: float) ->
                 following = gamma + (1.0 / radius - new) * (gamma - before) / (new - old)
         gamma = min(max(following, least), 2 * gamma)
     premium = gamma * radius**2 + float(np.vdot(side, moves))
-    return WorstTransport(premium, gamma, moves.astype(np.float32), False)
+    return WorstTransport(premium, gamma, False, moves.astype(np.float32))

@@ -14,10 +14,11 @@ from scipy.optimize import brentq
 from formulations import ChiSquarePremium, KLDual
 from solvers import CertifiedSolver
 from solvers.atoms import solve_atoms
-from solvers.atoms.solve import pulled_inside
 from solvers.bracket.incumbent import Incumbent
 from solvers.bracket.limits import Clock, OutOfTime
 from solvers.bracket.requests import alone
+from solvers.generic import solver as solver_module
+from solvers.qp.balls import pulled_inside
 from wdro_cvx import (
     ChiSquareBall,
     CVaRBall,
@@ -31,6 +32,7 @@ from wdro_cvx import (
     TotalVariationBall,
     judge,
 )
+from wdro_cvx.ambiguity import Atoms
 from wdro_cvx.ambiguity.reweighting import ReweightingBall
 from wdro_cvx.priors import LogDegree
 
@@ -249,3 +251,33 @@ def test_limits_are_kept_and_an_impossible_tolerance_ends_at_rounding():
     alone(solve_atoms(incumbent, 1000))
     assert incumbent.iterations < 60
     assert abs(incumbent.gap) <= 1e-12
+
+
+def test_a_steep_risk_goes_to_the_interior_point_after_one_step(monkeypatch):
+    """A large radius makes the risk steep; the smooth phase would take more than twenty steps."""
+    seen = []
+    own = solver_module.solve_atoms
+
+    def spied(incumbent, *others):
+        seen.append(incumbent.iterations)
+        return own(incumbent, *others)
+
+    monkeypatch.setattr(solver_module, "solve_atoms", spied)
+    rng = np.random.default_rng(0)
+    nominal = Nominal.from_samples(rng.standard_normal((30, 20)))
+    for radius, steep in ((0.5, True), (1e-3, False)):
+        answer = CertifiedSolver().solve(GraphProblem(nominal, KLBall(radius), eta=0.3))
+        assert answer.status is Status.SOLVED
+        assert (seen.pop() == 1) is steep
+
+
+@pytest.mark.parametrize("repeated", [False, True])
+def test_atoms_are_the_distinct_samples(repeated):
+    samples = np.random.default_rng(1).integers(0, 4, (12, 3)).astype(float)
+    if not repeated:
+        samples[:, 0] = np.random.default_rng(2).permutation(12)
+    atoms = Atoms(samples, 0.1, KLBall(0.1))
+    signals, which, counts = np.unique(samples, axis=0, return_inverse=True, return_counts=True)
+    np.testing.assert_array_equal(atoms.signals, signals)
+    np.testing.assert_array_equal(atoms.which, which.ravel())
+    np.testing.assert_array_equal(atoms.shares, counts / 12)

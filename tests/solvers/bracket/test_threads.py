@@ -1,5 +1,8 @@
 """Every solver class holds BLAS to one thread, whoever wrote it."""
 
+import os
+import subprocess
+import sys
 from dataclasses import dataclass
 
 import pytest
@@ -43,3 +46,18 @@ def test_solve_runs_on_one_thread_and_gives_the_others_back(solver, monkeypatch)
         monkeypatch.setattr("solvers.bracket.threads.ONE_THREAD_UP_TO", 3)
         assert solver().solve(problem) == (before, None)
     assert solver.solve.__doc__ == "Look."
+
+
+def test_a_library_that_is_loaded_late_is_held_to_one_thread_too():
+    code = """if True:
+        from solvers.bracket.threads import right_threads
+        from threadpoolctl import threadpool_info
+        with right_threads(3):
+            import scipy.linalg
+            print({pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"})
+    """
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "{1}"

@@ -12,7 +12,7 @@ from solvers.bracket.limits import Clock, OutOfTime
 from solvers.bracket.run import Run
 from solvers.control.deadline import tick, watched
 from solvers.large.worst_case import worst_transport
-from solvers.likelihood.solver import _Search
+from solvers.likelihood.search import Search
 from solvers.qp import LaplacianQP, solve_laplacian_qp
 from wdro_cvx import (
     AmbiguitySet,
@@ -58,7 +58,7 @@ def _gradients():
 
 def _newton():
     problem = GraphProblem(NOMINAL, WassersteinBall(0.3), eta=0.1, terms=(LogDet(1.0),))
-    search = _Search(problem.normalised, 1e-6, Run())
+    search = Search(problem.normalised, 1e-6, Run())
     return search._step(search._start(None))
 
 

@@ -6,9 +6,10 @@ from instances import random_nominal
 from solvers.bracket.incumbent import Incumbent
 from solvers.bracket.requests import alone
 from solvers.control.spectral import MEMORY
-from solvers.generic.proximal import _shifted, proximal_descent
+from solvers.generic.proximal import _first_curvature, _shifted, proximal_descent
 from solvers.qp import solve_laplacian_qp
-from wdro_cvx import GraphProblem, LogDegree, MomentBall
+from wdro_cvx import GaussianBall, GraphProblem, LogDegree, MomentBall
+from wdro_cvx.graphs.laplacian import laplacian_from_weights
 
 
 class Watched(Incumbent):
@@ -63,3 +64,20 @@ def test_a_step_from_the_optimum_of_its_moment_starts_at_its_solution():
         found = solve_laplacian_qp(step, start, 1e-9)
         assert found.steps == 0
         np.testing.assert_allclose(found.laplacian, answer.laplacian, atol=1e-6)
+
+
+def test_the_first_curvature_is_that_of_the_risk_in_usual_directions():
+    """By second differences of the risk along random Laplacians."""
+    rng = np.random.default_rng(4)
+    problem = GraphProblem(random_nominal(rng, 30, 60), GaussianBall(0.3), eta=0.3)
+    laplacian, bends = problem.prior.start(30), []
+    for _ in range(20):
+        change = laplacian_from_weights(rng.standard_normal(435))
+        change *= 1e-2 / np.linalg.norm(change)
+        risk = [
+            problem.ambiguity.worst_case(problem.nominal, laplacian + step * change).risk
+            for step in (-1.0, 0.0, 1.0)
+        ]
+        bends.append((risk[0] - 2 * risk[1] + risk[2]) / 1e-4)
+    assert 0.5 <= np.median(bends) / _first_curvature(problem, laplacian) <= 2.0
+    assert _first_curvature(problem.replace(ambiguity=MomentBall(0.3)), laplacian) == 0.0

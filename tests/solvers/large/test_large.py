@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from instances import random_laplacian, random_nominal, seeds
 from scipy import sparse
+from scipy.spatial.distance import squareform
 from signal_tables import plain
 
 from solvers import CertifiedSolver, Request, SparseSolver, solve
+from solvers.large.charges import Charges
 from solvers.large.neighbours import near_pairs, pivot_cells
 from solvers.large.pricing import crowding, paying_pairs, paying_within
 from solvers.large.sparse_qp import SparseQP, solve_sparse_qp
@@ -22,15 +24,18 @@ from solvers.qp import LaplacianQP, solve_laplacian_qp
 from wdro_cvx import (
     GaussianBall,
     GraphProblem,
+    KLBall,
     MahalanobisBall,
     MomentBall,
     Nominal,
+    PairBall,
     ProblemError,
     Singleton,
     Status,
     WassersteinBall,
     judge,
 )
+from wdro_cvx.ambiguity import Surcharge
 from wdro_cvx.generators import neighbour_graph, smooth_table
 from wdro_cvx.graphs.edge_list import EdgeList
 from wdro_cvx.graphs.laplacian import adjoint, edge_index, laplacian_from_weights
@@ -128,15 +133,48 @@ def test_pricing_finds_exactly_the_pairs_that_pay(seed, d, size, margin):
     np.testing.assert_array_equal(prices, expected[kept])
 
 
+@given(seeds, st.integers(2, 40), st.floats(-3.0, 3.0), st.booleans())
+@examples(60)
+def test_pricing_with_charges_finds_exactly_the_pairs_that_pay(seed, d, size, fixed):
+    """Amounts over six orders of magnitude, in another order of the vertices."""
+    rng = np.random.default_rng(seed)
+    points, nu = rng.standard_normal((d, 5)), rng.exponential(size=d)
+    amounts = 10.0 ** (size + rng.uniform(-3, 3, d * (d - 1) // 2))
+    order = rng.permutation(d)
+    surcharge = Surcharge(0.5, amounts)
+    charges = Charges(surcharge, order, 4.0, surcharge.least if fixed else 0.0)
+    pairs = everyone(d)
+    matrix = squareform(0.5 * amounts - charges.free)[order][:, order] / 4.0
+    paid = matrix[pairs.heads, pairs.tails]
+    costs = squared_distances(points, pairs.heads, pairs.tails) + paid
+    levels = costs + nu[pairs.heads] + nu[pairs.tails]
+    tau = float(rng.choice(levels)) * (1 + 1e-12)
+    heads, tails, prices = paying_pairs(points, nu, tau, charges=charges)
+    expected = tau - levels
+    # Sums in another order round differently, so pairs may tie within their rounding.
+    rounding = 1e-13 * (np.abs(levels) + abs(tau))
+    found = np.isin(pairs.keys, heads.astype(np.int64) * d + tails)
+    assert found[expected > rounding].all()
+    assert not found[expected < -rounding].any()
+    np.testing.assert_allclose(prices, expected[found], atol=float(rounding.max()))
+    all_cells = [np.arange(d)]
+    within = paying_within(points, nu, tau, 0.0, all_cells, charges)
+    np.testing.assert_array_equal(within[2], prices)
+
+
 def test_whoever_computes_the_blocks_the_bits_are_the_same(monkeypatch):
     monkeypatch.setattr("solvers.large.pricing._BLOCK", 7)
     rng = np.random.default_rng(0)
     points, nu = rng.standard_normal((40, 3)), rng.exponential(size=40)
     alone = paying_pairs(points, nu, 4.0, 0.1)
+    amounts = Surcharge(1.0, rng.exponential(size=780))
+    charges = Charges(amounts, np.arange(40), 1.0, amounts.least)
+    charged = paying_pairs(points, nu, 4.0, 0.1, charges=charges)
     with ThreadPoolExecutor(2) as pool:
         together = paying_pairs(points, nu, 4.0, 0.1, pool)
-    assert alone[0].size > 0
-    for one, other in zip(alone, together, strict=True):
+        charged_together = paying_pairs(points, nu, 4.0, 0.1, pool, charges=charges)
+    assert alone[0].size > charged[0].size > 0
+    for one, other in zip((*alone, *charged), (*together, *charged_together), strict=True):
         np.testing.assert_array_equal(one, other)
 
 
@@ -241,9 +279,20 @@ def test_solve_goes_the_sparse_way_where_it_is_faster():
     assert "edges" not in small.history[0]
 
 
-def test_large_laplacians_are_sparse_and_nothing_is_dense():
+@pytest.mark.parametrize(
+    "ambiguity",
+    [
+        WassersteinBall(3.0),
+        MomentBall(50.0, p=1.0),
+        MomentBall(0.1, p=np.inf),
+        PairBall(0.1),
+        KLBall(0.1),
+    ],
+    ids=repr,
+)
+def test_large_laplacians_are_sparse_and_nothing_is_dense(ambiguity):
     d = 6000
-    problem = smooth_problem(d, 5, WassersteinBall(3.0))
+    problem = smooth_problem(d, 5, ambiguity)
     tracemalloc.start()
     try:
         answer = solve(problem)
@@ -255,6 +304,24 @@ def test_large_laplacians_are_sparse_and_nothing_is_dense():
     assert sparse.issparse(answer.laplacian)
     assert verdict.solved(1e-6)
     assert peak < 8 * d * d / 2  # half of one dense array
+
+
+def test_a_radius_for_every_pair_takes_no_more_than_its_scales():
+    d = 4000
+    scales = np.random.default_rng(0).uniform(0.5, 1.5, d * (d - 1) // 2)
+    problem = smooth_problem(d, 5, PairBall(0.3, scales))
+    tracemalloc.start()
+    try:
+        answer = solve(problem)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert answer.status is Status.SOLVED
+    assert sparse.issparse(answer.laplacian)
+    edges = answer.edges
+    paid = squareform(scales, checks=False)[edges.heads, edges.tails] @ edges.weights
+    assert answer.multiplier == pytest.approx(paid, rel=1e-12)
+    assert peak < 8 * scales.size + 8 * d * d / 2  # their array, and half of one dense array
 
 
 def test_the_estimator_takes_many_vertices():
@@ -294,7 +361,13 @@ def test_who_looks_sees_rounds_pricing_and_gap(capsys):
     assert shown.value == quiet.value
 
 
-def test_a_time_limit_ends_it_with_a_valid_answer():
+def test_a_time_limit_ends_it_with_a_valid_answer(monkeypatch):
+    """Before there is an answer, at once with the first one: no pairs are priced any more."""
+
+    def priced(*_):
+        raise AssertionError("pairs were priced after the time limit")
+
+    monkeypatch.setattr("solvers.large.rounds.paying_pairs", priced)
     problem = smooth_problem(300, 20, WassersteinBall(2.0))
     answer = SparseSolver(1e-12, time_limit=1e-3).solve(problem)
     assert answer.status is Status.TIME_LIMIT

@@ -9,7 +9,7 @@ from solvers import LikelihoodSolver, solve
 from solvers.bracket.run import Run
 from solvers.likelihood import newton
 from solvers.likelihood.model import best_tau
-from solvers.likelihood.solver import _Search
+from solvers.likelihood.search import Search
 from solvers.selection.refit import refit_weights
 from wdro_cvx import (
     EdgeBounds,
@@ -131,7 +131,7 @@ def test_gradient_and_hessian_are_derivatives(ambiguity, prior, monkeypatch):
     rng = np.random.default_rng(1)
     nominal = Nominal.from_samples(rng.standard_normal((30, 7)))
     problem = GraphProblem(nominal, ambiguity, prior=prior, terms=(LogDet(0.8),)).normalised
-    search = _Search(problem, 1e-6, Run())
+    search = Search(problem, 1e-6, Run())
     search._start(None)
     model = search.model
     weights, step, h = rng.random(21) + 0.3, rng.standard_normal(21), 1e-6
@@ -154,7 +154,7 @@ def test_a_barrier_moment_is_in_the_ball():
     nominal = random_nominal(np.random.default_rng(4), 6, 3)
     ball = WassersteinBall(0.8)
     problem = GraphProblem(nominal, ball, prior=Frobenius(0.1, None), terms=TERMS).normalised
-    search = _Search(problem, 1e-6, Run())
+    search = Search(problem, 1e-6, Run())
     point = search._start(None)
     moment = point.risk.moment()
     distance = problem.ambiguity.membership(problem.nominal).distance(moment)

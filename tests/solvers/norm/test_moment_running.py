@@ -9,17 +9,21 @@ from instances import frobenius_qp, paper_problem, random_nominal, seeds
 from moments import EXPONENTS, check_solved, etas, exponents, penalties
 
 from solvers import MomentNewton, registered
+from solvers.norm.ascent import ascend
 from solvers.norm.dual import MomentEvidence, moment_point
+from solvers.qp import LaplacianQP
 from wdro_cvx import (
     Certificate,
     GaussianBall,
     GraphProblem,
     MomentBall,
+    Nominal,
     ProblemError,
     Solution,
     Status,
     judge,
 )
+from wdro_cvx.graphs.laplacian import complete_graph
 
 
 @pytest.mark.parametrize("penalty", [None, 1.0])
@@ -129,6 +133,28 @@ def test_a_kink_does_not_stop_the_ascent(seed):
     nominal = random_nominal(np.random.default_rng(seed), 20, 10)
     problem = GraphProblem(nominal, MomentBall(20.0, p=1.0), 1e-3)
     check_solved(problem, MomentNewton(tol=1e-9).solve(problem), 1e-9)
+
+
+@pytest.mark.parametrize("calls", [3, 5])
+def test_stages_stop_as_soon_as_they_are_told(monkeypatch, calls):
+    """The clock is read after every Newton step of a stage too, and not only between stages."""
+    monkeypatch.setattr("solvers.norm.ascent._PLAIN_STEPS", 1)
+    rng = np.random.default_rng(0)
+    nominal = Nominal.from_samples(rng.standard_normal((3, 30)))
+    problem = GraphProblem(nominal, MomentBall(10.0, p=1.1), eta=0.01).normalised
+    qp, guess = LaplacianQP(problem.nominal.second_moment, problem.prior), complete_graph(30, 30.0)
+    moment = problem.ambiguity.worst_case(problem.nominal, guess).second_moment
+    start = MomentEvidence(moment, np.zeros(30), 0.0)
+    heard = []
+
+    def watch(value, bound):
+        heard.append((value, bound))
+        return len(heard) >= calls
+
+    found = ascend(qp, problem.ambiguity, start, 1e-12, 500, watch)
+    # Two of the calls are between stages.
+    assert calls - 2 <= found.steps <= calls
+    assert all(bound <= value for value, bound in heard)
 
 
 def test_a_limit_without_any_edge_still_gives_a_graph():

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 from formulations import GeneralRegularized
 from solvers import CertifiedSolver
-from solvers.norm.peak import PeakPrior
+from solvers.qp.peak import PeakPrior
 from wdro_cvx import Frobenius, GraphProblem, LogDegree, MomentBall, Status, judge
 
 PRIORS = {"logarithms": LogDegree(1.3, 0.2), "squares": Frobenius(0.4, trace=5.0)}

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from solvers.transport import nearby as module
 from solvers.transport.nearby import FROM, NearbyWorst
 from wdro_cvx import GaussianBall, GraphProblem, MahalanobisBall, Nominal
 from wdro_cvx.graphs.laplacian import laplacian_from_weights
@@ -31,7 +32,7 @@ def test_it_is_the_worst_case(radius, monkeypatch):
     second = first + 0.02 * (_graph(1) - first)
     exact = [problem.ambiguity.worst_case(problem.nominal, graph) for graph in (first, second)]
     nearby = NearbyWorst(problem, TOL)
-    monkeypatch.setattr(np.linalg, "eigh", None)  # it must not be needed
+    monkeypatch.setattr("wdro_cvx.ambiguity.transport.eigen", None)  # it must not be needed
     for graph, known in zip((first, second), exact, strict=True):
         found = nearby(graph)
         # It promises a hundredth of the tolerance; beyond rounding it is never above the risk.
@@ -58,3 +59,34 @@ def test_it_is_for_many_vertices_and_the_euclidean_metric():
     assert not NearbyWorst.applies(_problem(1.0, d=FROM - 1))
     other = MahalanobisBall(1.0, scales=np.linspace(1.0, 2.0, FROM))
     assert not NearbyWorst.applies(GraphProblem(_problem(1.0).nominal, other, eta=0.3))
+
+
+def test_a_stack_has_the_worst_cases_of_its_problems(monkeypatch):
+    """After the first ones no eigenvalues are needed, except next to the largest of them."""
+    rng = np.random.default_rng(5)
+    d, radii = 9, [0.1, 1.0, 3.0, 1e3]
+    problems = [
+        GraphProblem(Nominal.from_samples(rng.standard_normal((2, d))), GaussianBall(radius), 0.3)
+        for radius in radii
+    ]
+    graphs = np.stack([laplacian_from_weights(rng.exponential(size=36)) for _ in radii])
+    nearby = [NearbyWorst(problem, TOL) for problem in problems]
+    counts = []
+    exact = module.stacked_worst_cases
+
+    def counted(sets, *others):
+        counts.append(len(sets))
+        return exact(sets, *others)
+
+    monkeypatch.setattr(module, "stacked_worst_cases", counted)
+    for _ in range(3):
+        for problem, graph, found in zip(
+            problems, graphs, NearbyWorst.together(nearby, graphs), strict=True
+        ):
+            known = problem.ambiguity.worst_case(problem.nominal, graph)
+            assert -1e-12 * known.risk <= known.risk - found.risk <= 0.01 * TOL * known.risk
+            assert found.multiplier == pytest.approx(known.multiplier, rel=1e-3)
+            membership = problem.ambiguity.membership(problem.nominal)
+            assert membership.distance(found.moment) <= problem.ambiguity.radius * (1 + 1e-12)
+        graphs = graphs * (1.0 + 0.02 * rng.random((len(radii), 1, 1)))
+    assert counts == [4, 1, 1]

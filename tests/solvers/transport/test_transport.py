@@ -12,10 +12,10 @@ from transports import CONIC, FORMS, form_of, make, started, transport_set
 
 from formulations import MomentPremium, RobustPremium
 from solvers.generic import CertifiedSolver
-from solvers.transport import solve_transport
 from solvers.transport.admm import run_admm
 from solvers.transport.coupling import coupling
 from solvers.transport.interior import follow_path
+from solvers.transport.solve import solve_transport
 from wdro_cvx import (
     GaussianBall,
     GraphProblem,

@@ -6,10 +6,11 @@ import pytest
 from transports import form_of, make, random_bounds, started
 
 from solvers.qp.ascent import maximise
-from solvers.transport import admm, interior, solve_transport
+from solvers.transport import admm, interior
 from solvers.transport.admm import run_admm
 from solvers.transport.lmi import TransportLMI
 from solvers.transport.quadratic import StepPoint, StepQP
+from solvers.transport.solve import solve_transport
 from solvers.transport.step import LaplacianStep
 from wdro_cvx import judge
 from wdro_cvx.graphs.laplacian import edge_index, weights_from_laplacian

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from solvers import transport
 from solvers.bracket.incumbent import Incumbent
+from solvers.transport import solve as transport
 from wdro_cvx import GraphProblem, Nominal, WassersteinBall
 from wdro_cvx.graphs.laplacian import complete_graph
 

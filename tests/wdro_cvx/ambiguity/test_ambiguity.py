@@ -15,7 +15,7 @@ from wdro_cvx import (
     WassersteinBall,
     WorstCase,
 )
-from wdro_cvx.ambiguity.secular import solve_secular
+from wdro_cvx.ambiguity.secular import solve_secular, solve_seculars
 from wdro_cvx.graphs.laplacian import complete_graph
 
 radii = st.sampled_from([1e-3, 0.1, 1.0, 20.0])
@@ -114,6 +114,19 @@ def test_secular_root_with_mass_only_below_the_top():
     easy = solve_secular(values, masses, 1.0)
     assert easy.leftover == 0.0
     assert 4.0 / (easy.multiplier - 1.0) ** 2 == pytest.approx(1.0)
+
+
+@given(seeds, dimensions, st.sampled_from([1e-6, 0.1, 10.0]), st.sampled_from([0.0, 1e-3, 10.0]))
+def test_the_secular_root_solves_its_equation_from_any_start(seed, d, radius, spread):
+    """A start above the root would not be noticed: the iteration only ever goes up."""
+    rng = np.random.default_rng(seed)
+    values = np.sort(1.0 + spread * rng.random(d))
+    masses = rng.random(d) * 10.0 ** rng.integers(-6, 3, d)
+    root = solve_secular(values, masses, radius)
+    spent = np.sum(masses * values**2 / (root.shift + values[-1] - values) ** 2)
+    assert spent == pytest.approx(radius**2, rel=1e-9)
+    [stacked] = solve_seculars(values[np.newaxis], masses[np.newaxis], np.array([radius])).shift
+    assert stacked == pytest.approx(root.shift, rel=1e-9)
 
 
 @given(seeds, dimensions, exponents, st.sampled_from([0.01, 1.0, 30.0]))

@@ -1,34 +1,44 @@
 """The judge for sparse Laplacians: against the dense one, exact arithmetic and forgers."""
 
 from dataclasses import astuple, replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from attacks import exact_objective, forge
+from edge_lists import without_matrix
 from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from instances import dimensions, random_laplacian, random_nominal, seeds
 from scipy import sparse
+from scipy.spatial.distance import squareform
 
 import wdro_cvx.judging.sparse.dual as large_dual
 from solvers import CertifiedSolver
 from wdro_cvx import (
     Certificate,
+    ChiSquareBall,
+    CVaRBall,
     GaussianBall,
     GraphProblem,
+    KLBall,
     MahalanobisBall,
     MomentBall,
     Nominal,
+    PairBall,
     ProblemError,
     Singleton,
     WassersteinBall,
     judge,
 )
+from wdro_cvx.ambiguity import Surcharge
 from wdro_cvx.ambiguity.transport import TransportMembership
+from wdro_cvx.graphs.edge_list import EdgeList
 from wdro_cvx.graphs.laplacian import laplacian_from_weights, weights_from_laplacian
 from wdro_cvx.judging.sparse.premium import premium_bound
 from wdro_cvx.judging.sparse.prices import TooManyError, pairs_below
+from wdro_cvx.judging.sparse.shift import DearerPairs, PeakShift
 from wdro_cvx.judging.sparse.top import eigenvalue_bound
 from wdro_cvx.moments.points import TransportedMoment
 
@@ -40,10 +50,20 @@ def transports(radius, d):
         WassersteinBall(radius),
         MahalanobisBall.example(radius, d),
         MomentBall(radius),
+        MomentBall(radius, p=1.0),
+        MomentBall(radius, p=np.inf),
+        PairBall(radius),
+        PairBall.example(radius, d),
+        KLBall(radius),
+        ChiSquareBall(radius),
+        CVaRBall(radius),
     ]
 
 
-@given(seeds, dimensions, st.sampled_from([0.0, 1e-3, 0.1, 0.5, 3.0]), st.integers(0, 4))
+KINDS = 12
+
+
+@given(seeds, dimensions, st.sampled_from([0.0, 1e-3, 0.1, 0.5, 3.0]), st.integers(0, KINDS - 1))
 @examples(60)
 def test_it_brackets_what_the_dense_judge_finds(seed, d, radius, kind):
     """Any Laplacian, with and without a certificate: the true value lies in either bracket."""
@@ -61,17 +81,23 @@ def test_it_brackets_what_the_dense_judge_finds(seed, d, radius, kind):
         assert verdict.bound <= optimum.value
 
 
-@pytest.mark.parametrize("kind", range(5))
+@pytest.mark.parametrize("kind", range(KINDS))
 def test_at_the_optimum_it_closes_the_gap(kind):
     rng = np.random.default_rng(7)
     problem = GraphProblem(random_nominal(rng, 12, 30), transports(0.4, 12)[kind], eta=0.5)
     answer = CertifiedSolver(1e-9).solve(problem)
-    thin = replace(answer, laplacian=sparse.csr_array(answer.laplacian))
+    thin = replace(
+        answer,
+        laplacian=sparse.csr_array(answer.laplacian),
+        certificate=without_matrix(problem, answer.certificate),
+    )
     dense, found = judge(problem, answer), judge(problem, thin)
     assert found.solved(3e-9)  # the premium may be above the truth by 1e-9 of itself
     assert found.value == pytest.approx(dense.value, rel=2e-9)
     assert found.bound == pytest.approx(dense.bound, rel=2e-9)
-    assert judge(problem, thin.laplacian).gap <= 1e-6  # by its own worst case
+    ties = problem.ambiguity in (MomentBall(0.4, p=1.0), CVaRBall(0.4))
+    # By its own worst case; where degrees or losses tie, only a certificate tells the mixture.
+    assert judge(problem, thin.laplacian).gap <= (0.05 if ties else 1e-6)
 
 
 def test_the_optimal_weights_are_in_the_brackets():
@@ -119,7 +145,7 @@ def forged_bounds(seed, kind):
         yield name, verdict.bound, answer.value
 
 
-@pytest.mark.parametrize("kind", range(5))
+@pytest.mark.parametrize("kind", range(KINDS))
 def test_forged_certificates_do_not_raise_the_bound_above_the_optimum(kind):
     for name, bound, optimum in forged_bounds(5, kind):
         assert bound <= optimum, name
@@ -194,12 +220,59 @@ def test_a_pair_that_pays_after_rounding_is_found():
     assert (heads.tolist(), tails.tolist()) == ([0], [1])
 
 
+@given(seeds, st.integers(2, 12), st.floats(-30.0, 30.0), st.booleans())
+@examples(60)
+def test_charges_are_shifts_of_the_set_and_rounded_downwards(seed, d, size, isolated):
+    """In fractions: what pairs are charged is at most what a shift in the set adds to them."""
+    rng = np.random.default_rng(seed)
+    scales = 10.0 ** rng.uniform(-6, 6, d * (d - 1) // 2)
+    graph = EdgeList.from_laplacian(random_laplacian(rng, d))
+    nu = 10.0**size * rng.standard_normal(d)
+    nu[0] += 0.0 if isolated else 1.0
+    every = np.triu_indices(d, 1)
+    pairs = tuple(index.astype(np.int32) for index in every)
+    raised, left = PeakShift(0.3).charges(graph, nu)
+    assert sum(map(Fraction, raised.ends.tolist())) <= Fraction(0.3)
+    assert (raised.ends >= 0.0).all()
+    np.testing.assert_array_equal(left, nu - raised.ends)
+    dearer = DearerPairs(Surcharge(0.7, scales), 4.0, d)
+    whole = slice(0, d), slice(0, d)
+    beyond = dearer.beyond(*whole)[every].tolist()
+    listed = dearer.of(*pairs).tolist()
+    for k, (exact, found) in enumerate(zip(scales.tolist(), listed, strict=True)):
+        allowed = Fraction(0.7) * Fraction(exact) / 16
+        ends = Fraction(dearer.ends[pairs[0][k]]) + Fraction(dearer.ends[pairs[1][k]])
+        assert allowed * Fraction(1 - 1e-14) <= Fraction(found) <= allowed
+        assert allowed * Fraction(1 - 1e-6) <= ends + 2 * Fraction(beyond[k]) <= allowed
+
+
+def test_the_diagonal_that_multipliers_imply_is_the_best_one():
+    """Any other diagonal of the same sum gives a lower bound."""
+    rng = np.random.default_rng(0)
+    nu = rng.standard_normal(7)
+    raised, left = PeakShift(0.8).charges(EdgeList(7, *np.zeros((2, 0), np.int32), np.empty(0)), nu)
+    assert raised.ends.sum() == pytest.approx(0.8, rel=1e-11)
+    assert np.ptp(left[raised.ends > 0]) < 1e-12  # a common level
+    for _ in range(50):
+        other = 0.8 * rng.dirichlet(np.full(7, 0.3))
+        assert np.sum(left**2) <= np.sum((nu - other) ** 2) + 1e-11
+
+
 def test_pairs_of_different_blocks_are_found(monkeypatch):
     columns = np.random.default_rng(0).standard_normal((23, 4))
     whole = pairs_below(columns, np.zeros(23), 3.0, 1000)
+    amounts = np.random.default_rng(1).exponential(size=253)
+    dearer = DearerPairs(Surcharge(1.0, amounts), 1.0, 23)
+    dear = pairs_below(columns, dearer.ends, 3.0, 1000, 0.0, dearer.beyond)
     monkeypatch.setattr("wdro_cvx.judging.sparse.prices._SIDE", 5)
     parts = pairs_below(columns, np.zeros(23), 3.0, 1000)
     assert set(zip(*whole, strict=True)) == set(zip(*parts, strict=True))
+    dear_parts = pairs_below(columns, dearer.ends, 3.0, 1000, 0.0, dearer.beyond)
+    costs = np.sum((columns[:, None] - columns[None]) ** 2, axis=2) + squareform(amounts)
+    paying = {(int(i), int(j)) for i, j in np.argwhere(np.triu(costs < 3.0, 1))}
+    assert 0 < len(paying) < whole[0].size
+    for found in (dear, dear_parts):
+        assert set(zip(*(ends.tolist() for ends in found), strict=True)) == paying
     with pytest.raises(TooManyError):
         pairs_below(columns, np.zeros(23), 1e9, 200)
 

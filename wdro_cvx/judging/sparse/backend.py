@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
+from wdro_cvx.ambiguity.reweighting import WeightsBall
 from wdro_cvx.ambiguity.singleton import Singleton
 from wdro_cvx.ambiguity.smoothness import accumulation, pair_costs, reads_table
-from wdro_cvx.ambiguity.structure import Norm, Transport
-from wdro_cvx.claims import FROBENIUS_BALL, MOVED_ROWS, claimed
+from wdro_cvx.ambiguity.structure import Atoms, Transport
+from wdro_cvx.claims import DEARER_PAIRS, MOVED_ROWS, REWEIGHED, SIMPLE_NORM, claimed
 from wdro_cvx.graphs.listed_bounds import ListedBounds
 from wdro_cvx.judging.court import (
     EPS,
@@ -36,12 +37,18 @@ from wdro_cvx.judging.edges import EdgeBrackets, edge_brackets
 from wdro_cvx.judging.sparse.brackets import listed_brackets
 from wdro_cvx.judging.sparse.dual import LargeBound, Setting, large_bound
 from wdro_cvx.judging.sparse.premium import premium_bound
+from wdro_cvx.judging.sparse.prices import shakes
 from wdro_cvx.judging.sparse.repair import repaired
+from wdro_cvx.judging.sparse.reweighed import columns_error, worst_weights
+from wdro_cvx.judging.sparse.shift import Charges, shift_of
 from wdro_cvx.judging.sparse.top import longest_row
-from wdro_cvx.moments.points import Moment, TransportedMoment
+from wdro_cvx.moments.points import Moment, ReweighedMoment, TransportedMoment
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate
 from wdro_cvx.validation import Array
+
+#: Moments whose rows are known, so that costs need no d × d array.
+FactorMoment: TypeAlias = TransportedMoment | ReweighedMoment
 
 _GATHERED = 1 << 15  # numbers at a time, which stay in the cache
 
@@ -49,13 +56,15 @@ _GATHERED = 1 << 15  # numbers at a time, which stay in the cache
 def judged_at_scale(problem: GraphProblem) -> bool:
     """Say whether this back end supports the problem's set and bounds; it supports no terms."""
     bounds = problem.prior.bounds
-    known = claimed((MOVED_ROWS, Singleton, FROBENIUS_BALL), problem)
+    known = claimed((MOVED_ROWS, Singleton, SIMPLE_NORM, DEARER_PAIRS, REWEIGHED), problem)
     return known and not problem.terms and (bounds is None or isinstance(bounds, ListedBounds))
 
 
 def taken_at_scale(problem: GraphProblem, moment: Moment) -> bool:
-    """Say whether this back end supports a moment: the nominal rows, moved or spread."""
+    """Say whether this back end supports a moment: nominal rows, moved or spread, or weights."""
     nominal = problem.nominal
+    if claimed((REWEIGHED,), problem):
+        return problem.ambiguity.membership(nominal).read(moment) is not None
     if type(moment) is not TransportedMoment or moment.shift is not None:
         return False
     if not isinstance(problem.structure, Transport):  # no row moves
@@ -63,7 +72,7 @@ def taken_at_scale(problem: GraphProblem, moment: Moment) -> bool:
     return moment.moved.shape == nominal.factor.shape
 
 
-class SparseCourt(Court[TransportedMoment]):
+class SparseCourt(Court[FactorMoment]):
     """The back end for edge lists.
 
     Pricing all pairs dominates the work, so it is done only once if that gives a bound.
@@ -78,19 +87,17 @@ class SparseCourt(Court[TransportedMoment]):
         self.residuals, self.graph, self.repair = repaired(matrix, self.prior)
         self.degrees = self.graph.degrees
         self._transport = problem.structure if isinstance(problem.structure, Transport) else None
-        # The only norm supported here is the Frobenius norm (judged_at_scale).
-        norm = isinstance(problem.structure, Norm)
-        self._norm_radius = problem.ambiguity.radius / self.unit**2 if norm else 0.0
-        self._own = TransportedMoment(problem.nominal.factor)
+        self._shift = shift_of(problem)
+        self._own: FactorMoment = TransportedMoment(problem.nominal.factor)
 
-    def offered(self, moment: Moment) -> Candidate[TransportedMoment] | None:
-        """Return a certificate's transport; other kinds would need matrices."""
+    def offered(self, moment: Moment) -> Candidate[FactorMoment] | None:
+        """Return a certificate's transport or weights; other kinds would need matrices."""
         if not taken_at_scale(self.problem, moment) or out_of_range(moment, self.unit):
             return None
-        if self._transport is None:
+        if not isinstance(self.problem.structure, (Transport, Atoms)):
             return Candidate(self._own, 1.0)
         found = pulled_inside(self.problem, moment)
-        if not isinstance(found.moment, TransportedMoment):  # a set whose points are matrices
+        if not isinstance(found.moment, FactorMoment):  # a set whose points are matrices
             return None
         return Candidate(found.moment, found.share)
 
@@ -100,17 +107,35 @@ class SparseCourt(Court[TransportedMoment]):
         columns /= self.unit
         return columns
 
-    def value(self, offered: Candidate[TransportedMoment] | None) -> tuple[float, float]:
+    def value(self, offered: Candidate[FactorMoment] | None) -> tuple[float, float]:
         """Return the objective, rounded upwards, with the judge's own premium."""
         graph, laplacian = self.graph, self.graph.laplacian()
-        points = self._upright(self.problem.nominal.factor)
         rounding = SUM + longest_row(laplacian) * EPS  # degrees are summed one by one
         cost = safe_cost(self.prior, graph.weights, self.degrees, rounding)
-        risk = self._norm_radius * float(np.sqrt(graph.square)) * (1.0 + rounding)
+        risk = self._risk(laplacian, cost, rounding, offered)
+        return risk + cost + rounding * risk, 0.0
+
+    def _risk(
+        self,
+        laplacian: sparse.csr_array,
+        cost: float,
+        rounding: float,
+        offered: Candidate[FactorMoment] | None,
+    ) -> float:
+        """Return the risk, rounded upwards; the prior costs ``cost``."""
+        nominal, ambiguity = self.problem.nominal, self.problem.ambiguity
+        if isinstance(ambiguity, WeightsBall):
+            assert nominal.samples is not None
+            worst = worst_weights(ambiguity, nominal.samples, self.graph)
+            found = pulled_inside(self.problem, worst.moment).moment
+            assert isinstance(found, ReweighedMoment)
+            self._own = found
+            return worst.risk / self.unit**2
+        points = self._upright(nominal.factor)
+        risk = self._shift.premium(self.graph, rounding)
         if self._transport is not None:
             risk = self._premium(self._transport, laplacian, points, offered)
-        risk += self._nominal_risk(points, abs(risk + cost))
-        return risk + cost + rounding * risk, 0.0
+        return risk + self._nominal_risk(points, abs(risk + cost))
 
     def _nominal_risk(self, points: Array, size: float) -> float:
         """Return ``⟨Θ, L⟩``, rounded upwards; from the table if rounding of the factor matters."""
@@ -139,7 +164,7 @@ class SparseCourt(Court[TransportedMoment]):
         transport: Transport,
         laplacian: sparse.csr_array,
         points: Array,
-        offered: Candidate[TransportedMoment] | None,
+        offered: Candidate[FactorMoment] | None,
     ) -> float:
         """Return the premium of the worst moves of the rows, rounded upwards.
 
@@ -148,6 +173,7 @@ class SparseCourt(Court[TransportedMoment]):
         stretch = None if transport.scales is None else transport.scales[:, np.newaxis]
         start, rows = None, points
         if offered is not None:
+            assert isinstance(offered.moment, TransportedMoment)
             start = self._upright(offered.moment.moved)
             start -= points
         if stretch is not None:
@@ -168,41 +194,44 @@ class SparseCourt(Court[TransportedMoment]):
         unsure = accumulation(self.problem.nominal) * float(np.linalg.norm(rows))
         return found.value + 2 * radius * top * unsure * (1.0 + SUM)
 
-    def own(self) -> Candidate[TransportedMoment]:
-        """Return the rows moved by the judge's own search, or the nominal rows."""
+    def own(self) -> Candidate[FactorMoment]:
+        """Return the judge's own worst case, or the nominal rows."""
         return Candidate(self._own, 1.0)
 
     def bounds(
-        self, moment: TransportedMoment, multipliers: list[Array], value: float
+        self, moment: FactorMoment, multipliers: list[Array], value: float
     ) -> Iterator[Bound]:
         """Yield the bound over all pairs for each of the multipliers."""
-        nominal, columns = self.problem.nominal, self._upright(moment.rows)
-        setting = Setting(nominal, self.unit, self.prior, self.graph, columns, self._tilt)
-        for nu in multipliers:
+        columns = self._upright(moment.rows)
+        if isinstance(moment, ReweighedMoment):
+            moved = columns_error(moment.samples, columns)
+        else:
+            moved = shakes(self.problem.nominal, self.unit, columns)
+        for given in multipliers:
+            charges, nu = self._shift.charges(self.graph, given)
+            setting = Setting(self.prior, self.graph, columns, moved, charges)
             found = large_bound(setting, nu)
-            certificate = partial(self._certificate, moment, nu, _tau(setting, found, nu))
+            tau = _tau(setting, found, nu)
+            certificate = partial(self._certificate, moment, charges, nu, tau)
             yield Bound(found.value, partial(self._edges, found), certificate)
 
-    def _certificate(self, moment: TransportedMoment, nu: Array, tau: float) -> Certificate:
+    def takes(self, nu: Array) -> bool:
+        """Say whether the prior has degrees at what a shift leaves of the multipliers."""
+        left = self._shift.charges(self.graph, nu / self.unit**2)[1]
+        return self.prior.has_degrees(left)
+
+    def _certificate(
+        self, moment: FactorMoment, charges: Charges, nu: Array, tau: float
+    ) -> Certificate:
         square = self.unit**2
-        if self._tilt > 0.0:  # needs a d × d matrix, so it is built on demand
-            shift = self._tilt * square * self.graph.laplacian().toarray()
-            moment = TransportedMoment(self.problem.nominal.rows, shift=shift)
+        shift = charges.matrix()  # d × d, so it is built on demand
+        if shift is not None:
+            moment = TransportedMoment(self.problem.nominal.rows, shift=shift * square)
         return Certificate(moment, nu * square, tau * square)
 
     def _edges(self, found: LargeBound, excess: float) -> EdgeBrackets:
         pairs = found.heads, found.tails, found.prices
         return listed_brackets(self.prior, *pairs, excess, self.problem.d)
-
-    @property
-    def _tilt(self) -> float:
-        """The multiple of L that a moment ball's worst case adds to the nominal moment.
-
-        ``Θ + εL/‖L‖`` needs no certificate. A factor slightly below ε is in the set despite
-        rounding.
-        """
-        size = float(np.sqrt(self.graph.square))
-        return self._norm_radius / size * (1.0 - 1e-12) if size > 0.0 else 0.0
 
 
 def _tau(setting: Setting, found: LargeBound, nu: Array) -> float:

@@ -8,6 +8,8 @@ over the two vertices, and h is lowered by it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,7 +36,12 @@ def shakes(nominal: Nominal, unit: float, columns: Array) -> Array:
 
 
 def pairs_below(
-    columns: Array, nu: Array, tau: float, most: int, moved: Array | float = 0.0
+    columns: Array,
+    nu: Array,
+    tau: float,
+    most: int,
+    moved: Array | float = 0.0,
+    beyond: Callable[[slice, slice], NDArray[np.float32] | None] | None = None,
 ) -> tuple[Indices, Indices]:
     """Return all pairs ``i < j`` with ``‖g_i - g_j‖² + ν_i + ν_j < τ``, and a few others.
 
@@ -52,6 +59,9 @@ def pairs_below(
         The largest number of pairs.
     moved : array (d,) or float
         The result of :func:`shakes`.
+    beyond : callable, optional
+        Returns half of what the pairs of a block cost beyond this, never too much; None for
+        nothing. The sign of a difference of two numbers in single precision is exact.
 
     Raises
     ------
@@ -69,6 +79,7 @@ def pairs_below(
         sizes[first : first + _SIDE] = np.einsum("ij,ij->i", centred, centred)
     levels = (sizes + nu - tau / 2) / 2
     levels -= 1.01 * (np.square(moved) + 2 * float(np.max(moved)) * np.sqrt(sizes))
+    levels -= 4 * _EPS * (np.abs(nu) + abs(tau) / 2)  # of these sums, if ν and τ nearly cancel
     # 1e-30 covers underflow in single precision.
     levels -= (r + 8) * 1.01 * _SINGLE * (sizes + np.abs(levels)) + 1e-30
     single[:, r], single[:, r + 1] = 1.0, -levels
@@ -83,6 +94,10 @@ def pairs_below(
             others = single[second : second + _SIDE]
             block = products[: len(rows), : len(others)]
             np.matmul(rows, others.T, out=block)
+            ranges = slice(first, first + len(rows)), slice(second, second + len(others))
+            extra = None if beyond is None else beyond(*ranges)
+            if extra is not None:
+                block -= extra
             if block.max() <= 0.0:
                 continue
             # The negation also keeps NaN from overflow in single precision.

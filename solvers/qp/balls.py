@@ -1,4 +1,4 @@
-"""The probabilities of atoms as shares of the saddle problem.
+"""The probabilities of atoms as shares, the unknowns of interior-point methods.
 
 If the divergence is smooth, the cases are the atoms. If it has linear pieces, the cases are the
 pieces of every atom: their shares have upper limits, and their cost is linear. The interior point
@@ -13,9 +13,11 @@ from functools import cached_property
 import numpy as np
 
 from wdro_cvx.ambiguity import Atoms
+from wdro_cvx.ambiguity.structure import SmoothDivergence
 from wdro_cvx.validation import Array
 
 _SPENT = 0.5  # share of the radius that the starting point uses
+_PULLS = 100  # towards the nominal shares; only a radius at rounding level needs more than 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +30,14 @@ class SmoothBall:
     def shares(self) -> Array:
         """The nominal probabilities."""
         return self.atoms.shares
+
+    @cached_property
+    def stackable(self) -> SmoothDivergence | None:
+        """The divergence of the samples, if it takes stacks and every atom is one sample."""
+        measure = self.atoms.measure
+        if not isinstance(measure, SmoothDivergence) or not vars(type(measure)).get("stackable"):
+            return None
+        return measure if self.shares.size == len(self.atoms.samples) else None
 
     @cached_property
     def most(self) -> Array:
@@ -108,3 +118,25 @@ class PieceBall:
     def probabilities(self, shares: Array) -> Array:
         """Return the sums of the pieces."""
         return np.asarray(shares.reshape(len(self.atoms.pieces), -1).sum(axis=0))
+
+
+def share_ball(atoms: Atoms) -> SmoothBall | PieceBall:
+    """Return the shares of atoms."""
+    return PieceBall(atoms) if atoms.pieces else SmoothBall(atoms)
+
+
+def pulled_inside(atoms: Atoms, probabilities: Array) -> Array:
+    """Mix probabilities with the nominal ones until their divergence is within the radius."""
+    given = probabilities / probabilities.sum()
+    share, spare, mixed = 1.0, 1e-15, given
+    for _ in range(_PULLS):
+        spent = atoms.divergence(mixed)
+        if spent <= atoms.radius:
+            return mixed
+        # The divergence is convex and 0 at the nominal probabilities, so this suffices up to
+        # rounding. The margin for rounding grows with every attempt.
+        share *= atoms.radius / spent * (1.0 - spare)
+        spare = min(2.0 * spare, 0.5)
+        mixed = atoms.shares + share * (given - atoms.shares)
+        mixed /= mixed.sum()
+    return atoms.shares

@@ -1,0 +1,145 @@
+"""The state of one run of the solver of log-determinants, and its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from solvers.bracket.limits import OutOfTime
+from solvers.bracket.run import Run
+from solvers.control.deadline import watched
+from solvers.likelihood.central import MOST_EDGES, central_path
+from solvers.likelihood.kinds import is_linear
+from solvers.likelihood.model import Model, Point
+from solvers.likelihood.newton import newton_step
+from solvers.likelihood.risks import BarrierRisk, LinearRisk
+from solvers.likelihood.start import start_weights
+from wdro_cvx import Certificate, GraphProblem, ProblemError, Solution, Status
+from wdro_cvx.ambiguity import Transport
+from wdro_cvx.graphs.laplacian import adjoint, complete_graph, weights_from_laplacian
+from wdro_cvx.solution import relative_gap
+from wdro_cvx.validation import square_matrix
+
+_FIRST_BARRIER = 1e-2  # relative to the value per vertex
+_CENTRED = 6.0  # times μd: a gap at which the barrier's weight falls
+_FALL = 10.0
+_LAST_BARRIER = 1e-3  # of the tolerance
+_FIRST_GAP = 1e-2  # with which the central path starts, so that its first point is near a centre
+_PATIENCE = 24  # Newton steps, usually 4 to 12, before the central path
+_JUDGING = 6.0  # the judge's time, relative to that of the last bound
+
+
+@dataclass
+class Search:
+    """The state of one run, in the unit of the problem."""
+
+    problem: GraphProblem
+    tol: float
+    run: Run
+    value: float = np.inf
+    bound: float = -np.inf
+    certificate: Certificate | None = None
+    iterations: int = 0
+    judging: float = 0.0  # an estimate of the seconds that the judge will take
+
+    def __post_init__(self) -> None:
+        problem = self.problem
+        worst = problem.ambiguity.worst_case(
+            problem.nominal, complete_graph(problem.d, problem.target_trace)
+        )
+        self.linear = LinearRisk(worst)
+        self.model = Model(problem.d, problem.prior, self.linear, problem.terms[0].alpha)
+        self.best: Point
+
+    @property
+    def gap(self) -> float:
+        """The certified relative gap."""
+        return relative_gap(self.value, self.bound, self.problem.constant, self.problem.floor)
+
+    def run_steps(self, start: Solution | None, limit: int) -> Status:
+        """Take steps until the gap is closed or nothing improves."""
+        point = self._start(start)
+        with watched(self._check_clock):
+            return self._steps(point, limit)
+
+    def _check_clock(self) -> None:
+        if self.certificate is not None:
+            self.run.clock.check(self.judging)
+
+    def _steps(self, point: Point, limit: int) -> Status:
+        try:
+            for moved in self._points(point):
+                started = self.run.clock.seconds
+                self._keep(moved)
+                self.judging = _JUDGING * (self.run.clock.seconds - started)
+                self.run.report(self.iterations, self.value, self.bound, self.gap)
+                if self.gap <= self.tol:
+                    return Status.SOLVED
+                if self.iterations >= limit:
+                    return Status.ITERATION_LIMIT
+                self.run.clock.check(self.judging)
+                self.iterations += 1
+        except OutOfTime:
+            return Status.TIME_LIMIT
+        return Status.INACCURATE
+
+    def _points(self, point: Point | None) -> Iterator[Point]:
+        """Yield Newton's points, and the central path if they are many or come to a halt."""
+        small = np.count_nonzero(self.model.lower < self.model.upper) <= MOST_EDGES
+        while point is not None and not (small and self.iterations >= _PATIENCE):
+            yield point
+            point = self._step(point)
+        if small:
+            d, edges = self.problem.d, self.best.weights.size
+            scale = max(abs(self.value), self.problem.floor)
+            last = self.tol * scale / (4 * (d + edges))
+            gap = min(max(self.value - self.bound, _FIRST_GAP * scale), scale)
+            first = max(gap / (d + edges), last)
+            yield from central_path(self.best, first, last)
+
+    def _start(self, start: Solution | None) -> Point:
+        problem, structure = self.problem, self.problem.structure
+        weights = start_weights(self.model, adjoint(self.linear.worst.second_moment))
+        if start is not None:
+            given = square_matrix("start.laplacian", start.laplacian, problem.d, ProblemError)
+            weights = weights_from_laplacian(problem.prior.repaired(given))
+        if not is_linear(problem):
+            assert isinstance(structure, Transport)
+            mu = _FIRST_BARRIER * max(problem.floor, self.linear.worst.risk) / problem.d
+            theta = problem.nominal.second_moment
+            risk = BarrierRisk(structure.factor, theta, structure.radius, mu)
+            self.model = replace(self.model, risk=risk)
+        point = self.model.at(weights)
+        if point is None:  # a start that is not connected, or hardly
+            weights = weights_from_laplacian(problem.prior.start(problem.d))
+            point = self.model.at(weights)
+        assert point is not None
+        return point
+
+    def _step(self, point: Point) -> Point | None:
+        """Return the next point, with less of the barrier if this one is near its centre."""
+        risk, d = self.model.risk, self.problem.d
+        accuracy = max(3e-3, min(0.1, np.sqrt(max(self.gap, 0.0))))
+        if isinstance(risk, BarrierRisk):
+            scale = max(abs(self.value), self.problem.floor)
+            least = _LAST_BARRIER * self.tol * scale / d
+            own = point.above - point.bound().value
+            moved = None if own <= _CENTRED * risk.mu * d else newton_step(point, accuracy)
+            if moved is None and risk.mu > least:
+                risk = replace(risk, mu=risk.mu / _FALL)
+                self.model = replace(self.model, risk=risk)
+                point_again = self.model.at(point.weights)
+                assert point_again is not None
+                return newton_step(point_again, accuracy) or point_again
+            return moved
+        return newton_step(point, accuracy)
+
+    def _keep(self, point: Point) -> None:
+        if point.above < self.value:
+            self.value, self.best = point.above, point
+        bound = point.bound()
+        if bound.value > self.bound or self.certificate is None:
+            self.bound = bound.value
+            self.certificate = point.certificate(bound)
