@@ -50,7 +50,9 @@ _FORMS: dict[type[AmbiguitySet], Form] = {
 }
 
 
-def judge_many(problems: Sequence[GraphProblem], answers: Sequence[Solution]) -> list[Verdict]:
+def judge_many(
+    problems: Sequence[GraphProblem], answers: Sequence[Solution], *, enough: float = 0.0
+) -> list[Verdict]:
     """Return the verdict of :func:`wdro_cvx.judge` on each of several solutions."""
     found: dict[int, Verdict] = {}
     groups: dict[Hashable, list[int]] = {}
@@ -61,9 +63,9 @@ def judge_many(problems: Sequence[GraphProblem], answers: Sequence[Solution]) ->
     for places in groups.values():
         if len(places) > 1:
             stack = _Stack([problems[place] for place in places], [answers[at] for at in places])
-            found.update((places[at], verdict) for at, verdict in stack.verdicts())
+            found.update((places[at], verdict) for at, verdict in stack.verdicts(enough))
     return [
-        found[place] if place in found else judge(problem, answer)
+        found[place] if place in found else judge(problem, answer, enough=enough)
         for place, (problem, answer) in enumerate(zip(problems, answers, strict=True))
     ]
 
@@ -131,8 +133,11 @@ class _Stack:
             + safe_cost(self.prior, weights, self.degrees, SUM)
         )  # fmt: skip
 
-    def bound(self, value: Array) -> Array:
-        """Return the best bounds of the certificate and, if necessary, of the worst case."""
+    def bound(self, value: Array, share: float) -> Array:
+        """Return the best bounds of the certificate and, if necessary, of the worst case.
+
+        If the gaps of all problems are at most ``share``, no better bounds are tried.
+        """
         given = np.stack([answer.certificate.degree_multipliers for answer in self.answers])  # type: ignore[misc, union-attr]
         given = given / self.units[:, np.newaxis] ** 2
         self.sure &= (np.abs(given) <= _LARGEST).all(axis=-1)
@@ -140,7 +145,7 @@ class _Stack:
             self.sure &= (given < 0.0).all(axis=-1)
             given = np.where(given < 0.0, given, -1.0)
         multipliers = given, own_multipliers(self.prior, self.degrees)
-        enough = ENOUGH * np.maximum(np.abs(value - self.constant), self.floor)
+        enough = max(ENOUGH, share) * np.maximum(np.abs(value - self.constant), self.floor)
         best = np.full(value.shape, -np.inf)
         centres = centres_of(self.form, self.normal)
         for pieces in (self._offered, self._own):
@@ -175,10 +180,10 @@ class _Stack:
         other = np.full(shape, np.nan)
         return np.stack([other if piece is None else piece for piece in pieces])
 
-    def verdicts(self) -> list[tuple[int, Verdict]]:
+    def verdicts(self, enough: float) -> list[tuple[int, Verdict]]:
         """Return the verdicts on the answers that are on the usual path."""
         value = self.value()
-        bound = self.bound(value)
+        bound = self.bound(value, enough)
         self.sure &= np.isfinite(value) & np.isfinite(bound)
         found = self.residuals
         parts = found.symmetry, found.row_sums, found.sign, found.trace, 0.0 * value, found.repair

@@ -69,7 +69,7 @@ def all_judged(
     """Return what :func:`judged` returns for each of several answers of one run."""
     from wdro_cvx.judge_many import judge_many  # only needed for many problems
 
-    verdicts = judge_many(problems, answers)
+    verdicts = judge_many(problems, answers, enough=tol)
     share = clock.cpu_s / max(len(answers), 1)
     return [
         _confirmed(answer, verdict, tol, share)
