@@ -527,9 +527,15 @@ def test_absurd_exponents_end_soon(turn):
                 assert time.process_time() - start < 5.0
 
 
-@pytest.mark.parametrize("name", ["missing.json", ".", "missing/proof.json"])
-def test_what_cannot_be_read_is_refused(name, tmp_path, capsys):
-    refusal(str(tmp_path / name), capsys)
+def test_what_cannot_be_read_is_refused(tmp_path, capsys):
+    refusal(str(tmp_path), capsys)
+
+
+@pytest.mark.parametrize("name", ["missing.json", "missing/proof.json"])
+def test_a_missing_file_is_told(name, tmp_path, capsys):
+    path = str(tmp_path / name)
+    assert verify.main([path]) == 1
+    assert capsys.readouterr() == ("", f"there is no file {path}\n")
 
 
 def test_pipes_and_devices_are_refused_at_once(tmp_path):

@@ -350,7 +350,7 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         [
             ("2.0 * pilot + mean", "2.0 * pilot - mean"),
             ("np.sqrt(np.cumsum(precision))", "np.cumsum(precision)"),
-            ("return cut(own, pilot, many), pilot", "return cut(own, pilot), pilot"),
+            ("return cut(own, pilot, many if few else None)", "return cut(own, pilot)"),
         ],
     ),
     "solvers/selection/refit.py": (

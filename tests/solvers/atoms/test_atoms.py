@@ -17,7 +17,6 @@ from solvers.atoms import solve_atoms
 from solvers.bracket.incumbent import Incumbent
 from solvers.bracket.limits import Clock, OutOfTime
 from solvers.bracket.requests import alone
-from solvers.generic import solver as solver_module
 from solvers.qp.balls import pulled_inside
 from wdro_cvx import (
     ChiSquareBall,
@@ -256,13 +255,13 @@ def test_limits_are_kept_and_an_impossible_tolerance_ends_at_rounding():
 def test_a_steep_risk_goes_to_the_interior_point_after_one_step(monkeypatch):
     """A large radius makes the risk steep; the smooth phase would take more than twenty steps."""
     seen = []
-    own = solver_module.solve_atoms
+    own = solve_atoms
 
     def spied(incumbent, *others):
         seen.append(incumbent.iterations)
         return own(incumbent, *others)
 
-    monkeypatch.setattr(solver_module, "solve_atoms", spied)
+    monkeypatch.setattr("solvers.atoms.solve_atoms", spied)
     rng = np.random.default_rng(0)
     nominal = Nominal.from_samples(rng.standard_normal((30, 20)))
     for radius, steep in ((0.5, True), (1e-3, False)):
