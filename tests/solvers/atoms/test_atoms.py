@@ -267,7 +267,8 @@ def test_a_steep_risk_goes_to_the_interior_point_after_one_step(monkeypatch):
     for radius, steep in ((0.5, True), (1e-3, False)):
         answer = CertifiedSolver().solve(GraphProblem(nominal, KLBall(radius), eta=0.3))
         assert answer.status is Status.SOLVED
-        assert (seen.pop() == 1) is steep
+        assert seen == ([1] if steep else [])  # not called if the smooth phase has solved it
+        seen.clear()
 
 
 @pytest.mark.parametrize("repeated", [False, True])
