@@ -6,14 +6,14 @@ every model states its candidates.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from solvers import solve
+from solvers import solve_many
 from solvers.learned.communities import communities
 from wdro_cvx import AmbiguitySet, GraphProblem, Nominal, Singleton, Solution
 from wdro_cvx.generators import rbf_graph, sbm_graph
@@ -72,19 +72,10 @@ class Model:
             return GraphProblem(nominal, self.ambiguity, eta)
         return GraphProblem(nominal, replace(self.ambiguity, radius=radius), eta)
 
-    def path(self, samples: Array) -> Iterator[tuple[GraphProblem, Solution]]:
-        """Yield problem and answer of every candidate; along the radii, starts are warm."""
+    def answers(self, samples: Array) -> list[Solution]:
+        """Return the answer of every candidate, judged."""
         nominal = Nominal.from_samples(samples)
-        for eta in self.etas:
-            yield from follow(self.build(nominal, eta, radius) for radius in self.radii)
-
-
-def follow(problems: Iterable[GraphProblem]) -> Iterator[tuple[GraphProblem, Solution]]:
-    """Solve problems in order, each started from the answer before."""
-    answer: Solution | None = None
-    for problem in problems:
-        answer = solve(problem, start=answer)
-        yield problem, answer
+        return solve_many(self.build(nominal, *candidate) for candidate in self.candidates)
 
 
 def ladder(low: float, high: float, steps: int) -> tuple[float, ...]:

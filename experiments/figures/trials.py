@@ -31,13 +31,13 @@ from experiments.figures.learning import (
     Record,
     communities_of,
     draw_graph,
-    follow,
     ladder,
     score,
 )
 from experiments.measuring.held_out import held_out
 from experiments.propositions.convexity import gamma_curve
 from experiments.propositions.drawn import REGULAR
+from solvers import solve_many
 from wdro_cvx import GaussianBall, GraphProblem, LogDegree, MomentBall, Nominal, Singleton
 from wdro_cvx.generators import rbf_graph, sbm_graph, smooth_signals
 from wdro_cvx.metrics import dog, mcc, nmi
@@ -94,8 +94,8 @@ def learn(
     for name, model in models.items():
         candidates = model.candidates
         risks = held_out_risks(model, samples) if with_held_out else [np.nan] * len(candidates)
-        found = zip(candidates, model.path(samples), risks, strict=True)
-        for (eta, radius), (_, answer), risk in found:
+        found = zip(candidates, model.answers(samples), risks, strict=True)
+        for (eta, radius), answer, risk in found:
             records.append({
                 "model": name, "eta": eta, "radius": radius, "held_out_risk": risk,
                 **score(answer, eta, truth, planted, tests),
@@ -158,7 +158,7 @@ def example(setting: Setting, rng: np.random.Generator) -> list[Record]:
     samples = smooth_signals(truth, setting["n"], rng, noise=NOISE)
     graphs = {TRUE: truth}
     for name in (SAA, GAUSSIAN):
-        found = [answer.laplacian for _, answer in MODELS[name].path(samples)]
+        found = [answer.laplacian for answer in MODELS[name].answers(samples)]
         graphs[name] = max(found, key=lambda graph: mcc(graph, truth))
     labels = {name: communities_of(graph) for name, graph in graphs.items()}
     return [
@@ -176,7 +176,7 @@ def with_priors(setting: Setting, rng: np.random.Generator) -> list[Record]:
     for name, radii in PRIOR_MODELS.items():
         for radius in radii:
             problems = [prior_problem(name, nominal, eta, radius) for eta in STRENGTHS]
-            for eta, (_, answer) in zip(STRENGTHS, follow(problems), strict=True):
+            for eta, answer in zip(STRENGTHS, solve_many(problems), strict=True):
                 graph = answer.laplacian * (len(truth) / float(np.trace(answer.laplacian)))
                 records.append({
                     "model": name, "eta": eta, "radius": radius,

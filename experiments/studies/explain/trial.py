@@ -1,4 +1,4 @@
-"""Learn, judge and score one random graph for every condition, model, eta and radius.
+"""Learn and score one random graph for every condition, model, eta and radius.
 
 The constants are the conditions of the paper's tables and a grid for the values it leaves open.
 """
@@ -29,7 +29,7 @@ from experiments.figures.learning import (
     draw_graph,
     score,
 )
-from wdro_cvx import GaussianBall, MomentBall, Singleton, Solution, judge
+from wdro_cvx import GaussianBall, MomentBall, Singleton, Solution, Status
 from wdro_cvx.generators import scale_to_trace, smooth_signals
 from wdro_cvx.metrics import dog
 from wdro_cvx.validation import Array
@@ -62,7 +62,6 @@ COMPARED = (SAA, GAUSSIAN, GENERAL)
 
 SIZES = (20, 50, 100, 200, 1000)
 NOISES = (NOISE, 0.4, 0.8)
-_TOLERANCE = 1e-6
 _TESTS = 500
 
 #: For each metric, one value per eta and radius.
@@ -141,8 +140,8 @@ def _learn(samples: Array, model: Model, scored: Score) -> tuple[Scores, int]:
     """Learn with every candidate; return scores (NaN for other etas) and failures."""
     found: Scores = {}
     unsolved = 0
-    for (eta, radius), (problem, answer) in zip(model.candidates, model.path(samples), strict=True):
-        unsolved += not judge(problem, answer).solved(_TOLERANCE)
+    for (eta, radius), answer in zip(model.candidates, model.answers(samples), strict=True):
+        unsolved += answer.status is not Status.SOLVED
         for metric, value in scored(answer, eta).items():
             lines = found.setdefault(metric, [[math.nan] * len(model.radii) for _ in ETAS])
             lines[ETAS.index(eta)][model.radii.index(radius)] = round(value, 6)
