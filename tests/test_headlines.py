@@ -310,3 +310,66 @@ def test_the_times_of_the_readme():
     interior = rows[rows["method"].str.contains("CLARABEL|CVXOPT|SDPA")]
     assert not interior["is_solved"].any()
     assert set(interior["limit_s"].dropna()) == {10.0}
+
+
+def seconds_in(text):
+    """Return the time that a text ends with, such as "PIQP, 0.81 s", and half of its last digit."""
+    amount, unit = re.search(r"([\d.]+) (ms|s)$", text).groups()
+    scale = {"ms": 1e-3, "s": 1.0}[unit]
+    return float(amount) * scale, 0.5001 * scale * 10.0 ** -len(amount.partition(".")[2])
+
+
+OURS = {"CertifiedSolver", "MomentNewton"}
+FROM_THE_PAPER = {"projected gradient": "ProjectedGradient", "block descent": "BlockDescent"}
+
+
+def test_the_table_of_opponents():
+    """The times are those of the bench: ours, the paper's, the fastest conic or QP solver's."""
+    table = results("bench/runs.csv")
+    rows = cells("docs/performance.md", "| work | ours |")
+    assert len(rows) >= 12
+    kind = ""
+    for work, ours, papers, conic, ratios in rows:
+        name, _, d = work.partition(", d = ")
+        kind = kind if name == "the same" else name.replace("`", "")
+        at = table[table["panel"].str.startswith(kind) & (table["d"] == int(d))]
+        times = at[at["is_solved"]].set_index("method")["total_s"]
+        own = times[list(OURS & set(times.index))].iloc[0]
+        told, digit = seconds_in(ours)
+        assert abs(told - own) <= digit, work
+        further = []
+        if re.search(r"\d m?s$", papers) and "not within" not in papers:
+            method = times[FROM_THE_PAPER[papers.partition(",")[0]]]
+            told, digit = seconds_in(papers)
+            assert abs(told - method) <= digit, work
+            further.append(method / own)
+        else:
+            assert not set(FROM_THE_PAPER.values()) & set(times.index), work
+        others = set(times.index) - OURS - set(FROM_THE_PAPER.values()) - {"LowRank"}
+        if others:
+            best = times[list(others)].min()
+            told, digit = seconds_in(conic)
+            assert abs(told - best) <= digit, work
+            further.append(best / own)
+        else:
+            assert conic == "none measured at this size", work
+        found = re.findall(r"([\d.]+)×", ratios)
+        assert len(found) == max(len(further), 1), work
+        assert all(shows(text, ratio) for text, ratio in zip(found, further, strict=False)), work
+
+
+def test_the_table_of_scale():
+    table = results("bench-scale/runs.csv")
+    rows = cells("docs/scale.md", "| d | N | neighbours in |")
+    assert len(rows) >= 10
+    for d, n, place, dense, sparse, memory, gap in rows:
+        at = table[table["d"] == int(d.replace(",", ""))]
+        at = at[(at["n"] == int(n)) & (at["dimensions"] == (2 if place == "the plane" else 10))]
+        at = at.set_index("path")
+        for told, path in ((dense, "dense path"), (sparse, "sparse path")):
+            if told != "–":
+                seconds, digit = seconds_in(told)
+                assert at["is_solved"][path], d
+                assert abs(seconds - at["total_s"][path]) <= digit, d
+        assert shows(memory.removesuffix(" MiB").replace(",", ""), at["beyond_mb"]["sparse path"])
+        assert gap == f"{at['gap']['sparse path']:.0e}".replace("e-0", "e-"), d
