@@ -43,7 +43,7 @@ class LaplacianQP:
     @property
     def floor(self) -> Any:
         """The least denominator of a relative gap, for values close to zero: ``αd``."""
-        return self.prior.alpha * self.d
+        return self.prior.alpha * self.moment.shape[-1]
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -44,12 +44,11 @@ class _GelbrichBall(TransportBall):
         """Return the worst-case risk through one eigendecomposition and the secular equation."""
         worst = worst_transport(nominal.factor, laplacian, self.radius)
         average, rounding = nominal_risk(nominal, laplacian)
-        spread = np.zeros(nominal.d) if worst.spread is None else worst.spread
         return WorstCase(
             average + worst.premium,
             worst.second_moment() if self.radius > 0.0 else nominal.second_moment,
             worst.multiplier,
-            lambda: self._moved(nominal, worst.matrix(), spread),
+            partial(_distribution, self, nominal, worst),
             worst.moment,
             rounding + worst.rounding(nominal.factor, laplacian, data_error(nominal)),
         )
@@ -94,12 +93,11 @@ def _worst_cases(
 
 
 def _distribution(
-    ball: _GelbrichBall, nominal: Nominal, worst: WorstTransport, place: int
+    ball: _GelbrichBall, nominal: Nominal, worst: WorstTransport, place: Any = ...
 ) -> Distribution:
-    """Return the worst-case distribution of one problem of a stack."""
-    stretched = worst.vectors[place] * worst.stretch[place]
+    """Return the worst-case distribution; in a stack, that of one problem."""
     spread = np.zeros(nominal.d) if worst.spread is None else worst.spread[place]
-    return ball._moved(nominal, stretched @ worst.vectors[place].T, spread)
+    return ball._moved(nominal, worst.matrix(place), spread)
 
 
 @register_ambiguity
