@@ -27,7 +27,7 @@ from wdro_cvx.ambiguity.base import (
     each_worst_case,
     register_ambiguity,
 )
-from wdro_cvx.ambiguity.smoothness import data_error, nominal_risk, nominal_risks
+from wdro_cvx.ambiguity.smoothness import nominal_risk, nominal_risks
 from wdro_cvx.ambiguity.transport import TransportBall, WorstTransport, worst_transport
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.moments.distribution import Discrete, Distribution, Gaussian, uniform
@@ -50,7 +50,7 @@ class _GelbrichBall(TransportBall):
             worst.multiplier,
             partial(_distribution, self, nominal, worst),
             worst.moment,
-            rounding + worst.rounding(nominal.factor, laplacian, data_error(nominal)),
+            rounding + worst.rounding(nominal.factor, laplacian, nominal.factor_error),
         )
 
     def in_coordinates(self, matrix: ArrayLike) -> AmbiguitySet:
@@ -75,7 +75,7 @@ def _worst_cases(
     rows = np.stack([nominal.factor for nominal in nominals])
     worst = worst_transport(rows, laplacians, radii)
     averages, rounding = nominal_risks(nominals, laplacians)
-    unsure = np.array([data_error(nominal) for nominal in nominals])
+    unsure = np.array([nominal.factor_error for nominal in nominals])
     rounding = rounding + worst.rounding(rows, laplacians, unsure)
     numbers = (averages + worst.premium).tolist(), worst.multiplier.tolist(), rounding.tolist()
     moments = worst.second_moment()

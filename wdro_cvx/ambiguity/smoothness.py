@@ -93,10 +93,8 @@ def accumulation(nominal: Nominal) -> float:
     return nominal.accumulation
 
 
-def data_error(nominal: Nominal, scales: Array | float = 1.0) -> float:
+def data_error(nominal: Nominal, scales: Array) -> float:
     """Return a bound of the Frobenius error of the factor, divided by the vertices' scales."""
-    if isinstance(scales, float) and scales == 1.0:
-        return nominal.factor_error
     return accumulation(nominal) * float(np.linalg.norm(nominal.lengths / scales))
 
 
