@@ -45,8 +45,8 @@ def finite_array(
         raise error(f"{name} must have {ndim} axes; it has shape {array.shape}.{hint}")
     if array.size == 0:
         raise error(f"{name} is empty (shape {array.shape}); pass at least one number.")
-    bad = ~np.isfinite(array)
-    if bad.any():
+    if not np.isfinite(array).all():
+        bad = ~np.isfinite(array)
         where = tuple(int(i) for i in np.argwhere(bad)[0])
         raise error(
             f"{name} has {int(bad.sum())} values that are NaN or infinite, the first at index "

@@ -29,7 +29,7 @@ _FLAT = 50.0  # times rounding: smaller differences of the dual are not signific
 _KINK = 1e-12  # a smooth problem's gap is below this once its dual is flat to rounding
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class Curvature:
     """Minus the generalised Hessian of a dual in (ν, τ), times ``unit``.
 

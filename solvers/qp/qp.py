@@ -43,7 +43,7 @@ class LaplacianQP:
     @property
     def floor(self) -> Any:
         """The least denominator of a relative gap, for values close to zero: ``αd``."""
-        return self.prior.alpha * self.d
+        return self.prior.alpha * self.moment.shape[-1]
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,7 @@ class QPSolution:
 
 def edge_gains(moment: Array) -> Array:
     """Return ``-𝒯*M`` as a symmetric matrix over edges, with ``-∞`` on the diagonal."""
-    diagonal = diagonals(moment)
-    gains = moment + moment.mT
-    # This order keeps it symmetric under rounding.
-    gains -= diagonal[..., :, np.newaxis] + diagonal[..., np.newaxis, :]
+    half = moment - diagonals(moment)[..., np.newaxis]
+    gains = half + half.mT  # exactly symmetric
     set_diagonals(gains, -np.inf)
     return gains

@@ -139,9 +139,9 @@ def own_slopes(costs: Array, shape: float) -> Array:
 
 def best_tau(qp: LaplacianQP, gains: Array, nu: Array) -> float:
     """Return the τ that maximises the dual of a QP without bounds, for given ν."""
-    levels = -gains + nu[:, np.newaxis]
+    levels = nu[:, np.newaxis] - gains
     levels += nu[np.newaxis, :]
-    return tau_of_levels(qp.prior, levels[edge_index(nu.size)])
+    return tau_of_levels(qp.prior, upper_entries(levels))
 
 
 def tau_of_levels(prior: DegreePrior, levels: Array, base: float = 0.0) -> float:

@@ -15,7 +15,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,7 +27,7 @@ from wdro_cvx.ambiguity.base import (
     each_worst_case,
     register_ambiguity,
 )
-from wdro_cvx.ambiguity.smoothness import data_error, nominal_risk, nominal_risks
+from wdro_cvx.ambiguity.smoothness import nominal_risk, nominal_risks
 from wdro_cvx.ambiguity.transport import TransportBall, WorstTransport, worst_transport
 from wdro_cvx.errors import ProblemError
 from wdro_cvx.moments.distribution import Discrete, Distribution, Gaussian, uniform
@@ -44,14 +44,13 @@ class _GelbrichBall(TransportBall):
         """Return the worst-case risk through one eigendecomposition and the secular equation."""
         worst = worst_transport(nominal.factor, laplacian, self.radius)
         average, rounding = nominal_risk(nominal, laplacian)
-        spread = np.zeros(nominal.d) if worst.spread is None else worst.spread
         return WorstCase(
             average + worst.premium,
             worst.second_moment() if self.radius > 0.0 else nominal.second_moment,
             worst.multiplier,
-            lambda: self._moved(nominal, worst.matrix(), spread),
+            partial(_distribution, self, nominal, worst),
             worst.moment,
-            rounding + worst.rounding(nominal.factor, laplacian, data_error(nominal)),
+            rounding + worst.rounding(nominal.factor, laplacian, nominal.factor_error),
         )
 
     def in_coordinates(self, matrix: ArrayLike) -> AmbiguitySet:
@@ -76,7 +75,7 @@ def _worst_cases(
     rows = np.stack([nominal.factor for nominal in nominals])
     worst = worst_transport(rows, laplacians, radii)
     averages, rounding = nominal_risks(nominals, laplacians)
-    unsure = np.array([data_error(nominal) for nominal in nominals])
+    unsure = np.array([nominal.factor_error for nominal in nominals])
     rounding = rounding + worst.rounding(rows, laplacians, unsure)
     numbers = (averages + worst.premium).tolist(), worst.multiplier.tolist(), rounding.tolist()
     moments = worst.second_moment()
@@ -94,12 +93,11 @@ def _worst_cases(
 
 
 def _distribution(
-    ball: _GelbrichBall, nominal: Nominal, worst: WorstTransport, place: int
+    ball: _GelbrichBall, nominal: Nominal, worst: WorstTransport, place: Any = ...
 ) -> Distribution:
-    """Return the worst-case distribution of one problem of a stack."""
-    stretched = worst.vectors[place] * worst.stretch[place]
+    """Return the worst-case distribution; in a stack, that of one problem."""
     spread = np.zeros(nominal.d) if worst.spread is None else worst.spread[place]
-    return ball._moved(nominal, stretched @ worst.vectors[place].T, spread)
+    return ball._moved(nominal, worst.matrix(place), spread)
 
 
 @register_ambiguity

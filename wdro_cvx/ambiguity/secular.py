@@ -18,10 +18,12 @@ import numpy as np
 from wdro_cvx.stacks import choose, dot
 from wdro_cvx.validation import Array
 
-_EPS = float(np.finfo(float).eps)
 _TINY = 1e-280
 _BELOW = 1.0 - 1e-11  # a bound that rounding cannot lift above the root
 _MAX_STEPS = 100  # Newton is monotone and takes about three.
+# The last step, relative to the root. A step of relative size s leaves an error of at most 1.5s²,
+# because |f''| ≤ 3f'/δ for f = 1/√φ: every derivative of a term divides it by at least δ.
+_LAST = 1e-8
 
 
 @dataclass(frozen=True)
@@ -48,15 +50,15 @@ def solve_secular(eigenvalues: Array, masses: Array, radius: float) -> SecularRo
     top = float(eigenvalues[-1])
     gaps = top - eigenvalues
     amplitudes = np.sqrt(masses) * np.abs(eigenvalues)
-    live = amplitudes > 0.0
-    gaps, amplitudes = gaps[live], amplitudes[live]
-    if amplitudes.size == 0:
-        return SecularRoot(top, 0.0, radius**2)
     # Each term alone gives a lower bound of the root, and so does a term for all of them at their
     # mean gap, by Jensen's inequality. So the start is left of the root; from there Newton on the
     # concave 1/√φ - 1/ε increases to the root without ever passing it.
     shift = max(float((amplitudes / radius - gaps).max()), _from_mean(amplitudes, gaps, radius))
-    if shift <= 0.0:
+    if shift <= 0.0:  # the top eigenspace may carry no mass, and then its terms are 0/0
+        live = amplitudes > 0.0
+        gaps, amplitudes = gaps[live], amplitudes[live]
+        if amplitudes.size == 0:
+            return SecularRoot(top, 0.0, radius**2)
         if gaps.min() > 0.0:
             spent = float(np.sum((amplitudes / gaps) ** 2))
             if spent <= radius**2:
@@ -69,10 +71,10 @@ def solve_secular(eigenvalues: Array, masses: Array, radius: float) -> SecularRo
         slope = dot(ratios, ratios / distances)
         if slope == 0.0:  # the squares underflow
             break
-        step = (math.sqrt(square) / radius - 1.0) * square / slope
-        if not step > 2 * _EPS * shift:
-            break
+        step = max(0.0, (math.sqrt(square) / radius - 1.0) * square / slope)
         shift += step
+        if step <= _LAST * shift:
+            break
     return SecularRoot(top + shift, shift, 0.0)
 
 
@@ -113,8 +115,8 @@ def solve_seculars(eigenvalues: Array, masses: Array, radius: Array) -> SecularR
         slope = (squares / distances).sum(axis=-1)
         # The squares may underflow.
         step = (np.sqrt(square) / radius - 1.0) * square / np.where(slope > 0.0, slope, np.inf)
-        open_ &= step > 2 * _EPS * shift
+        shift = shift + np.where(open_ & (step > 0.0), step, 0.0)
+        open_ &= step > _LAST * shift
         if not open_.any():
             break
-        shift = shift + np.where(open_, step, 0.0)
     return SecularRoot(top[..., 0] + shift, shift, leftover)

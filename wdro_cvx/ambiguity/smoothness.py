@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from wdro_cvx.graphs.laplacian import edge_index
 from wdro_cvx.moments.nominal import Nominal
-from wdro_cvx.stacks import diagonals, flat, number
+from wdro_cvx.stacks import flat, largest_degree, number
 from wdro_cvx.summation import chosen_sums, pair_sums, roundings
 from wdro_cvx.validation import Array
 
@@ -27,26 +27,24 @@ _EPS = float(np.finfo(float).eps)
 
 def nominal_risks(nominals: Sequence[Nominal], laplacians: Array) -> tuple[Array, Array]:
     """Return :func:`nominal_risk` for a stack of Laplacians."""
-    errors = np.array([accumulation(nominal) for nominal in nominals])
+    errors = np.array([accumulation(nominal) * nominal.trace for nominal in nominals])
     theta = np.stack([nominal.second_moment for nominal in nominals])
-    risk, rounding, _, _ = _product(theta, laplacians, errors)
+    risk, top = _product(theta, laplacians)
+    rounding = errors * top
     for place in np.flatnonzero(rounding > CANCELLATION * risk).tolist():
         risk[place], rounding[place] = nominal_risk(nominals[place], laplacians[place])
     return risk, rounding
 
 
-def _product(theta: Array, laplacian: Array, error: Any) -> tuple[Any, Any, Any, Any]:
-    """Return ``⟨Θ, L⟩``, its rounding error, a bound of L's largest eigenvalue, and ``Tr Θ``."""
-    risk = number(flat(np.multiply(theta, laplacian)).sum(axis=-1))
-    top = 2 * number(diagonals(laplacian).max(axis=-1))
-    trace = number(diagonals(theta).sum(axis=-1))
-    return risk, error * top * trace, top, trace
+def _product(theta: Array, laplacian: Array) -> tuple[Any, Any]:
+    """Return ``⟨Θ, L⟩`` and a bound of L's largest eigenvalue."""
+    return number(flat(theta * laplacian).sum(axis=-1)), 2 * largest_degree(laplacian)
 
 
 def nominal_risk(nominal: Nominal, laplacian: Array) -> tuple[float, float]:
     """Return ``⟨Θ, L⟩`` and by how much rounding may have lowered it."""
-    theta = nominal.second_moment
-    risk, rounding, top, trace = _product(theta, laplacian, accumulation(nominal))
+    risk, top = _product(nominal.second_moment, laplacian)
+    rounding = accumulation(nominal) * nominal.trace * top
     if rounding <= CANCELLATION * risk or not is_laplacian(laplacian):
         return risk, rounding
     heads, tails = edge_index(nominal.d)
@@ -57,7 +55,7 @@ def nominal_risk(nominal: Nominal, laplacian: Array) -> tuple[float, float]:
     rounding = (error + 64 * _EPS) * abs(risk)
     if not reads_table(nominal, used.size):
         # The rounding error of the factor is additive in the root of the risk, a norm.
-        shaken = accumulation(nominal) * float(np.sqrt(top * trace))
+        shaken = accumulation(nominal) * float(np.sqrt(top * nominal.trace))
         rounding += shaken * (2 * float(np.sqrt(max(risk, 0.0))) + shaken)
     return risk, rounding
 
@@ -95,10 +93,8 @@ def accumulation(nominal: Nominal) -> float:
     return nominal.accumulation
 
 
-def data_error(nominal: Nominal, scales: Array | float = 1.0) -> float:
+def data_error(nominal: Nominal, scales: Array) -> float:
     """Return a bound of the Frobenius error of the factor, divided by the vertices' scales."""
-    if isinstance(scales, float) and scales == 1.0:
-        return nominal.factor_error
     return accumulation(nominal) * float(np.linalg.norm(nominal.lengths / scales))
 
 

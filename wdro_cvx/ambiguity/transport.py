@@ -66,9 +66,10 @@ class WorstTransport:
             return np.zeros_like(rows)
         return np.asarray(((rows @ self.vectors) * self.pull) @ self.vectors.T)
 
-    def matrix(self) -> Array:
-        """Return the map that moves the rows."""
-        return np.asarray((self.vectors * self.stretch) @ self.vectors.T)
+    def matrix(self, place: Any = ...) -> Array:
+        """Return the map that moves the rows; in a stack, that of one problem."""
+        vectors = self.vectors[place]
+        return np.asarray((vectors * self.stretch[place]) @ vectors.T)
 
     def rounding(
         self, rows: Array, laplacian: Array, unsure: Any = 0.0, top: float | None = None
@@ -117,12 +118,12 @@ def worst_transport(rows: Array, laplacian: Array, radius: Any) -> WorstTranspor
     if laplacian.ndim == 2 and values[-1] <= 0.0:
         return WorstTransport(0.0, np.inf, rows, None, vectors, np.ones(d))
     spectral = rows @ vectors
-    masses = np.square(spectral).sum(axis=-2)
+    masses = dot(spectral.mT, spectral.mT)
     root = (solve_secular if laplacian.ndim == 2 else solve_seculars)(values, masses, radius)
-    # A direction without mass does not move; an infinite distance avoids 0/0 there.
     distances = column(root.shift) + (values[..., -1:] - values)
-    pushes = masses * values**2
-    distances = np.where(pushes > 0.0, distances, np.inf)
+    if some(root.shift < _EPS * values[..., -1]):
+        # A direction without mass does not move; an infinite distance avoids 0/0 there.
+        distances = np.where(masses * values**2 > 0.0, distances, np.inf)
     pull = values / distances
     stretch = 1.0 + pull  # γ/(γ - λ)
     premium = root.multiplier * radius**2 + dot(masses * values, pull)

@@ -217,7 +217,7 @@ def violations(matrix: Array, trace: Any, *, fixed_trace: bool = True) -> Residu
         for start in range(0, d, _ROWS):  # blocks of rows stay in the cache
             rows = matrix[..., start : start + _ROWS, :]
             others = rows - np.swapaxes(matrix[..., start : start + _ROWS], -1, -2)
-            skew = np.maximum(skew, flat(np.abs(others, out=others)).max(axis=-1))
+            skew = np.maximum(skew, flat(others).max(axis=-1))  # both signs of each are there
             np.copyto(others, rows)
             flat(others)[..., start :: d + 1] = 0.0
             sign = np.maximum(sign, flat(others).max(axis=-1))

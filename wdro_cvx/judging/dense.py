@@ -65,6 +65,7 @@ class DenseCourt(Court[Moment]):
         self.prior = self.problem.prior
         self.laplacian = self.prior.repaired(matrix)
         self.degrees = self.laplacian.diagonal()
+        self.weights = weights_from_laplacian(self.laplacian)
         self.repair = float(np.linalg.norm(matrix - self.laplacian))
         size = graph_size(float(np.linalg.norm(self.laplacian)), self.prior.trace.target)
         self.residuals = replace(self.prior.infeasibility(matrix), repair=self.repair / size)
@@ -120,7 +121,7 @@ class DenseCourt(Court[Moment]):
 
     def _total(self, risk: float, rounding: float) -> float:
         """Return the objective for a known risk, rounded upwards."""
-        cost = safe_cost(self.prior, weights_from_laplacian(self.laplacian), self.degrees, SUM)
+        cost = safe_cost(self.prior, self.weights, self.degrees, SUM)
         value = risk + rounding + cost
         for worth in self._worths:
             value += worth + 4 * EPS * (abs(worth) + abs(value))
@@ -135,7 +136,7 @@ class DenseCourt(Court[Moment]):
         problem = self.problem
         costs, slack = safe_costs(problem.nominal, moment)
         if moment.rows is not None:
-            lost = float(slack @ weights_from_laplacian(self.laplacian))
+            lost = float(slack @ self.weights)
             if lost > WORTHWHILE * max(abs(value) - problem.constant, _TINY):
                 costs, _ = safe_costs(problem.nominal, moment, exactly=True)
         for slopes in self._slopes(costs, moment is self._given):

@@ -265,6 +265,11 @@ class Nominal:
         return _lengths(self.rows)
 
     @cached_property
+    def trace(self) -> float:
+        """``Tr Θ``, the mean square length of the signals."""
+        return float(np.trace(self.second_moment))
+
+    @cached_property
     def factor_error(self) -> float:
         """A bound of the rounding error of the factor in the Frobenius norm."""
         return self.accumulation * float(np.linalg.norm(self.lengths))
