@@ -174,7 +174,7 @@ def debias(
     pilot = _on(candidates, weights, heads, tails)
     first, second = degrees[candidates.heads], degrees[candidates.tails]
     error = np.sqrt((first * second + pilot**2) / n)
-    mean, spread = _products(moved, candidates.heads, candidates.tails)
+    mean, spread = _products(moved, candidates.heads, candidates.tails, n)
     # A vertex without an edge in the pilot has no error: nothing is known about its edges.
     error = np.where(error > 0.0, error, np.inf)
     observed = spread / np.sqrt(n) if candidates.signals else error
@@ -182,16 +182,19 @@ def debias(
 
 
 def _products(
-    moved: Array, heads: NDArray[np.intp], tails: NDArray[np.intp]
+    moved: Array, heads: NDArray[np.intp], tails: NDArray[np.intp], samples: float
 ) -> tuple[Array, Array]:
-    """Return the sum over rows of the products of two columns, and their deviation if N-scaled."""
+    """Return the sum over rows of the products of two columns, and the deviation of one product.
+
+    Rows have the root of their weight as a factor; ``samples`` equal rows would tell as much.
+    """
     mean, square = np.empty(len(heads)), np.empty(len(heads))
     step = max(1, 4_000_000 // max(len(moved), 1))
     for start in range(0, len(heads), step):
         part = slice(start, start + step)
         products = moved[:, heads[part]] * moved[:, tails[part]]
         mean[part] = products.sum(axis=0)
-        square[part] = len(moved) * np.einsum("ne,ne->e", products, products)
+        square[part] = samples * np.einsum("ne,ne->e", products, products)
     return mean, np.sqrt(np.maximum(square - mean**2, 0.0))
 
 

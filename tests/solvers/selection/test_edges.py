@@ -34,6 +34,33 @@ def quality(graph, truth):
     return edge_correlation(graph.support_[PAIRS], truth[PAIRS])
 
 
+@pytest.mark.filterwarnings("ignore::solvers.selection.radius.ChoiceWarning")
+@pytest.mark.filterwarnings("ignore::solvers.selection.tables.TableWarning")
+def test_rows_of_weight_zero_say_nothing_about_edges():
+    noise = np.random.default_rng(1).standard_normal((60, 20))
+    table, weights = np.vstack([noise, grid(60)[0]]), np.repeat([1.0, 0.0], 60)
+    alone, both = RobustGraph().fit(noise), RobustGraph().fit(table, sample_weight=weights)
+    assert not alone.graph_.selection.found
+    assert both.structure_ == alone.structure_
+    pd.testing.assert_frame_equal(both.edges_, alone.edges_)
+    chosen = RobustGraph("prediction", edges="all").fit(table, sample_weight=weights)
+    assert chosen.radius_ == RobustGraph("prediction", edges="all").fit(noise).radius_
+    assert both.stability(table, 20, weights).max() <= 1.0
+
+
+def test_rows_of_hardly_any_weight_hardly_change_a_z_score():
+    table = grid()[0]
+    heads, tails = (ends.astype(np.intp) for ends in PAIRS)
+    weights = np.full(len(heads), 0.1)
+    shares = np.repeat([1.0, 1e-9], 100) / (100.0 + 1e-7)
+    rows = table * np.sqrt(shares)[:, np.newaxis]
+    samples = 1.0 / np.sum(shares**2)
+    alone = debias(Candidates(heads, tails, weights, table[:100] / 10.0, 100.0, True), weights)
+    both = debias(Candidates(heads, tails, weights, rows, samples, True), weights)
+    np.testing.assert_allclose(both.observed, alone.observed, rtol=1e-6)
+    np.testing.assert_allclose(both.z_scores, alone.z_scores, rtol=1e-5, atol=1e-5)
+
+
 def test_the_cut_finds_the_graph_and_the_certificate_is_that_of_the_optimum():
     table, truth = grid()
     graph = RobustGraph().fit(table)
