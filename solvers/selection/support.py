@@ -182,7 +182,10 @@ def _candidates(problem: GraphProblem, solution: Solution, prepared: Prepared) -
         rows = rows - rows.mean(axis=1, keepdims=True)
         samples = float(np.mean(signals.overlaps[np.triu_indices(problem.d, 1)]))
     heads, tails = edges.heads[listed].astype(np.intp), edges.tails[listed].astype(np.intp)
-    return Candidates(heads, tails, edges.weights[listed], rows, samples, signals.complete)
+    incomplete = None if signals.complete else problem.nominal
+    return Candidates(
+        heads, tails, edges.weights[listed], rows, samples, signals.complete, incomplete
+    )
 
 
 def _required(problem: GraphProblem, candidates: Candidates) -> NDArray[np.bool_]:

@@ -13,7 +13,7 @@ from solvers.learned.evidence import describe_evidence, edge_evidence
 from solvers.selection.edges import Candidates, Debiased, cut, debias
 from solvers.selection.structure import discoveries, find_structure
 from solvers.selection.tables import TableWarning
-from wdro_cvx import EdgeBounds, ProblemError, judge
+from wdro_cvx import EdgeBounds, Nominal, ProblemError, judge
 from wdro_cvx.generators import smooth_signals
 from wdro_cvx.metrics import edge_correlation
 
@@ -32,6 +32,38 @@ def grid(n=200, seed=0, tails=np.inf):
 
 def quality(graph, truth):
     return edge_correlation(graph.support_[PAIRS], truth[PAIRS])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_error_with_holes_is_the_usual_one_without_holes(weighted):
+    table = grid(80, tails=5)[0]
+    shares = np.arange(1.0, 81.0) if weighted else np.ones(80)
+    shares /= shares.sum()
+    heads, tails = (ends.astype(np.intp) for ends in PAIRS)
+    weights = np.random.default_rng(0).exponential(size=len(heads))
+    rows = (table - table.mean(axis=1, keepdims=True)) * np.sqrt(shares)[:, np.newaxis]
+    samples = 1.0 / np.sum(shares**2)
+    whole = debias(Candidates(heads, tails, weights, rows, samples, True), weights)
+    nominal = Nominal.from_samples(table, shares)
+    holes = Candidates(heads, tails, weights, rows, samples, False, nominal)
+    found = debias(holes, weights)
+    if weighted:  # rows as such, or as effective rows
+        np.testing.assert_allclose(found.observed, whole.observed, rtol=0.1)
+    else:
+        np.testing.assert_allclose(found.observed, whole.observed, rtol=1e-9)
+    np.testing.assert_array_equal(found.error, whole.error)
+
+
+@pytest.mark.parametrize(("every", "share"), [(1, 0.35), (2, 0.5)])
+def test_holes_do_not_raise_the_share_of_false_edges(every, share):
+    false = []
+    for seed in range(10):
+        table, truth = grid(200, seed)
+        columns = table[:, ::every]
+        columns[np.random.default_rng(seed).random(columns.shape) < share] = np.nan
+        support = RobustGraph(fdr=0.1).fit(table).support_[PAIRS]
+        false.append(np.mean(~truth[PAIRS][support]))
+    assert np.mean(false) < 0.1
 
 
 @pytest.mark.filterwarnings("ignore::solvers.selection.radius.ChoiceWarning")
