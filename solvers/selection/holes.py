@@ -15,7 +15,7 @@ from wdro_cvx import Nominal
 from wdro_cvx.moments.holes import pair_squares
 from wdro_cvx.validation import Array
 
-_MOST = 400_000_000  # rows times pairs; of larger tables, evenly spaced rows are used
+_MOST = 100_000_000  # rows times pairs; of larger tables, evenly spaced rows are used
 _LEAST = 50  # rows
 
 
