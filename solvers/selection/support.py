@@ -132,7 +132,9 @@ def select_edges(
             f"edges='auto' without it, or at most {REFIT_UP_TO} vertices."
         )
     candidates = _candidates(problem, solution, prepared)
-    structure = find_structure(prepared.entries.filled, prepared.clipped, rng)
+    entries = prepared.entries
+    present = None if entries.complete else entries.present
+    structure = find_structure(entries.filled, prepared.clipped, rng, present)
     pairs = problem.d * (problem.d - 1) // 2
     if not structure.found:  # the pilot of independent columns is a complete graph
         z_scores = structure.z_scores(candidates.heads, candidates.tails)

@@ -54,6 +54,19 @@ def test_the_error_with_holes_is_the_usual_one_without_holes(weighted):
     np.testing.assert_array_equal(found.error, whole.error)
 
 
+def test_columns_of_noise_that_lack_the_same_rows_have_no_structure():
+    found = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        table, present = rng.standard_normal((200, 20)), np.ones((200, 20), dtype=bool)
+        present[:100, :10] = False  # half of the stations start later
+        found.append(find_structure(np.where(present, table, 0.0), False, rng, present).score)
+    assert np.mean(np.array(found) > 2.0) < 0.2
+    assert abs(np.mean(found)) < 0.8
+    related = grid(200)[0]
+    assert find_structure(np.where(present, related, 0.0), False, rng, present).found
+
+
 @pytest.mark.parametrize(("every", "share"), [(1, 0.35), (2, 0.5)])
 def test_holes_do_not_raise_the_share_of_false_edges(every, share):
     false = []
