@@ -244,11 +244,13 @@ class RobustGraph(
         nominal, self.moved_ = signals.nominal()
         build = partial(build_problem, kind, self.prior, self.bounds)
         _LOG.info("choosing radius and eta")
-        chosen = choose(
-            signals, kind, self.radius, default_eta(self.prior) if self.eta is None else self.eta,
-            build, block=self.block, seed=self.random_state, progress=self.progress,
-            n_jobs=self.n_jobs,
-        )  # fmt: skip
+        usual = default_eta(self.prior)
+        with build(nominal, kind.radius, usual).explained():  # a set that does not fit the columns
+            chosen = choose(
+                signals, kind, self.radius, usual if self.eta is None else self.eta, build,
+                block=self.block, seed=self.random_state, progress=self.progress,
+                n_jobs=self.n_jobs,
+            )  # fmt: skip
         for name in ("cv_results_", "stability_"):  # those of an earlier fit
             self.__dict__.pop(name, None)
         if chosen.tried:

@@ -130,4 +130,4 @@ class GraphUses(
         counts = None if weights is None else finite_array("sample_weight", weights, 1)
         # A data frame is stored by columns; sums in that order differ in their last digits.
         table = np.ascontiguousarray(table)
-        return Signals(table, counts, names)
+        return Signals(table, counts, names).counted()

@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from solvers.selection.holes import error_with_holes
 from solvers.selection.refit import refit_weights
+from wdro_cvx import Nominal
 from wdro_cvx.validation import Array
 
 # A single edge counts at most this many standard errors; otherwise a few decide the cut.
@@ -44,6 +46,8 @@ class Candidates:
         The number of signals, less if they have unequal weights.
     signals : bool
         Whether the rows are signals, which show how much single products vary.
+    incomplete : Nominal or None
+        The distribution if the table has missing values, which show the same.
     """
 
     heads: NDArray[np.intp]
@@ -52,6 +56,7 @@ class Candidates:
     rows: Array
     samples: float
     signals: bool
+    incomplete: Nominal | None = None
 
     @property
     def d(self) -> int:
@@ -74,7 +79,7 @@ class Debiased:
     """Debiased weights of the candidates and their standard errors.
 
     ``error`` is that of Gaussian signals; ``observed`` that of the products themselves, which heavy
-    tails enlarge (the sandwich), or ``error`` again if there are no signals.
+    tails and missing values enlarge (the sandwich), or ``error`` again if there are no signals.
     """
 
     weights: Array
@@ -174,24 +179,32 @@ def debias(
     pilot = _on(candidates, weights, heads, tails)
     first, second = degrees[candidates.heads], degrees[candidates.tails]
     error = np.sqrt((first * second + pilot**2) / n)
-    mean, spread = _products(moved, candidates.heads, candidates.tails)
+    mean, spread = _products(moved, candidates.heads, candidates.tails, n)
     # A vertex without an edge in the pilot has no error: nothing is known about its edges.
     error = np.where(error > 0.0, error, np.inf)
     observed = spread / np.sqrt(n) if candidates.signals else error
+    if candidates.incomplete is not None:
+        omega = sparse.csr_array(sparse.diags_array(degrees) - joined)
+        observed = error_with_holes(
+            candidates.incomplete, omega, candidates.heads, candidates.tails
+        )
     return Debiased(2.0 * pilot + mean, error, observed)
 
 
 def _products(
-    moved: Array, heads: NDArray[np.intp], tails: NDArray[np.intp]
+    moved: Array, heads: NDArray[np.intp], tails: NDArray[np.intp], samples: float
 ) -> tuple[Array, Array]:
-    """Return the sum over rows of the products of two columns, and their deviation if N-scaled."""
+    """Return the sum over rows of the products of two columns, and the deviation of one product.
+
+    Rows have the root of their weight as a factor; ``samples`` equal rows would tell as much.
+    """
     mean, square = np.empty(len(heads)), np.empty(len(heads))
     step = max(1, 4_000_000 // max(len(moved), 1))
     for start in range(0, len(heads), step):
         part = slice(start, start + step)
         products = moved[:, heads[part]] * moved[:, tails[part]]
         mean[part] = products.sum(axis=0)
-        square[part] = len(moved) * np.einsum("ne,ne->e", products, products)
+        square[part] = samples * np.einsum("ne,ne->e", products, products)
     return mean, np.sqrt(np.maximum(square - mean**2, 0.0))
 
 

@@ -77,6 +77,10 @@ class Signals:
         weights = None if self.weights is None else self.weights[rows]
         return replace(self, table=self.table[rows], weights=weights)
 
+    def counted(self) -> Signals:
+        """Return the signals without the rows of weight zero."""
+        return self if self.weights is None else self.take(np.flatnonzero(self.weights))
+
     def divided(self, unit: float) -> Signals:
         """Return the signals in another unit."""
         return replace(self, table=self.table / unit)

@@ -4,7 +4,8 @@ Independent columns have no graph, but every solver returns one. The statistic i
 squared correlations between columns, after the mean over the vertices is subtracted from each row.
 Permuting each column by itself destroys all dependence between columns and nothing else. Row means
 are then subtracted again, since this alone causes correlations. Columns of a time series are first
-whitened, since permuted columns have no autocorrelation.
+whitened, since permuted columns have no autocorrelation. Missing values stay where they are: many
+columns may lack the same rows, which must not look like dependence.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ _SLOW = 0.1  # autocorrelation below which rows count as independent
 _SMALL = 3  # up to this many columns, row means would hide most of what there is
 
 
+Present = NDArray[np.bool_] | None
+
+
 @dataclass(frozen=True, eq=False)
 class Structure:
     """The result of the test.
@@ -38,11 +42,14 @@ class Structure:
         Whitened rows with standardised columns.
     lag : float
         The correlation of neighbouring rows that the columns share, as estimated before whitening.
+    present : array (n, d) of bool, or None
+        Which cells have a value; the others are zero. None if all have one.
     """
 
     score: float
     rows: Array
     lag: float = 0.0
+    present: Present = None
 
     @property
     def found(self) -> bool:
@@ -60,11 +67,16 @@ class Structure:
         for part in _parts(len(heads), n):
             products = self.rows[:, heads[part]] * self.rows[:, tails[part]]
             spread = np.maximum(products.std(axis=0), 1.0)
-            found[part] = (products.mean(axis=0) - centre) / spread * np.sqrt(n)
+            both = 1.0
+            if self.present is not None:  # the share of rows that have both values
+                both = np.mean(self.present[:, heads[part]] & self.present[:, tails[part]], axis=0)
+            found[part] = (products.mean(axis=0) - both * centre) / spread * np.sqrt(n)
         return found
 
 
-def find_structure(rows: Array, heavy: bool, rng: np.random.Generator) -> Structure:
+def find_structure(
+    rows: Array, heavy: bool, rng: np.random.Generator, present: Present = None
+) -> Structure:
     """Test a table for structure.
 
     Parameters
@@ -74,6 +86,8 @@ def find_structure(rows: Array, heavy: bool, rng: np.random.Generator) -> Struct
     heavy : bool
         Whether rows differ so much in length that each is scaled to length one.
     rng : numpy.random.Generator
+    present : array (N, d) of bool, optional
+        Which cells have a value; by default all.
 
     Returns
     -------
@@ -90,19 +104,21 @@ def find_structure(rows: Array, heavy: bool, rng: np.random.Generator) -> Struct
     >>> find_structure(noise + noise[:, [1, 0, 3, 2, 5, 4]], False, rng).found
     True
     """
-    white, lag = _whitened(rows / (float(np.abs(rows).max(initial=0.0)) or 1.0))
+    white, lag = _whitened(rows / (float(np.abs(rows).max(initial=0.0)) or 1.0), present)
+    present = None if present is None else present[-len(white) :]
     if heavy:
         lengths = np.linalg.norm(white, axis=1, keepdims=True)
-        white = _standardised(white / np.where(lengths > 0.0, lengths, 1.0))
+        white = _standardised(white / np.where(lengths > 0.0, lengths, 1.0), present)
     if len(white) < _FEWEST:
-        return Structure(0.0, white, lag)
-    tested = white
+        return Structure(0.0, white, lag, present)
+    tested, known = white, present
     if white.shape[1] > _MOST_COLUMNS:
-        tested = white[:, rng.choice(white.shape[1], _MOST_COLUMNS, replace=False)]
-    null = [_statistic(rng.permuted(tested, axis=0)) for _ in range(PERMUTATIONS)]
+        columns = rng.choice(white.shape[1], _MOST_COLUMNS, replace=False)
+        tested, known = white[:, columns], None if present is None else present[:, columns]
+    null = [_statistic(_permuted(tested, known, rng), known) for _ in range(PERMUTATIONS)]
     spread = float(np.std(null))
-    score = (_statistic(tested) - float(np.mean(null))) / spread if spread > 0.0 else 0.0
-    return Structure(score, white, lag)
+    score = (_statistic(tested, known) - float(np.mean(null))) / spread if spread > 0.0 else 0.0
+    return Structure(score, white, lag, present)
 
 
 def sees_no_opposites(d: int) -> bool:
@@ -133,22 +149,33 @@ def discoveries(z_scores: Array, pairs: int) -> Array:
     return found
 
 
-def _statistic(rows: Array) -> float:
+def _permuted(rows: Array, present: Present, rng: np.random.Generator) -> Array:
+    """Return rows with the values of every column permuted among the rows that have one."""
+    if present is None:
+        return rng.permuted(rows, axis=0)
+    places = np.argsort(~present, axis=0, kind="stable")  # first those with a value
+    drawn = np.argsort(np.where(present, rng.random(rows.shape), 2.0), axis=0, kind="stable")
+    found = np.empty_like(rows)
+    np.put_along_axis(found, places, np.take_along_axis(rows, drawn, axis=0), axis=0)
+    return found
+
+
+def _statistic(rows: Array, present: Present) -> float:
     """Return the sum of squared correlations, from the smaller of the two Gram matrices."""
     n, d = rows.shape
     if d <= _SMALL:  # only similar columns count; with row means, two columns are always opposites
-        products = _standardised(rows, row_means=False)
+        products = _standardised(rows, present, row_means=False)
         shared = (products.T @ products / n)[np.triu_indices(d, 1)]
         return float(np.sum(np.maximum(shared, 0.0) ** 2))
-    rows = _standardised(rows)
+    rows = _standardised(rows, present)
     gram = rows @ rows.T if n < d else rows.T @ rows
     return float(np.vdot(gram, gram)) / n**2
 
 
-def _whitened(rows: Array) -> tuple[Array, float]:
+def _whitened(rows: Array, present: Present) -> tuple[Array, float]:
     """Return standardised rows without the autocorrelation that columns share, and that."""
     n, d = rows.shape
-    white = _standardised(_scaled(rows), row_means=d > _SMALL)
+    white = _standardised(_scaled(rows, present), present, row_means=d > _SMALL)
     below = float(np.vdot(white[:-1], white[:-1]))
     if n < _FEWEST or below == 0.0:
         return white, 0.0
@@ -156,20 +183,32 @@ def _whitened(rows: Array) -> tuple[Array, float]:
     slope = min(slope + (1.0 + 3.0 * slope) / n, 0.99)  # the estimate is biased towards zero
     if slope <= max(_SLOW, 2.0 / np.sqrt(n * d)):
         return white, slope
-    return _standardised(_scaled(rows[1:] - slope * rows[:-1]), row_means=d > _SMALL), slope
+    known = None if present is None else present[1:]
+    changes = _scaled(rows[1:] - slope * rows[:-1], known)
+    return _standardised(changes, known, row_means=d > _SMALL), slope
 
 
-def _standardised(rows: Array, row_means: bool = True) -> Array:
+def _standardised(rows: Array, present: Present, row_means: bool = True) -> Array:
     if row_means:
-        rows = rows - rows.mean(axis=1, keepdims=True)
-    return _scaled(rows)
+        rows = rows - _means(rows, present, 1)
+    return _scaled(rows, present)
 
 
-def _scaled(rows: Array) -> Array:
-    """Return columns of mean zero and deviation one; constant columns are zero."""
-    centred = rows - rows.mean(axis=0)
-    spread = np.sqrt(np.mean(centred**2, axis=0))
+def _scaled(rows: Array, present: Present) -> Array:
+    """Return columns of mean zero and deviation one; zero if constant, and where values miss."""
+    centred = rows - _means(rows, present, 0)
+    if present is not None:
+        centred = np.where(present, centred, 0.0)
+    spread = np.sqrt(_means(centred**2, present, 0))
     return np.asarray(centred / np.where(spread > 1e-12 * spread.max(initial=0.0), spread, np.inf))
+
+
+def _means(rows: Array, present: Present, axis: int) -> Array:
+    """Return the means of the cells that have a value, as a row or a column."""
+    if present is None:
+        return np.asarray(rows.mean(axis=axis, keepdims=True))
+    counts = np.maximum(present.sum(axis=axis, keepdims=True), 1)
+    return np.asarray(np.sum(rows, axis=axis, keepdims=True, where=present) / counts)
 
 
 def _parts(count: int, height: int) -> list[slice]:

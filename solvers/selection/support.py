@@ -132,7 +132,9 @@ def select_edges(
             f"edges='auto' without it, or at most {REFIT_UP_TO} vertices."
         )
     candidates = _candidates(problem, solution, prepared)
-    structure = find_structure(prepared.entries.filled, prepared.clipped, rng)
+    entries = prepared.entries
+    present = None if entries.complete else entries.present
+    structure = find_structure(entries.filled, prepared.clipped, rng, present)
     pairs = problem.d * (problem.d - 1) // 2
     if not structure.found:  # the pilot of independent columns is a complete graph
         z_scores = structure.z_scores(candidates.heads, candidates.tails)
@@ -182,7 +184,10 @@ def _candidates(problem: GraphProblem, solution: Solution, prepared: Prepared) -
         rows = rows - rows.mean(axis=1, keepdims=True)
         samples = float(np.mean(signals.overlaps[np.triu_indices(problem.d, 1)]))
     heads, tails = edges.heads[listed].astype(np.intp), edges.tails[listed].astype(np.intp)
-    return Candidates(heads, tails, edges.weights[listed], rows, samples, signals.complete)
+    incomplete = None if signals.complete else problem.nominal
+    return Candidates(
+        heads, tails, edges.weights[listed], rows, samples, signals.complete, incomplete
+    )
 
 
 def _required(problem: GraphProblem, candidates: Candidates) -> NDArray[np.bool_]:

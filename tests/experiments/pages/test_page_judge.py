@@ -370,6 +370,14 @@ def test_a_page_names_the_problem_that_it_judged(browser, solved, tmp_path):
     assert told in found["judged"]
 
 
+def test_a_page_says_what_it_takes_on_trust(browser, solved, tmp_path):
+    given = forged(paged([solved["moves"]]), of_point("undecided", to=np.zeros_like))
+    found = shown(browser, given | {"threshold": 1e-4}, tmp_path)
+    assert "Verified here" in found["verified"]
+    trusted = "Which edges are provably in the optimal graph was found in Python only."
+    assert found["judged"].endswith(trusted)
+
+
 def test_a_page_that_cannot_be_read_says_so(browser, solved, tmp_path):
     given = forged(paged([solved["moves"]]), of_point("weights", to=lambda a: a[:3]))
     given["points"][0]["weights"]["base64"] = "AAAA"  # three bytes are no float64

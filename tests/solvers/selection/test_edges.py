@@ -13,7 +13,7 @@ from solvers.learned.evidence import describe_evidence, edge_evidence
 from solvers.selection.edges import Candidates, Debiased, cut, debias
 from solvers.selection.structure import discoveries, find_structure
 from solvers.selection.tables import TableWarning
-from wdro_cvx import EdgeBounds, ProblemError, judge
+from wdro_cvx import EdgeBounds, Nominal, ProblemError, judge
 from wdro_cvx.generators import smooth_signals
 from wdro_cvx.metrics import edge_correlation
 
@@ -32,6 +32,78 @@ def grid(n=200, seed=0, tails=np.inf):
 
 def quality(graph, truth):
     return edge_correlation(graph.support_[PAIRS], truth[PAIRS])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_error_with_holes_is_the_usual_one_without_holes(weighted):
+    table = grid(80, tails=5)[0]
+    shares = np.arange(1.0, 81.0) if weighted else np.ones(80)
+    shares /= shares.sum()
+    heads, tails = (ends.astype(np.intp) for ends in PAIRS)
+    weights = np.random.default_rng(0).exponential(size=len(heads))
+    rows = (table - table.mean(axis=1, keepdims=True)) * np.sqrt(shares)[:, np.newaxis]
+    samples = 1.0 / np.sum(shares**2)
+    whole = debias(Candidates(heads, tails, weights, rows, samples, True), weights)
+    nominal = Nominal.from_samples(table, shares)
+    holes = Candidates(heads, tails, weights, rows, samples, False, nominal)
+    found = debias(holes, weights)
+    if weighted:  # rows as such, or as effective rows
+        np.testing.assert_allclose(found.observed, whole.observed, rtol=0.1)
+    else:
+        np.testing.assert_allclose(found.observed, whole.observed, rtol=1e-9)
+    np.testing.assert_array_equal(found.error, whole.error)
+
+
+def test_columns_of_noise_that_lack_the_same_rows_have_no_structure():
+    found = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        table, present = rng.standard_normal((200, 20)), np.ones((200, 20), dtype=bool)
+        present[:100, :10] = False  # half of the stations start later
+        found.append(find_structure(np.where(present, table, 0.0), False, rng, present).score)
+    assert np.mean(np.array(found) > 2.0) < 0.2
+    assert abs(np.mean(found)) < 0.8
+    related = grid(200)[0]
+    assert find_structure(np.where(present, related, 0.0), False, rng, present).found
+
+
+@pytest.mark.parametrize(("every", "share"), [(1, 0.35), (2, 0.5)])
+def test_holes_do_not_raise_the_share_of_false_edges(every, share):
+    false = []
+    for seed in range(10):
+        table, truth = grid(200, seed)
+        columns = table[:, ::every]
+        columns[np.random.default_rng(seed).random(columns.shape) < share] = np.nan
+        support = RobustGraph(fdr=0.1).fit(table).support_[PAIRS]
+        false.append(np.mean(~truth[PAIRS][support]))
+    assert np.mean(false) < 0.1
+
+
+@pytest.mark.filterwarnings("ignore::solvers.selection.radius.ChoiceWarning")
+@pytest.mark.filterwarnings("ignore::solvers.selection.tables.TableWarning")
+def test_rows_of_weight_zero_say_nothing_about_edges():
+    noise = np.random.default_rng(1).standard_normal((60, 20))
+    table, weights = np.vstack([noise, grid(60)[0]]), np.repeat([1.0, 0.0], 60)
+    alone, both = RobustGraph().fit(noise), RobustGraph().fit(table, sample_weight=weights)
+    assert not alone.graph_.selection.found
+    assert both.structure_ == alone.structure_
+    pd.testing.assert_frame_equal(both.edges_, alone.edges_)
+    chosen = RobustGraph("prediction", edges="all").fit(table, sample_weight=weights)
+    assert chosen.radius_ == RobustGraph("prediction", edges="all").fit(noise).radius_
+    assert both.stability(table, 20, weights).max() <= 1.0
+
+
+def test_rows_of_hardly_any_weight_hardly_change_a_z_score():
+    table = grid()[0]
+    heads, tails = (ends.astype(np.intp) for ends in PAIRS)
+    weights = np.full(len(heads), 0.1)
+    shares = np.repeat([1.0, 1e-9], 100) / (100.0 + 1e-7)
+    rows = table * np.sqrt(shares)[:, np.newaxis]
+    samples = 1.0 / np.sum(shares**2)
+    alone = debias(Candidates(heads, tails, weights, table[:100] / 10.0, 100.0, True), weights)
+    both = debias(Candidates(heads, tails, weights, rows, samples, True), weights)
+    np.testing.assert_allclose(both.observed, alone.observed, rtol=1e-6)
+    np.testing.assert_allclose(both.z_scores, alone.z_scores, rtol=1e-5, atol=1e-5)
 
 
 def test_the_cut_finds_the_graph_and_the_certificate_is_that_of_the_optimum():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from instances import random_nominal
 
-from solvers import ProjectedGradient, solve
+from solvers import ProjectedGradient, RobustGraph, solve
 from wdro_cvx import (
     AmbiguitySet,
     GaussianBall,
@@ -328,6 +328,14 @@ def test_solving_with_a_set_for_other_vertices_names_it():
     assert judge(right, solve(right)).solved(1e-6)
     with pytest.raises(ValueError, match="somewhere else"), right.explained():
         raise ValueError("somewhere else")
+
+
+@pytest.mark.parametrize("radius", ["auto", "bootstrap", "prediction", 0.5])
+def test_fitting_with_a_set_for_other_vertices_names_it(radius):
+    rows = np.random.default_rng(0).standard_normal((9, 6))
+    eta = "auto" if radius == 0.5 else None
+    with pytest.raises(ProblemError, match=r"Weighted: .*if the set does not fit 6 vertices"):
+        RobustGraph(radius, eta, Weighted(0.0, SHORT)).fit(rows)
 
 
 def test_long_parameters_do_not_fill_the_screen():

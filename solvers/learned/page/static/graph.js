@@ -118,7 +118,8 @@ function stated(point) {
 
 function showCertificate({ key, point }) {
   const verified = byId("verified");
-  const said = `The judge in Python: gap ${point.gap === null ? "unknown" : point.gap.toExponential(1)}, ${point.solved ? "solved" : "not solved"} to ${TOLERANCE.toExponential()}.`;
+  const edges = data.threshold > 0 ? " Which edges are provably in the optimal graph was found in Python only." : "";
+  const said = `The judge in Python: gap ${point.gap === null ? "unknown" : point.gap.toExponential(1)}, ${point.solved ? "solved" : "not solved"} to ${TOLERANCE.toExponential()}.${edges}`;
   const bracket = (bound, value) => { byId("bound").textContent = figures(bound, 10); byId("value").textContent = figures(value, 10); };
   bracket(point.bound, point.value);
   byId("judged").textContent = said;
