@@ -3,20 +3,18 @@ import { element, figures } from "./text.js";
 
 const BAR = { width: 90, height: 10, steps: 30 }; // pixels
 
-// Paper is white, whatever the screen was.
 const SCREENS = ["(prefers-color-scheme: dark)", "print"].map((query) => matchMedia(query));
-
-export const isDark = () => SCREENS[0].matches && !SCREENS[1].matches;
 
 // Colours that are written out have to be written again for another screen, or for paper.
 export function onScheme(redraw) {
   for (const screen of SCREENS) screen.addEventListener("change", redraw);
 }
 
+// One source, the style sheet, so that vertices and edges never follow different schemes.
 export function theme() {
   const style = getComputedStyle(document.documentElement);
   const read = (name) => style.getPropertyValue(`--${name}`).trim();
-  return { ink: read("ink"), paper: read("paper"), edge: read("edge"), outline: read("outline"), mark: read("mark"), dark: isDark() };
+  return { ink: read("ink"), paper: read("paper"), edge: read("edge"), outline: read("outline"), mark: read("mark"), dark: read("scheme") === "dark" };
 }
 
 // The communities of at least two vertices, with their sizes; a vertex alone is in none.
