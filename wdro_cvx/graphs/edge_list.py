@@ -53,6 +53,15 @@ class EdgeList:
         """``‖L‖_F² = 2‖w‖² + ‖deg‖²``."""
         return 2 * float(np.sum(self.weights**2)) + float(np.sum(self.degrees**2))
 
+    @property
+    def length(self) -> float:
+        """``‖L‖_F``, accurate also if the squares of the weights underflow."""
+        largest = float(self.weights.max(initial=0.0))
+        if not 0.0 < largest < np.inf:
+            return largest
+        relative = EdgeList(self.d, self.heads, self.tails, self.weights / largest)
+        return largest * float(np.sqrt(relative.square))
+
     def laplacian(self) -> scipy.sparse.csr_array:
         """Return the Laplacian as a sparse array."""
         every = np.arange(self.d, dtype=np.int32)

@@ -101,11 +101,11 @@ class FrobeniusShift(Shift):
 
     def premium(self, graph: EdgeList, rounding: float) -> float:
         """Return ``ε‖L‖_F``."""
-        return self.radius * float(np.sqrt(graph.square)) * (1.0 + rounding)
+        return self.radius * graph.length * (1.0 + rounding)
 
     def charges(self, graph: EdgeList, nu: Array) -> tuple[Charges, Array]:
         """Return the amounts of the shift along the graph's Laplacian."""
-        size = float(np.sqrt(graph.square))
+        size = graph.length
         return Tilt(graph, self.radius / size * _DOWN if size > 0.0 else 0.0), nu
 
 
