@@ -156,3 +156,16 @@ def test_a_graph_whose_squares_underflow_gives_a_shift_in_the_set():
     for weight in (1e-161, 3e-162):
         graph = sparse.csr_array(weight * np.array([[1.0, -1.0], [-1.0, 1.0]]))
         assert judge(problem, graph, offered).bound <= answer.value
+
+
+def test_no_edge_is_possible():
+    """A penalised trace allows it. A graph with edges was looked up in an empty list."""
+    bounds = EdgeBounds.from_list(4, [(0, 1)], upper=0.0)
+    nominal = random_nominal(np.random.default_rng(0), 4, 5)
+    prior = Frobenius(0.1, 4.0, 1.0, bounds)
+    problem = GraphProblem(nominal, WassersteinBall(0.1), prior=prior)
+    graph = laplacian_from_weights(np.ones(6))
+    sparsely, densely = judge(problem, sparse.csr_array(graph)), judge(problem, graph)
+    assert not sparsely.solved(1e-3)
+    assert sparsely.value == pytest.approx(densely.value) == pytest.approx(16.0)
+    assert sparsely.bound <= 16.0
