@@ -54,13 +54,12 @@ class EdgeList:
         return 2 * float(np.sum(self.weights**2)) + float(np.sum(self.degrees**2))
 
     @property
-    def length(self) -> float:
-        """``‖L‖_F``, accurate also if the squares of the weights underflow."""
+    def relative(self) -> EdgeList:
+        """The graph in units of its largest weight, so that squares do not underflow."""
         largest = float(self.weights.max(initial=0.0))
         if not 0.0 < largest < np.inf:
-            return largest
-        relative = EdgeList(self.d, self.heads, self.tails, self.weights / largest)
-        return largest * float(np.sqrt(relative.square))
+            return self
+        return EdgeList(self.d, self.heads, self.tails, self.weights / largest)
 
     def laplacian(self) -> scipy.sparse.csr_array:
         """Return the Laplacian as a sparse array."""
