@@ -245,7 +245,11 @@ def _sparse_matrix(problem: GraphProblem, matrix: scipy.sparse.csr_array) -> sci
             f"list of possible edges; the problem is "
             f"{problem!r}. Pass a dense array."
         )
-    return scipy.sparse.csr_array(matrix.astype(float, copy=False))
+    found = scipy.sparse.csr_array(matrix.astype(float, copy=False))
+    if not found.has_canonical_format:  # entries listed twice add up, and say nothing of the scale
+        found = found.copy()
+        found.sum_duplicates()
+    return found
 
 
 def _verdict(

@@ -26,6 +26,7 @@ from wdro_cvx.graphs.laplacian import (
     edge_index,
     graph_size,
     nearest_feasible,
+    symmetric_weights,
     violations,
     weights_from_laplacian,
 )
@@ -84,7 +85,9 @@ def _kind(problem: GraphProblem, answer: Solution) -> Hashable:
         return None
     if certificate.degree_multipliers.shape != (d,) or certificate.moment.d != d:
         return None
-    if not np.isfinite(laplacian).all() or (rule.fixed and not laplacian.min() < 0.0):
+    if laplacian.dtype.kind not in "biuf" or not np.isfinite(laplacian).all():
+        return None
+    if rule.fixed and not symmetric_weights(laplacian).max() > 0.0:  # nothing to scale
         return None
     piece = form.piece(problem, certificate.moment)
     if piece is None:
@@ -105,7 +108,7 @@ class _Stack:
         self.form = _FORMS[type(problems[0].ambiguity)]
         self.sure: NDArray[np.bool_] = np.ones(len(problems), dtype=bool)
         rule = self.prior.trace
-        given = np.stack([np.asarray(answer.laplacian) for answer in answers])
+        given = np.stack([np.asarray(answer.laplacian, dtype=float) for answer in answers])
         self.laplacian = nearest_feasible(given, rule.target if rule.fixed else None)
         self.degrees = diagonals(self.laplacian)
         self.repair = np.sqrt(np.square(flat(given - self.laplacian)).sum(axis=-1))
@@ -186,7 +189,8 @@ class _Stack:
         bound = self.bound(value, enough)
         self.sure &= np.isfinite(value) & np.isfinite(bound)
         found = self.residuals
-        parts = found.symmetry, found.row_sums, found.sign, found.trace, 0.0 * value, found.repair
+        none = np.zeros_like(value)  # of bounds
+        parts = found.symmetry, found.row_sums, found.sign, found.trace, none, found.repair
         figures = np.stack(parts, axis=1).tolist()
         excess = np.maximum(value - bound, 0.0)
         reach = np.array([problem.prior.reach(problem.d) for problem in self.normal])

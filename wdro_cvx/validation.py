@@ -22,6 +22,9 @@ MATRIX_TOLERANCE = 1e-9
 LARGEST, SMALLEST = 1e100, 1e-100
 #: The largest condition of a matrix of coordinates; half the digits are lost at this one.
 MOST_UNEVEN = 1e8
+# The largest entry of such a matrix, and the inverse of the smallest one. The fourth power of its
+# size enters the squares of moves, of shifts and of the graph in these coordinates.
+_LARGEST_COORDINATE = 1e30
 # The judge rounds outwards; on four vertices its smallest gap is 6e-14.
 _TIGHTEST = 1e-13
 
@@ -108,7 +111,13 @@ def coordinate_matrix(name: str, value: ArrayLike, size: int | None = None) -> A
         raise ProblemError(
             f"{name} must be a matrix for {size} vertices; it has {len(matrix)} rows."
         )
-    ordinary_size(name, matrix)
+    largest = float(np.abs(matrix).max())
+    if largest > 0.0 and not 1.0 / _LARGEST_COORDINATE <= largest <= _LARGEST_COORDINATE:
+        raise ProblemError(
+            f"the largest entry of {name} must lie between {1.0 / _LARGEST_COORDINATE:g} and "
+            f"{_LARGEST_COORDINATE:g} in size; it is {largest:.3g}. Measure in another unit, and "
+            "divide the radii by the same factor."
+        )
     singular = np.linalg.svd(matrix, compute_uv=False)
     if not singular[-1] > 0.0 or singular[0] > MOST_UNEVEN * singular[-1]:
         condition = singular[0] / singular[-1] if singular[-1] > 0.0 else np.inf

@@ -26,6 +26,7 @@ from wdro_cvx import (
     PairBall,
     ProblemError,
     SetInCoordinates,
+    Singleton,
     TotalVariationBall,
     WassersteinBall,
     WorstCase,
@@ -268,3 +269,32 @@ def test_the_campaign_attacks_composed_sets(tmp_path, capsys):
     assert campaign.main(["--composed", "--cases", "1", "--output", str(tmp_path)]) == 0
     assert "1 problems" in capsys.readouterr().out
     assert "bounds above the optimum" in (tmp_path / "report.md").read_text()
+
+
+@pytest.mark.parametrize("size", [1e-90, 1e90])
+@pytest.mark.parametrize("ball", [WassersteinBall(0.5), MomentUncertainty(1.0, 0.4, 0.6)])
+def test_coordinates_whose_fourth_powers_leave_the_range_are_refused(ball, size):
+    """The squares of the eigenvalues of TᵀLT were zero, and so was what moving the rows adds."""
+    with pytest.raises(ProblemError, match="must lie between 1e-30 and 1e\\+30"):
+        ball.scaled(1.0 / size).in_coordinates(size * np.eye(3))
+    nominal = Nominal.from_samples(np.random.default_rng(0).standard_normal((9, 3)))
+    graph = complete_graph(3, 3.0)
+    unit = 1e-30 if size < 1.0 else 1e30
+    same = ball.scaled(1.0 / unit).in_coordinates(unit * np.eye(3))
+    values = [judge(GraphProblem(nominal, one, eta=0.1), graph).value for one in (ball, same)]
+    assert values[1] == pytest.approx(values[0], rel=1e-12)
+
+
+@pytest.mark.parametrize("tiny", [Singleton(), MomentUncertainty(1.0, 1e-170, 1e-170)])
+def test_a_large_multiple_of_a_tiny_set_does_not_lose_its_radius(tiny):
+    """The squares of a shift underflow, so its size was zero and it was in the set."""
+    nominal = Nominal.from_samples(np.zeros((2, 3)))
+    problem = GraphProblem(nominal, WassersteinBall(0.5) + 1e170 * tiny, eta=0.3)
+    shift = 1e-167 * (np.eye(3) - 0.5)
+    kept = TransportedMoment(nominal.rows, shift=shift)
+    if not isinstance(tiny, Singleton):
+        kept = MeanMoment(nominal.rows, nominal.mean, np.zeros(3), shift=shift)
+    parts = TransportedMoment(nominal.factor), kept
+    forged = Certificate(SumMoment(np.zeros((3, 3)), parts, problem.ambiguity.factors))
+    verdict = judge(problem, complete_graph(3, 3.0), forged)
+    assert verdict.bound <= verdict.value

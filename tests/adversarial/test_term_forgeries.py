@@ -2,6 +2,7 @@
 
 import copy
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from wdro_cvx import (
     Frobenius,
     GraphProblem,
     KnownEdges,
+    KnownGraph,
     LogDet,
     Nominal,
     ProblemError,
@@ -22,7 +24,7 @@ from wdro_cvx import (
     WassersteinBall,
     judge,
 )
-from wdro_cvx.graphs.laplacian import complete_graph
+from wdro_cvx.graphs.laplacian import complete_graph, laplacian_from_weights
 from wdro_cvx.proof import proof_document
 from wdro_cvx.verify import RefusedError, establish, prove
 
@@ -206,3 +208,31 @@ def test_slopes_beyond_those_of_known_edges_are_drawn_back():
     assert forged != triangle
     document["certificate"]["slopes"][0] = forged
     assert establish(document).bound == honest.bound
+
+
+def test_a_trace_missed_by_rounding_counts_in_a_steep_term():
+    """The known weights missed the trace by rounding; following them cost nothing all the same."""
+    for seed in range(20):
+        known = np.random.default_rng(seed).random(10)
+        known *= 2.5 / known.sum()
+        term = KnownEdges(1e12, laplacian_from_weights(known))
+        table = 1e-3 * np.random.default_rng(seed).standard_normal((9, 5))
+        problem = GraphProblem(Nominal.from_samples(table), Singleton(), eta=1e-6, terms=(term,))
+        least = Fraction(1e12) * abs(Fraction(2.5) - sum(map(Fraction, known.tolist())))
+        assert Fraction(judge(problem, term.laplacian).value) >= least
+
+
+def test_a_trace_that_no_weights_have_exactly_counts_in_a_steep_term():
+    """The weight of one edge is 1e-20, below the rounding of the others."""
+    bounds = EdgeBounds([1e-20, 0.1, 0.1], [1e-20, np.inf, np.inf])
+    known = laplacian_from_weights(np.array([1e-20, 0.5, 0.5]))
+    for term in (KnownEdges(1e30, known), KnownGraph(1e45, known)):
+        problem = GraphProblem(
+            Nominal.from_samples(np.eye(3)),
+            Singleton(),
+            prior=Frobenius(0.1, 2.0, bounds=bounds),
+            terms=(term,),
+        )
+        # Of the squares, two weights of half of it cost least.
+        least = 1e10 if isinstance(term, KnownEdges) else 1e45 * 2e-40
+        assert judge(problem, known).value >= least

@@ -135,3 +135,33 @@ def test_a_point_that_stays_outside_its_set_is_not_used(ball, monkeypatch):
     monkeypatch.setattr("wdro_cvx.judging.points.PULLS", 0)
     for answer, verdict in zip(answers, judge_many(problems, forged), strict=True):
         assert verdict.bound <= answer.value
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32])
+def test_laplacians_of_low_precision_are_computed_with_in_full(kind):
+    """In their own precision the scaled weights missed the trace, with values below the bound."""
+    problems, answers = solved(BALLS["wasserstein"])
+    coarse = [replace(answer, laplacian=answer.laplacian.astype(kind)) for answer in answers]
+    for problem, answer, verdict in zip(
+        problems, coarse, judge_many(problems, coarse), strict=True
+    ):
+        assert_same(verdict, judge(problem, answer))
+
+
+def test_an_isolated_vertex_leaves_the_other_values_rounded_upwards():
+    """Its cost is infinite; the other costs of the stack were then not rounded."""
+    problems, answers = solved(BALLS["average"], prior=LogDegree(1.0, 0.2))
+    values = [verdict.value for verdict in judge_many(problems, answers)]
+    isolated = np.zeros((6, 6))
+    isolated[:2, :2] = [[1.0, -1.0], [-1.0, 1.0]]
+    answers[0] = replace(answers[0], laplacian=isolated)
+    found = [verdict.value for verdict in judge_many(problems, answers)]
+    assert found == [np.inf, *values[1:]]
+
+
+def test_a_graph_without_edges_does_not_stop_the_others():
+    problems, answers = solved(BALLS["wasserstein"])
+    answers[0] = replace(answers[0], laplacian=-np.eye(6))
+    verdicts = judge_many(problems, answers)
+    assert not verdicts[0].solved(1e-3)
+    assert all(verdict.solved(1e-6) for verdict in verdicts[1:])

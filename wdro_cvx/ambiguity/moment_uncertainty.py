@@ -23,6 +23,7 @@ import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
 from wdro_cvx.ambiguity.membership import Membership
+from wdro_cvx.ambiguity.moment import entrywise_norm
 from wdro_cvx.ambiguity.smoothness import nominal_risk
 from wdro_cvx.ambiguity.splitting import split_moment
 from wdro_cvx.ambiguity.structure import Transport
@@ -86,7 +87,7 @@ class MeanMembership(Membership[MeanMoment]):
         square = float(np.sum(moment.change**2))
         if moment.spread is not None:
             square += float(np.sum(moment.spread**2))
-        rest = 0.0 if moment.shift is None else float(np.sqrt(np.sum(moment.shift**2)))
+        rest = 0.0 if moment.shift is None else float(entrywise_norm(moment.shift, 2.0))
         # Pairwise sums of squares have an error of less than 40 roundings at any length.
         parts = float(np.sqrt(square)) / self.mean_radius, rest / self.covariance_radius
         return max(parts) * (1.0 + 64 * _EPS)

@@ -10,6 +10,7 @@ from typing import Self
 import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
+from wdro_cvx.ambiguity.moment import entrywise_norm
 from wdro_cvx.ambiguity.shift import ShiftBall
 from wdro_cvx.ambiguity.smoothness import nominal_risk, nominal_risks
 from wdro_cvx.errors import ProblemError
@@ -92,8 +93,8 @@ class Singleton(ShiftBall):
         ]
 
     def size(self, shift: Array) -> float:
-        """Return the Frobenius norm, which is zero in the set."""
-        return float(np.linalg.norm(shift))
+        """Return the Frobenius norm, which is zero in the set and nowhere else."""
+        return float(entrywise_norm(shift, 2.0))
 
 
 def _nominal_moment(nominal: Nominal) -> TransportedMoment:

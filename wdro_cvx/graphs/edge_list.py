@@ -53,6 +53,14 @@ class EdgeList:
         """``‖L‖_F² = 2‖w‖² + ‖deg‖²``."""
         return 2 * float(np.sum(self.weights**2)) + float(np.sum(self.degrees**2))
 
+    @property
+    def relative(self) -> EdgeList:
+        """The graph in units of its largest weight, so that squares do not underflow."""
+        largest = float(self.weights.max(initial=0.0))
+        if not 0.0 < largest < np.inf:
+            return self
+        return EdgeList(self.d, self.heads, self.tails, self.weights / largest)
+
     def laplacian(self) -> scipy.sparse.csr_array:
         """Return the Laplacian as a sparse array."""
         every = np.arange(self.d, dtype=np.int32)

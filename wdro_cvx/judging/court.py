@@ -197,10 +197,11 @@ def safe_cost(prior: DegreePrior, weights: Array, degrees: Array, rounding: floa
     """
     cost = prior.value(weights, degrees)
     size, total, penalty = abs(cost), number(degrees.sum(axis=-1)), prior.trace.penalty
-    if not np.all(np.isfinite(cost)):
+    if not np.any(np.isfinite(cost)):
         return cost
     if not is_zero(prior.alpha):  # logarithms of either sign may have cancelled
-        logs = column(prior.alpha) * np.log(degrees)
+        # An isolated vertex has an infinite cost anyway.
+        logs = column(prior.alpha) * np.log(np.where(degrees > 0.0, degrees, 1.0))
         size = abs(cost + logs.sum(axis=-1)) + np.abs(logs).sum(axis=-1)
         size = number(size + prior.alpha * degrees.shape[-1])
     # A trace close to its target cancels in the penalty. Stacks have no penalties.

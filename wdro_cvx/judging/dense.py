@@ -12,11 +12,13 @@ import numpy as np
 from wdro_cvx.ambiguity.base import WorstCase
 from wdro_cvx.ambiguity.smoothness import accumulation
 from wdro_cvx.ambiguity.structure import Transport
+from wdro_cvx.graphs.exact_sums import missing, nearby_weights
 from wdro_cvx.graphs.laplacian import (
     adjoint,
     edge_index,
     graph_size,
     inner,
+    laplacian_from_weights,
     weights_from_laplacian,
 )
 from wdro_cvx.judging.court import (
@@ -39,6 +41,7 @@ from wdro_cvx.judging.edge_costs import minorant_costs, safe_costs
 from wdro_cvx.judging.edges import edge_brackets
 from wdro_cvx.judging.offered_value import risk_bound
 from wdro_cvx.moments.points import Moment, TransportedMoment, nuclear_size
+from wdro_cvx.priors import DegreePrior
 from wdro_cvx.problem import GraphProblem
 from wdro_cvx.solution import Certificate
 from wdro_cvx.validation import Array
@@ -64,6 +67,8 @@ class DenseCourt(Court[Moment]):
         self.offered_slopes = slopes if slopes_in_range(slopes, problem.unit) else None
         self.prior = self.problem.prior
         self.laplacian = self.prior.repaired(matrix)
+        if self.problem.terms:
+            self.laplacian = _summing_to_trace(self.prior, self.laplacian)
         self.degrees = self.laplacian.diagonal()
         self.weights = weights_from_laplacian(self.laplacian)
         self.repair = float(np.linalg.norm(matrix - self.laplacian))
@@ -123,9 +128,32 @@ class DenseCourt(Court[Moment]):
         """Return the objective for a known risk, rounded upwards."""
         cost = safe_cost(self.prior, self.weights, self.degrees, SUM)
         value = risk + rounding + cost
-        for worth in self._worths:
+        for worth in (*self._worths, *self._remainders()):
             value += worth + 4 * EPS * (abs(worth) + abs(value))
         return np.inf if np.isnan(value) else value  # a term without a value proves nothing
+
+    def _remainders(self) -> list[float]:
+        """Return by how much each term may be larger at an exactly feasible graph.
+
+        Without an exact sum of the weights, one of them takes what is missing. The graph is then
+        on the way to one in which this weight is doubled or halved, and terms are convex.
+        """
+        rule, bounds = self.prior.trace, self.prior.bounds
+        weights = weights_from_laplacian(self.laplacian)
+        short = missing(weights, rule.target / 2) if rule.fixed and self.problem.terms else 0.0
+        if short == 0.0:
+            return []
+        room = weights > 0.0
+        if bounds is not None:
+            room &= weights < bounds.upper if short > 0.0 else weights > bounds.lower
+        edge = int(np.argmax(np.where(room, weights, 0.0)))
+        if not room[edge]:
+            return [np.inf]
+        step = weights[edge] if short > 0.0 else weights[edge] / 2
+        weights[edge] += np.copysign(step, short)
+        far, share = laplacian_from_weights(weights), abs(short) / step
+        pairs = zip(self.problem.terms, self._worths, strict=True)
+        return [share * max(term.value(far) - worth, 0.0) * (1.0 + SUM) for term, worth in pairs]
 
     def own(self) -> Candidate[Moment]:
         """Return the worst case of the repaired graph, pulled into the set."""
@@ -212,3 +240,15 @@ class DenseCourt(Court[Moment]):
             limit = float(np.min(own / (own - levels[short]))) if own.min() > 0.0 else 0.0
             share *= max(limit, 0.0) * (1.0 - spare)
         return tried
+
+
+def _summing_to_trace(prior: DegreePrior, laplacian: Array) -> Array:
+    """Return a feasible graph with weights of an exact sum, if the trace is fixed.
+
+    The value of a term may change by far more than its own rounding if the trace misses by one.
+    """
+    if not prior.trace.fixed or prior.bounds is not None:  # with bounds, the repair has done it
+        return laplacian
+    weights = weights_from_laplacian(laplacian)
+    box = np.zeros_like(weights), np.full_like(weights, np.inf)
+    return laplacian_from_weights(nearby_weights(weights, *box, prior.trace.target / 2))

@@ -23,6 +23,7 @@ from wdro_cvx import (
     GaussianBall,
     GraphProblem,
     KLBall,
+    LogDegree,
     MahalanobisBall,
     MomentBall,
     Nominal,
@@ -317,3 +318,26 @@ def test_what_it_does_not_know_it_refuses():
     laplacian.data[0] = np.nan
     with pytest.raises(ProblemError, match="NaN"):
         judge(problem, laplacian)
+
+
+def test_entries_that_are_listed_twice_do_not_hide_an_infeasible_diagonal():
+    """Residuals are relative to the largest entry, which was one of two that cancel."""
+    nominal = random_nominal(np.random.default_rng(0), 12, 30)
+    problem = GraphProblem(nominal, WassersteinBall(0.3), prior=LogDegree(1.0, 0.05))
+    answer = CertifiedSolver(1e-9).solve(problem)
+    wrong = np.array(answer.laplacian)
+    wrong[0, 0] += 4e-6 * np.abs(wrong).max()
+    entries = sparse.csr_array(wrong)
+    twice = sparse.csr_array(
+        (
+            np.concatenate([[1e6, -1e6], entries.data]),
+            np.concatenate([[0, 0], entries.indices]),
+            np.concatenate([[0], entries.indptr[1:] + 2]),
+        ),
+        shape=wrong.shape,
+    )
+    count = twice.nnz
+    found = judge(problem, twice, answer.certificate)
+    assert found.residuals.largest > 3e-6
+    assert not found.solved(1e-6)
+    assert twice.nnz == count  # the given matrix is left as it is

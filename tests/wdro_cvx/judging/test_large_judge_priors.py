@@ -18,6 +18,7 @@ from wdro_cvx import (
     GraphProblem,
     LogDegree,
     MomentBall,
+    Nominal,
     Singleton,
     WassersteinBall,
     judge,
@@ -143,3 +144,29 @@ def test_weight_on_an_edge_that_is_not_listed_is_seen():
     verdict = judge(problem, sparse.csr_array(laplacian_from_weights(moved)))
     assert verdict.residuals.bounds == pytest.approx(0.01 / 4)
     assert not verdict.solved(1e-3)
+
+
+@pytest.mark.parametrize(("weight", "radius"), [(1e-161, 1.0), (3e-162, 1.0), (1e-309, 1e3)])
+def test_a_graph_whose_squares_underflow_gives_a_shift_in_the_set(weight, radius):
+    """Of tiny weights the squares have few digits; the shift along the graph was too long."""
+    nominal = Nominal.from_samples([[0.3, -0.2], [0.1, 0.5]])
+    problem = GraphProblem(nominal, MomentBall(radius), prior=LogDegree(1.0, 0.1))
+    answer = CertifiedSolver(tol=1e-9).solve(problem)
+    moment = TransportedMoment(nominal.rows)
+    offered = Certificate(moment, answer.certificate.degree_multipliers)
+    graph = sparse.csr_array(weight * np.array([[1.0, -1.0], [-1.0, 1.0]]))
+    verdict = judge(problem, graph, offered)
+    assert -np.inf < verdict.bound <= answer.value
+
+
+def test_no_edge_is_possible():
+    """A penalised trace allows it. A graph with edges was looked up in an empty list."""
+    bounds = EdgeBounds.from_list(4, [(0, 1)], upper=0.0)
+    nominal = random_nominal(np.random.default_rng(0), 4, 5)
+    prior = Frobenius(0.1, 4.0, 1.0, bounds)
+    problem = GraphProblem(nominal, WassersteinBall(0.1), prior=prior)
+    graph = laplacian_from_weights(np.ones(6))
+    sparsely, densely = judge(problem, sparse.csr_array(graph)), judge(problem, graph)
+    assert not sparsely.solved(1e-3)
+    assert sparsely.value == pytest.approx(densely.value) == pytest.approx(16.0)
+    assert sparsely.bound <= 16.0

@@ -77,6 +77,8 @@ def _within(graph: EdgeList, bounds: ListedBounds, total: float | None) -> tuple
 def _on_list(graph: EdgeList, bounds: ListedBounds) -> tuple[Array, Array]:
     """Return the weights of the listed pairs, and those of all other edges of the graph."""
     keys, own = bounds.keys, graph.heads.astype(np.int64) * graph.d + graph.tails
+    if keys.size == 0:
+        return np.zeros(0), graph.weights
     places = np.minimum(np.searchsorted(keys, own), keys.size - 1)
     known = keys[places] == own
     weights = np.zeros(keys.size)

@@ -101,12 +101,14 @@ class FrobeniusShift(Shift):
 
     def premium(self, graph: EdgeList, rounding: float) -> float:
         """Return ``ε‖L‖_F``."""
-        return self.radius * float(np.sqrt(graph.square)) * (1.0 + rounding)
+        largest = float(graph.weights.max(initial=0.0))
+        return self.radius * (largest * float(np.sqrt(graph.relative.square))) * (1.0 + rounding)
 
     def charges(self, graph: EdgeList, nu: Array) -> tuple[Charges, Array]:
         """Return the amounts of the shift along the graph's Laplacian."""
-        size = float(np.sqrt(graph.square))
-        return Tilt(graph, self.radius / size * _DOWN if size > 0.0 else 0.0), nu
+        relative = graph.relative
+        size = float(np.sqrt(relative.square))
+        return Tilt(relative, self.radius / size * _DOWN if size > 0.0 else 0.0), nu
 
 
 @dataclass(frozen=True, eq=False)
