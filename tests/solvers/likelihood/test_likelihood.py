@@ -199,6 +199,18 @@ def test_the_central_path_goes_on_until_its_own_values_say_that_it_is_done():
     assert gap <= 1e-6 * max(abs(points[-1].above), problem.floor)
 
 
+def test_no_step_all_but_cuts_off_vertices():
+    """Such a step lowers the value; the run then stopped with a value that the judge calls inf."""
+    d, rng = 200, np.random.default_rng(0)
+    samples = rng.standard_t(3.0, (40, d))
+    radius = 0.5 * float(np.mean(np.sum(samples**2, axis=1))) ** 0.5
+    nominal, prior = Nominal.from_samples(samples), Frobenius(0.01, None)
+    problem = GraphProblem(nominal, WassersteinBall(radius), prior=prior, terms=TERMS)
+    answer = LikelihoodSolver().solve(problem)
+    assert answer.status is Status.SOLVED
+    assert answer.iterations <= 30
+
+
 def test_a_start_is_used_and_a_disconnected_one_does_no_harm():
     nominal = random_nominal(np.random.default_rng(6), 8, 20)
     problem = GraphProblem(nominal, Singleton(), prior=Frobenius(0.01, None), terms=TERMS)
