@@ -36,6 +36,9 @@ _PATIENCE = 4  # iterations for which an idle worst case is kept
 _NONE = 1e-9  # a smaller share, relative to the largest, is left out of a mixture
 # The gap must fall to this share within so many iterations, or else steps become proximal.
 _FALL, _WITHIN = 0.7, 8
+# The same before another method. Measured with 40 to 75 vertices: with up to 40 worst cases the gap
+# falls faster until it closes after 4 to 19 iterations; with the top eigenvalue it soon does not.
+_BRIEF_FALL, _BRIEF_WITHIN = 0.5, 6
 _NEAR_ACCURACY, _NEAR_PATIENCE = 0.03, 15  # with proximal steps
 _FIRST = 10.0  # ρ, relative to the prior's curvature
 _SERIOUS, _GOOD = 0.1, 0.5  # shares of the predicted decrease at which to move, to lengthen steps
@@ -82,19 +85,34 @@ class _Bundle:
 
 def bundle_ascent(incumbent: Incumbent, max_iterations: int) -> None:
     """Improve the incumbent until it is solved or the limit is reached."""
-    if incumbent.laplacian is None or incumbent.solved:
+    bundle, end = _first_bundle(incumbent), incumbent.iterations + max_iterations
+    if bundle is None:
         return
-    if incumbent.master().free.size == 0:
-        return  # only one graph is feasible
-    bundle = _Bundle([incumbent.evaluate(incumbent.laplacian)[0]])
-    end = incumbent.iterations + max_iterations
-    _central_steps(incumbent, bundle, end)
+    _central_steps(incumbent, bundle, end, _FALL, _WITHIN)
     if not incumbent.solved:
         _proximal_steps(incumbent, bundle, end)
 
 
-def _central_steps(incumbent: Incumbent, bundle: _Bundle, end: int) -> None:
-    """Iterate without a centre, until the gap hardly falls."""
+def brief_ascent(incumbent: Incumbent, max_iterations: int) -> None:
+    """Improve the incumbent as long as the gap falls fast, as it does with few worst cases."""
+    bundle, end = _first_bundle(incumbent), incumbent.iterations + max_iterations
+    if bundle is not None:
+        _central_steps(incumbent, bundle, end, _BRIEF_FALL, _BRIEF_WITHIN)
+
+
+def _first_bundle(incumbent: Incumbent) -> _Bundle | None:
+    """Return the worst case of the best graph; None if there is nothing to improve."""
+    if incumbent.laplacian is None or incumbent.solved:
+        return None
+    if incumbent.master().free.size == 0:
+        return None  # only one graph is feasible
+    return _Bundle([incumbent.evaluate(incumbent.laplacian)[0]])
+
+
+def _central_steps(
+    incumbent: Incumbent, bundle: _Bundle, end: int, fall: float, within: int
+) -> None:
+    """Iterate without a centre, until the gap falls too slowly."""
     problem, master, share = incumbent.problem, incumbent.master(), _ACCURACY
     gaps = [incumbent.gap]
     while incumbent.iterations < end:
@@ -110,7 +128,7 @@ def _central_steps(incumbent: Incumbent, bundle: _Bundle, end: int) -> None:
         gaps.append(incumbent.gap)
         if incumbent.solved:
             return
-        if len(gaps) > _WITHIN and gaps[-1] > _FALL * gaps[-1 - _WITHIN]:
+        if len(gaps) > within and gaps[-1] > fall * gaps[-1 - within]:
             bundle.add(found)
             return
         found += _chain(problem, central, found[0], bundle.costs, answer.shares)

@@ -13,19 +13,27 @@ from solvers.bracket.incumbent import Incumbent
 from wdro_cvx import SolverError, judge
 from wdro_cvx.programs import Program
 
-_ACCURACY = 0.05  # of the backend, relative to the tolerance
+# The backend's accuracy, relative to the tolerance. Measured on 192 problems: with 0.2 all are
+# solved, in 5 % fewer iterations than with 0.05; with 0.3 one in sixty is not.
+_ACCURACY, _SECOND_ACCURACY = 0.2, 0.02
+_CLOSE = 10.0  # times the tolerance: a gap that the second accuracy is likely to close
 
 
 def solve_program(incumbent: Incumbent, program: Program) -> None:
-    """Improve the incumbent by the answer of a program, in what time is left."""
-    if incumbent.solved:
-        return
+    """Improve the incumbent by the answers of a program, in what time is left."""
+    if not incumbent.solved:
+        _improve(incumbent, program, _ACCURACY)
+    if incumbent.tol < incumbent.gap <= _CLOSE * incumbent.tol:
+        _improve(incumbent, program, _SECOND_ACCURACY)
+
+
+def _improve(incumbent: Incumbent, program: Program, accuracy: float) -> None:
     incumbent.check_clock()
     clock, options = incumbent.run.clock, {}
     if np.isfinite(clock.limit):
         options["time_limit"] = max(clock.limit - clock.seconds, 1e-3)
     try:
-        answer = program.solve("CLARABEL", _ACCURACY * incumbent.tol, **options)
+        answer = program.solve("CLARABEL", accuracy * incumbent.tol, **options)
     except SolverError:  # the caller has another method
         return
     incumbent.evaluate(incumbent.problem.prior.repaired(answer.laplacian))

@@ -208,7 +208,7 @@ class CertifiedSolver(Settings, Solver):
             return  # these methods know the risk and the prior only
         # Loaded here, because most problems need none of them.
         from solvers.atoms import solve_atoms
-        from solvers.generic.bundle import bundle_ascent
+        from solvers.generic.bundle import brief_ascent, bundle_ascent
         from solvers.generic.handover import solve_program
         from solvers.norm.interior import solve_norm_ball
         from solvers.transport.solve import solve_transport
@@ -217,7 +217,7 @@ class CertifiedSolver(Settings, Solver):
         solve_transport(incumbent, min(limit - incumbent.iterations, _TRANSPORT_ITERATIONS))
         if program is not None:
             brief = 3 * _brief(incumbent.problem)
-            bundle_ascent(incumbent, min(limit - incumbent.iterations, brief))
+            brief_ascent(incumbent, min(limit - incumbent.iterations, brief))
             solve_program(incumbent, program)
         yield from solve_atoms(incumbent, limit - incumbent.iterations)
         for method in (solve_norm_ball, bundle_ascent):

@@ -7,7 +7,7 @@ until that is enough. Each step factors the Hessian on all edges.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,10 +29,11 @@ _SHORTEST = 1e-8
 _DECREASE = 1e-4
 
 
-def central_path(point: Point, first: float, last: float) -> Iterator[Point]:
-    """Yield points along the path, from the barrier's weight ``first`` down to ``last``.
+def central_path(point: Point, first: float, last: Callable[[Point], float]) -> Iterator[Point]:
+    """Yield points along the path, from the barrier's weight ``first`` down to ``last`` of a point.
 
-    The first point may be any point of the model.
+    The first point may be any point of the model. Its value can be far above the optimum, and so
+    the least weight is asked for at every centre.
     """
     walls = _Walls.of(point.model)
     mu, weights, edges = first, walls.inside(point.weights), walls.free.size
@@ -50,7 +51,7 @@ def central_path(point: Point, first: float, last: float) -> Iterator[Point]:
             near = here.above - here.bound().value <= _CENTRED * mu * (len(here.degrees) + edges)
             if near or size <= _ROUNDING * mu:
                 break
-        if mu <= last:
+        if mu <= last(here):
             return
         mu, weights = mu / _FALL, here.weights
 

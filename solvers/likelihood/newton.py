@@ -35,6 +35,9 @@ _LIGHT = 0.5  # share of squared degrees in the preconditioner that is worth a f
 _RIDGE = 1e-13  # relative to the diagonal
 _SHORTEST = 1e-9
 _DECREASE = 1e-4
+# The most by which a step may raise an entry of the diagonal of the inverse. A step that all but
+# cuts off some vertices can still lower the value, and no later step gets away from there.
+_LOOSER = 20.0
 
 
 def newton_step(point: Point, accuracy: float) -> Point | None:
@@ -73,10 +76,20 @@ def _search(point: Point, free: NDArray[np.intp], change: Array) -> Point | None
         moved = weights.copy()
         moved[free] = np.clip(weights[free] + length * change, lower[free], upper[free])
         tried = model.at(moved)
-        if tried is not None and tried.value <= point.value + _DECREASE * length * slope:
+        if (
+            tried is not None
+            and tried.value <= point.value + _DECREASE * length * slope
+            and _still_connected(tried, point)
+        ):
             return tried if tried.value < point.value else None
         length /= 2.0
     return None
+
+
+def _still_connected(tried: Point, point: Point) -> bool:
+    """Say whether no vertex is much closer to being cut off than before."""
+    before, after = np.diagonal(point.inverse), np.diagonal(tried.inverse)
+    return bool((after <= _LOOSER * before).all())
 
 
 def _free(weights: Array, gradient: Array, lower: Array, upper: Array, d: int) -> NDArray[np.intp]:

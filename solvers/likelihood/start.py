@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy
 
-from solvers.likelihood.model import Model
+from solvers.likelihood.model import Model, Point
 from wdro_cvx.validation import Array
 
 _NEIGHBOURS = 6
@@ -37,3 +37,22 @@ def start_weights(model: Model, costs: Array) -> Array:
             # Every used edge keeps some weight, so that the graph stays connected.
             weights = prior.clipped(weights)
     return np.asarray(weights)
+
+
+def best_factor(point: Point, risk: float) -> float:
+    """Return the positive factor of a point's weights that has the least value without bounds.
+
+    With the point's risk r, squares b, trace S and a penalty ``s(tS - T)²`` the value of t times
+    the weights is ``rt + bt² + s(tS - T)² - α(d - 1) log t``.
+    """
+    model, rule = point.model, point.model.prior.trace
+    linear = risk
+    squares = 2 * model.prior.beta * float(point.weights @ point.weights)
+    squares += model.prior.kappa * float(point.degrees @ point.degrees)
+    if not rule.free:
+        total = 2 * float(point.weights.sum())
+        linear -= 2 * rule.stiffness * total * rule.target
+        squares += rule.stiffness * total**2
+    share = model.alpha * (model.d - 1)
+    root = linear + float(np.sqrt(linear**2 + 8 * squares * share))
+    return 2 * share / root if root > 0.0 else 1.0

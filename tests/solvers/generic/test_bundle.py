@@ -12,7 +12,7 @@ from instances import frobenius_qp, random_nominal, seeds, some_bounds
 
 from solvers import CertifiedSolver
 from solvers.bracket.incumbent import Incumbent
-from solvers.generic.bundle import bundle_ascent
+from solvers.generic.bundle import brief_ascent, bundle_ascent
 from solvers.qp import solve_laplacian_qp
 from solvers.qp.minimax import Master
 from wdro_cvx import AmbiguitySet, EdgeBounds, GraphProblem, Status, WorstCase, judge
@@ -221,3 +221,38 @@ def test_the_master_with_coinciding_worst_cases():
     np.testing.assert_allclose(laplacian_from_weights(mixture.weights), exact.laplacian, atol=1e-4)
     np.testing.assert_allclose(mixture.nu, exact.nu, atol=1e-4)
     assert mixture.tau == pytest.approx(exact.tau, rel=1e-4)
+
+
+@dataclass(frozen=True)
+class ThreeMoments(AmbiguitySet):
+    """Three moments beside Θ, so that the risk has few worst cases."""
+
+    radius_degree = 2
+
+    def worst_case(self, nominal, laplacian):
+        moments = [nominal.second_moment + self.radius * one for one in self.others(nominal.d)]
+        moment = max(moments, key=lambda one: float(np.vdot(one, laplacian)))
+        return WorstCase(float(np.vdot(moment, laplacian)), moment, np.nan)
+
+    def distance(self, nominal, second_moment):
+        return 0.0  # the bundle does not ask
+
+    @staticmethod
+    def others(d):
+        rows = np.random.default_rng(1).standard_normal((3, 2, d))
+        return [one.T @ one / d for one in rows]
+
+
+@pytest.mark.parametrize(
+    ("ambiguity", "solved"), [(ThreeMoments(3.0), True), (NuclearBall(5.0), False)]
+)
+def test_a_brief_ascent_goes_on_only_while_the_gap_falls_fast(ambiguity, solved):
+    """A top eigenvalue has more worst cases than a bundle learns in a few iterations."""
+    d = 25
+    nominal = random_nominal(np.random.default_rng(0), d, 2 * d)
+    problem = GraphProblem(nominal, ambiguity, 0.003).normalised
+    incumbent = Incumbent(problem, 1e-6)
+    incumbent.evaluate(complete_graph(d, problem.target_trace))
+    brief_ascent(incumbent, 200)
+    assert incumbent.solved == solved
+    assert incumbent.iterations <= 25

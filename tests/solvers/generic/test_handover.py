@@ -85,6 +85,23 @@ def test_a_wrong_worst_case_of_a_program_proves_nothing(program):
     assert problem.ambiguity.distance(problem.nominal, moment) <= 5.0 * (1 + 1e-9)
 
 
+def test_a_rough_answer_is_asked_for_again(program, monkeypatch):
+    """The bundle would need many more iterations for the last digit."""
+    asked, solve_it = [], program.solve
+
+    def rough(self, backend, tol, **options):
+        asked.append(tol)
+        return solve_it(self, backend, tol if len(asked) > 1 else 1e-5, **options)
+
+    monkeypatch.setattr(program, "solve", rough)
+    problem = kinked()
+    answer = solve(problem)
+    assert answer.status is Status.SOLVED
+    assert len(asked) == 2
+    assert asked[1] < asked[0] < 1e-6
+    assert answer.iterations < CertifiedSolver().solve(problem).iterations / 4
+
+
 def test_a_backend_that_fails_leaves_the_bundle(program, monkeypatch):
     from wdro_cvx import SolverError
 

@@ -23,11 +23,12 @@ from wdro_cvx import (
     PairBall,
     ProblemError,
     Singleton,
+    Solution,
     Status,
     WassersteinBall,
     judge,
 )
-from wdro_cvx.graphs.laplacian import adjoint
+from wdro_cvx.graphs.laplacian import adjoint, complete_graph
 from wdro_cvx.priors import DegreePrior
 
 TERMS = (LogDet(1.0),)
@@ -166,6 +167,48 @@ def test_a_barrier_moment_is_in_the_ball():
         .worst_case(problem.nominal, np.diag(point.degrees) * 0.0)
         .risk
     )
+
+
+@pytest.mark.parametrize("far", [1e-6, 1e6])
+@pytest.mark.parametrize("prior", [Frobenius(0.0, None), Frobenius(0.05, 8.0, 2.0)], ids=str)
+def test_the_first_graph_has_the_right_size(prior, far):
+    """Newton's steps would halve weights that are a million times too large one by one."""
+    nominal = random_nominal(np.random.default_rng(6), 8, 20)
+    problem = GraphProblem(nominal, WassersteinBall(0.8), prior=prior, terms=TERMS)
+    graph = Solution(far * complete_graph(8, 8.0), 0.0, Status.FAILED)
+    point = Search(problem.normalised, 1e-6, Run())._start(graph)
+    assert abs(point.gradient @ point.weights) <= 0.05 * problem.terms[0].alpha * 7
+    answer = LikelihoodSolver().solve(problem, graph)
+    assert answer.status is Status.SOLVED
+    assert answer.iterations <= LikelihoodSolver().solve(problem).iterations + 10
+
+
+def test_the_central_path_goes_on_until_its_own_values_say_that_it_is_done():
+    """Its first value can be a million times the optimum, and μ relative to that is too large."""
+    nominal = random_nominal(np.random.default_rng(6), 8, 1)
+    problem = GraphProblem(
+        nominal, WassersteinBall(0.8), prior=Frobenius(0.0, None), terms=TERMS
+    ).normalised
+    search = Search(problem, 1e-6, Run())
+    near = search._start(None)
+    search.best = search.model.at(1e7 * near.weights)
+    search.value, search.bound = search.best.above, near.bound().value
+    points = list(search._points(None))
+    assert points[0].above > 1e4 * points[-1].above
+    gap = points[-1].above - points[-1].bound().value
+    assert gap <= 1e-6 * max(abs(points[-1].above), problem.floor)
+
+
+def test_no_step_all_but_cuts_off_vertices():
+    """Such a step lowers the value; the run then stopped with a value that the judge calls inf."""
+    d, rng = 200, np.random.default_rng(0)
+    samples = rng.standard_t(3.0, (40, d))
+    radius = 0.5 * float(np.mean(np.sum(samples**2, axis=1))) ** 0.5
+    nominal, prior = Nominal.from_samples(samples), Frobenius(0.01, None)
+    problem = GraphProblem(nominal, WassersteinBall(radius), prior=prior, terms=TERMS)
+    answer = LikelihoodSolver().solve(problem)
+    assert answer.status is Status.SOLVED
+    assert answer.iterations <= 30
 
 
 def test_a_start_is_used_and_a_disconnected_one_does_no_harm():
