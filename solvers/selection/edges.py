@@ -4,7 +4,8 @@ The optimal graph has more edges than the truth. Its ranking is good; this modul
 ends. The precision matrix Ω of a pilot graph is debiased, ``T = -(2Ω - ΩSΩ)``, with the standard
 error ``√((Ω_ii Ω_jj + Ω_ij²)/N)`` (Janková and van de Geer, Biometrika 2017). Along the ranking by
 weight, ``C(k) = Σ T/se² / √(Σ 1/se²)`` is the z-score of the first k edges together. It grows while
-true edges come and falls when only noise is added, so the cut is at its maximum.
+true edges come and falls when only noise is added, so the cut is at its maximum. With missing
+values some pairs have a larger error than this; it replaces se, and such pairs are ranked lower.
 """
 
 from __future__ import annotations
@@ -80,11 +81,13 @@ class Debiased:
 
     ``error`` is that of Gaussian signals; ``observed`` that of the products themselves, which heavy
     tails and missing values enlarge (the sandwich), or ``error`` again if there are no signals.
+    ``holes`` says whether the table has missing values.
     """
 
     weights: Array
     error: Array
     observed: Array
+    holes: bool = False
 
     @property
     def z_scores(self) -> Array:
@@ -131,9 +134,15 @@ def refits(candidates: Candidates) -> bool:
 
 def cut(score: Array, pilot: Debiased, most: int | None = None) -> NDArray[np.bool_]:
     """Return the first edges by score, up to the largest joint z-score among the first ``most``."""
+    error = pilot.error
+    if pilot.holes:
+        error = np.maximum(pilot.error, pilot.observed)
+        enlarged = np.ones(len(error))
+        np.divide(error, pilot.error, out=enlarged, where=np.isfinite(pilot.error))
+        score = score / np.sqrt(enlarged)  # halfway between weights and their z-scores
     order = np.argsort(-score, kind="stable")[:most]
-    precision = 1.0 / pilot.error[order] ** 2
-    weights = np.minimum(pilot.weights[order], _STRONGEST * pilot.error[order])
+    precision = 1.0 / error[order] ** 2
+    weights = np.minimum(pilot.weights[order], _STRONGEST * error[order])
     joint = np.cumsum(weights * precision) / np.sqrt(np.cumsum(precision))
     keep = np.zeros(len(score), dtype=bool)
     if len(score):
@@ -188,7 +197,7 @@ def debias(
         observed = error_with_holes(
             candidates.incomplete, omega, candidates.heads, candidates.tails
         )
-    return Debiased(2.0 * pilot + mean, error, observed)
+    return Debiased(2.0 * pilot + mean, error, observed, candidates.incomplete is not None)
 
 
 def _products(

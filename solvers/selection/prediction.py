@@ -24,6 +24,7 @@ from wdro_cvx.validation import Array
 #: one length the worst case has little to do with the data.
 PREDICTION_RADII = (0.0, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.0)
 _FOLDS = 5
+_REMEDY = "Or choose without folds: radius='auto', 'bootstrap' or a number, and a number for eta."
 # Larger radii are not tried after more than this many in a row were worse than the best.
 _PATIENCE = 2
 # The same holds if the error exceeds its minimum by a tenth, or twice in a row by half as much.
@@ -117,7 +118,12 @@ def try_predictions(
     from tqdm import tqdm
 
     folds = list(KFold(min(_FOLDS, len(signals))).split(signals.table))
-    nominals = [signals.take(train).nominal()[0] for train, _ in folds]
+    nominals = [
+        signals.nominal_of(
+            train, f"A fold, {len(train)} of {len(signals)} rows to learn from,", _REMEDY
+        )
+        for train, _ in folds
+    ]
     tests = [signals.take(test) for _, test in folds]
     tracks = [_Track(eta, [None] * len(folds)) for eta in etas]
     size = _TOGETHER if signals.d < _SMALL else 1

@@ -13,6 +13,7 @@ import numpy as np
 
 from solvers.selection.signals import Signals
 from wdro_cvx import ProblemError
+from wdro_cvx.moments.holes import pair_squares
 from wdro_cvx.validation import Array
 
 MOMENTS = ("auto", "clipped", "sample")
@@ -20,6 +21,8 @@ MOMENTS = ("auto", "clipped", "sample")
 UNLIKE = 10.0
 _ENOUGH = 10  # rows; the deviations of fewer differ by chance
 _HEAVY = 1.1  # kurtosis of row lengths, relative to Gaussian signals, above which rows are clipped
+_COMPARED = 2  # cells; a row with fewer has no length
+_PASSES = 3  # to estimate usual lengths of rows that lack different cells
 _FAR = 3.0 * 1.4826  # three deviations of a Gaussian column, in median absolute deviations
 _ROUNDING = 1e-12
 
@@ -139,18 +142,22 @@ def has_heavy_rows(signals: Signals) -> bool:
     """Return whether row lengths vary more than those of Gaussian signals with this covariance.
 
     The kurtosis of Gaussian row lengths is ``1 + 2 tr K²/(tr K)²``; K is estimated from rows of
-    length one, which outliers do not dominate.
+    length one, which outliers do not dominate. With missing values every row has its own K.
     """
+    signals = signals.take(np.flatnonzero(signals.present.sum(axis=1) >= _COMPARED))
     signals = signals.divided(signals.unit())  # fourth powers of extreme data stay within range
     squares, shares = _squares(signals), signals.shares
     mean = float(shares @ squares)
     if len(signals) < 2 or not mean > 0.0:
         return False
-    lengths = np.sqrt(squares)
-    rows = signals.centred * (np.sqrt(shares) / np.where(lengths > 0.0, lengths, 1.0))[:, None]
-    gram = rows @ rows.T if len(rows) < signals.d else rows.T @ rows
-    trace = float(np.trace(gram))
-    usual = 1.0 + 2.0 * float(np.vdot(gram, gram)) / trace**2
+    if signals.complete:
+        lengths = np.sqrt(squares)
+        rows = signals.centred * (np.sqrt(shares) / np.where(lengths > 0.0, lengths, 1.0))[:, None]
+        gram = rows @ rows.T if len(rows) < signals.d else rows.T @ rows
+        trace = float(np.trace(gram))
+        usual = 1.0 + 2.0 * float(np.vdot(gram, gram)) / trace**2
+    else:
+        usual = float(shares @ _usual_lengths(signals)[1])
     return float(shares @ squares**2) / mean**2 > _HEAVY * usual
 
 
@@ -204,9 +211,35 @@ def _signs(table: Array) -> Array:
 
 
 def _squares(signals: Signals) -> Array:
-    """Return the squared lengths of centred rows, as if no cell were missing."""
-    counts = np.maximum(signals.present.sum(axis=1), 1)
-    return np.sum(signals.centred**2, axis=1) * (signals.d / counts)
+    """Return the squared lengths of centred rows; if cells are missing, relative to usual ones."""
+    squares = np.sum(signals.centred**2, axis=1)
+    if signals.complete:
+        return np.asarray(squares)
+    usual, _ = _usual_lengths(signals)
+    return np.asarray(squares / np.where(usual > 0.0, usual, np.inf))
+
+
+def _usual_lengths(signals: Signals) -> tuple[Array, Array]:
+    """Return the mean and the kurtosis that Gaussian rows with the same cells have.
+
+    The mean is that of the squared length, ``tr K``, where K is the covariance of the centred cells
+    that the row has; the kurtosis is that of the length, ``1 + 2 tr K²/(tr K)²``. ``K = -½JDJ``,
+    where D are mean squared differences. They are estimated from clipped cells, which gives usual
+    lengths, and then from rows that were brought to these lengths.
+    """
+    present = signals.present.astype(float)
+    counts = np.maximum(present.sum(axis=1), 1.0)
+    squares = np.sum(signals.centred**2, axis=1)
+    squares = np.where(squares > 0.0, squares, np.inf)
+    table = _clip_entries(signals)
+    for _ in range(_PASSES):
+        differences = pair_squares(table, signals.weights).squares
+        ends = (present @ differences) * present
+        mean = ends.sum(axis=1) / (2.0 * counts)
+        table = signals.table * np.sqrt(mean / squares)[:, np.newaxis]
+    whole = np.sum((present @ differences**2) * present, axis=1)
+    trace = (whole - 2.0 * np.sum(ends**2, axis=1) / counts) / 4.0 + mean**2
+    return mean, 1.0 + 2.0 * trace / np.where(mean > 0.0, mean, np.inf) ** 2
 
 
 def _clip_entries(signals: Signals) -> Array:
@@ -218,7 +251,8 @@ def _clip_entries(signals: Signals) -> Array:
 
 def _clip_rows(signals: Signals) -> Signals:
     lengths = np.sqrt(_squares(signals.divided(signals.unit())))
-    usual = float(weighted_median(lengths[:, np.newaxis], signals.shares)[0])
+    shares = signals.shares * (signals.present.sum(axis=1) >= _COMPARED)
+    usual = float(weighted_median(lengths[:, np.newaxis], shares)[0])
     factor = np.minimum(1.0, usual / np.where(lengths > 0.0, lengths, np.inf))
     factor = np.where(lengths > 0.0, factor, 1.0)[:, np.newaxis]
     return replace(signals, table=np.where(signals.present, signals.centred * factor, np.nan))

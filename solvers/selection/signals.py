@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from wdro_cvx import Nominal, ProblemError
+from wdro_cvx import DataError, Nominal, ProblemError
 from wdro_cvx.moments.holes import nominal_with_holes
 from wdro_cvx.moments.nominal import sample_shares
 from wdro_cvx.validation import Array, real_number
@@ -100,6 +100,20 @@ class Signals:
         if self.complete:
             return Nominal.from_samples(self.table, self.weights), 0.0
         return nominal_with_holes(self.table, self.weights, self.names)
+
+    def nominal_of(self, rows: NDArray[np.intp], part: str, remedy: str) -> Nominal:
+        """Return the distribution of some rows; errors say which part of the table they are.
+
+        Parameters
+        ----------
+        rows : array of int
+        part, remedy : str
+            What these rows are, and what else may help if they have too few values.
+        """
+        try:
+            return self.take(rows).nominal()[0]
+        except DataError as error:
+            raise DataError(f"{part} has too few values: {error} {remedy}") from None
 
     @cached_property
     def centred(self) -> Array:

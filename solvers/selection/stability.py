@@ -25,6 +25,7 @@ _NUMBERS = 2**22  # numbers in the tables of resamples that are solved together
 # The most resamples that are solved together; other processes solve others. It does not depend on
 # the number of processes, so that the answers do not either.
 _TOGETHER = 25
+_REMEDY = "More rows, or fewer resamples, make this less likely."
 
 
 def edge_shares(
@@ -78,5 +79,8 @@ def _refits(
 
 def _redrawn(signals: Signals, problem: GraphProblem, counts: NDArray[np.int64]) -> GraphProblem:
     """Return the problem of rows that are drawn ``counts`` times."""
-    nominal, _ = signals.take(np.repeat(np.arange(len(signals)), counts)).nominal()
+    rows = np.repeat(np.arange(len(signals)), counts)
+    nominal = signals.nominal_of(
+        rows, f"A resample, {np.count_nonzero(counts)} of {len(signals)} rows,", _REMEDY
+    )
     return replace(problem, nominal=nominal)

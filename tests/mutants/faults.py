@@ -351,6 +351,7 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("2.0 * pilot + mean", "2.0 * pilot - mean"),
             ("np.sqrt(np.cumsum(precision))", "np.cumsum(precision)"),
             ("return cut(own, pilot, many if few else None)", "return cut(own, pilot)"),
+            ("score / np.sqrt(enlarged)", "score * 1.0"),
         ],
     ),
     "solvers/selection/refit.py": (
@@ -372,6 +373,7 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
         [
             ("UNLIKE = 10.0", "UNLIKE = 1e9"),
             ("_HEAVY = 1.1", "_HEAVY = 1e9"),
+            ("_PASSES = 3", "_PASSES = 1"),
             ("table / self.scale + self.centre", "table * self.scale + self.centre"),
         ],
     ),

@@ -103,6 +103,24 @@ def test_columns_with_too_little_in_common_are_named():
         plain(0.1).fit(table)
 
 
+def test_folds_and_resamples_with_too_little_in_common_are_named():
+    table = pd.DataFrame(signals(), columns=list("abcdef"))
+    table.loc[2:10, "b"] = np.nan
+    table.loc[11:, "e"] = np.nan  # both are in rows 0 and 1, which the first fold leaves out
+    fit = plain(0.1).fit(table)
+    with pytest.raises(
+        DataError, match=r"^A resample, \d+ of 20 rows, .* b and e have fewer.* res"
+    ):
+        fit.stability(table, resamples=5)
+    for options in ({"radius": "prediction"}, {"radius": 0.1, "eta": "auto"}):
+        said = r"^A fold, 16 of 20 rows to learn from, .* b and e have fewer.* radius='auto'"
+        with pytest.raises(DataError, match=said):
+            plain(**options).fit(table)
+    assert plain("auto").fit(table).radius_ > 0.0
+    with pytest.raises(DataError, match=r"^columns must have at least 2 rows in common"):
+        plain("prediction").fit(table[2:])
+
+
 def test_weights_are_repetitions_in_fit_and_score():
     samples = signals()
     counts = np.random.default_rng(2).integers(0, 3, 20)

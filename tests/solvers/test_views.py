@@ -111,6 +111,66 @@ def test_rows_are_clipped_if_their_lengths_ask_for_it(tails):
     assert prepare(Signals(table), moment="clipped").clipped
 
 
+def chain(n, seed):
+    """Return Gaussian signals; neighbouring columns have correlation 0.7."""
+    noise = np.random.default_rng(seed).standard_normal((n, 20))
+    for column in range(1, 20):
+        noise[:, column] = 0.7 * noise[:, column - 1] + 0.51**0.5 * noise[:, column]
+    return noise
+
+
+def with_holes(table, kind, rng):
+    missing = rng.random(table.shape) < {"some": 0.1, "many": 0.35, "half": 0.7}[kind]
+    if kind == "half":
+        missing[:, ::2] = False
+    return np.where(missing, np.nan, table)
+
+
+@pytest.mark.parametrize("kind", ["some", "many", "half"])
+@pytest.mark.parametrize("units", [1.0, np.linspace(1.0, 6.0, 20)])
+def test_missing_cells_alone_do_not_look_like_outlying_rows(kind, units):
+    clipped = [0, 0]
+    for seed in range(20):
+        rng, table = np.random.default_rng(seed), chain(300, seed) * units
+        outlying = table * np.where(rng.random(300) < 0.03, 5.0, 1.0)[:, np.newaxis]
+        for place, rows in enumerate((table, outlying)):
+            rows = Signals(with_holes(rows, kind, rng))
+            clipped[place] += prepare(rows, standardise=False).clipped
+    assert clipped[0] <= 2
+    assert clipped[1] == 20
+
+
+def test_heavy_tails_show_in_few_rows_that_lack_most_cells():
+    found = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        table = chain(60, seed) * np.sqrt(3.0 / rng.chisquare(5, (60, 1)))
+        found += has_heavy_rows(Signals(np.where(rng.random(table.shape) < 0.6, np.nan, table)))
+    assert found >= 21
+
+
+def test_rows_that_lack_cells_are_clipped_as_often_as_others():
+    table = chain(2000, 0) * np.where(np.arange(20) < 5, 1.0, 4.0)
+    table[::2, 5:] = np.nan  # the columns that vary most
+    found = prepare(Signals(table), standardise=False, moment="clipped").signals
+    lengths = [np.linalg.norm(Signals(part).centred, axis=1) for part in (table, found.table)]
+    shortened = (lengths[1] < 0.999 * lengths[0]).reshape(-1, 2).mean(axis=0)
+    np.testing.assert_allclose(shortened, 0.5, atol=0.1)
+
+
+def test_rows_of_one_cell_do_not_count_among_lengths():
+    table = chain(100, 0)
+    single = np.full((400, 20), np.nan)
+    single[:, 0] = table[0, 0]
+    both = Signals(np.concatenate([table, single]))
+    assert not has_heavy_rows(both)
+    found = prepare(both, standardise=False, moment="clipped").signals
+    shortened = np.linalg.norm(found.centred[:100], axis=1) < 0.9 * np.linalg.norm(
+        Signals(table).centred, axis=1
+    )
+    assert 20 <= np.count_nonzero(shortened) <= 60
+
+
 def test_medians_count_weights_and_leave_gaps_out():
     rng = np.random.default_rng(0)
     values = rng.standard_normal((11, 3))

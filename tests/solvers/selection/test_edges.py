@@ -204,6 +204,30 @@ def test_the_cut_is_at_the_largest_joint_z_score():
     assert cut(np.zeros(0), Debiased(*np.zeros((3, 0)))).tolist() == []
 
 
+def test_with_missing_values_the_cut_counts_an_edge_by_how_well_it_is_measured():
+    score, weights, error = np.array([4.0, 3.0, 2.0]), np.array([3.0, 0.8, 2.4]), np.ones(3)
+    observed = np.array([1.0, 9.0, 1.0])
+    assert cut(score, Debiased(weights, error, observed)).tolist() == [True, True, True]
+    # Ranked 4, 2, 3/√9 = 1: 3, 5.4/√2, (5.4 + 0.8/81)/√(2 + 1/81).
+    assert cut(score, Debiased(weights, error, observed, True)).tolist() == [True, False, True]
+    unknown = np.array([1.0, np.inf, 1.0])  # a vertex without an edge in the pilot
+    assert cut(score, Debiased(weights, unknown, error, True)).tolist() == [True, True, True]
+    assert cut(score, Debiased(weights, unknown, error)).tolist() == [True, True, True]
+
+
+def test_columns_that_lack_most_values_bring_few_wrong_edges_along():
+    false, found = [], []
+    for seed in range(8):
+        table, truth = grid(600, seed)
+        columns = table[:, 1::2]
+        columns[np.random.default_rng(seed).random(columns.shape) < 0.7] = np.nan
+        graph = RobustGraph().fit(table)
+        false.append(np.mean(~truth[PAIRS][graph.support_[PAIRS]]))
+        found.append(quality(graph, truth))
+    assert np.mean(false) < 0.1
+    assert np.mean(found) > 0.9
+
+
 def test_debiased_weights_are_those_of_the_formula():
     rng = np.random.default_rng(0)
     rows = rng.standard_normal((40, 5)) / np.sqrt(40)
