@@ -13,12 +13,13 @@ from wdro_cvx import (
     Frobenius,
     GraphProblem,
     LogDegree,
+    LogDet,
     Nominal,
     ProblemError,
     WassersteinBall,
     WorstCase,
     judge,
-)  # fmt: skip
+)
 from wdro_cvx.graphs.laplacian import Residuals, complete_graph
 from wdro_cvx.moments.points import DenseMoment
 
@@ -65,6 +66,22 @@ def test_a_negative_rounding_error_is_an_error():
     problem = GraphProblem(NOMINAL, Inflated(0.3, rounding=-1e-9), eta=0.1)
     with pytest.raises(ProblemError, match="rounding must be ≥ 0"):
         judge(problem, complete_graph(4, 4.0))
+
+
+class Unsure(LogDet):
+    """A term whose minorant has a NaN among its costs."""
+
+    def minorant(self, slope):
+        """Return the costs of a determinant with one of them lost."""
+        costs, price = super().minorant(slope)
+        return np.where(np.arange(costs.size) == 0, np.nan, costs), price
+
+
+def test_a_cost_that_is_not_a_number_proves_nothing():
+    """An edge without a cost is not an edge without weight."""
+    parts = NOMINAL, WassersteinBall(0.3)
+    problem = GraphProblem(*parts, prior=Frobenius(0.1, None), terms=(Unsure(1.0),))
+    assert judge(problem, complete_graph(4, 4.0)).bound == -np.inf
 
 
 def test_a_violation_that_is_not_a_number_is_below_no_tolerance():
