@@ -25,7 +25,7 @@ from wdro_cvx.validation import Array
 _EPS = float(np.finfo(float).eps)
 _TINY = float(np.finfo(float).tiny)
 _SUM = 64 * _EPS  # relative error of pairwise sums
-_LEAST_EXPONENT = -1000  # numbers below it are not of full precision
+_LARGEST_EXPONENT = 1000  # of units, so that they and their inverses are ordinary numbers
 _WIDTH = 32  # columns at a time
 _SWEEPS = 30
 _CHEBYSHEV = 400
@@ -66,8 +66,8 @@ def premium_bound(
     """
     # The bound is proportional to the Laplacian. Squares of a small one would underflow, so it is
     # measured in a power of two near its largest entry.
-    largest = float(np.abs(laplacian.data).max(initial=0.0))
-    unit = math.ldexp(1.0, max(math.frexp(largest)[1], _LEAST_EXPONENT)) if largest > 0.0 else 1.0
+    exponent = math.frexp(float(np.abs(laplacian.data).max(initial=0.0)))[1]
+    unit = math.ldexp(1.0, min(max(exponent, -_LARGEST_EXPONENT), _LARGEST_EXPONENT))
     found = _scaled_premium(laplacian / unit, points, radius, start)
     return Premium(found.value * unit, found.multiplier * unit, found.moves, found.top * unit)
 
