@@ -177,7 +177,7 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "wdro_cvx/ambiguity/moment_uncertainty.py": (
         _SETS,
         [
-            ("(reach / size if", "(reach if"),
+            ("shift = reach * aligned", "shift = size * aligned"),
         ],
     ),
     "wdro_cvx/moments/points.py": (
