@@ -73,8 +73,6 @@ class WorstCase:
             value = getattr(self, name)
             if type(value) is not float and not (name == "rounding" and value is None):
                 object.__setattr__(self, name, one_number(f"WorstCase: {name}", value))
-        if self.rounding is not None and self.rounding < 0.0:
-            raise ProblemError(f"WorstCase: rounding must be ≥ 0; it is {self.rounding:g}.")
 
     @cached_property
     def moment(self) -> Moment:
