@@ -27,6 +27,7 @@ from wdro_cvx.graphs.laplacian import (
 from wdro_cvx.graphs.listed_bounds import ListedBounds
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.priors import DegreePrior, Frobenius, LogDegree
+from wdro_cvx.priors.base import checked_prior
 from wdro_cvx.terms.base import Term
 from wdro_cvx.validation import Array, square_matrix
 
@@ -121,6 +122,8 @@ Frobenius(eta=0.3, trace=3))
                 f"of type {type(prior).__name__}. The judge does not support subclasses of priors."
             )
         _check_bounds(prior.bounds, nominal.d)
+        if type(prior) is DegreePrior:
+            prior = checked_prior(prior)
         terms = _checked_terms(terms, nominal.d, prior)
         parts = {"nominal": nominal, "ambiguity": ambiguity, "prior": prior, "terms": terms}
         for name, part in parts.items():

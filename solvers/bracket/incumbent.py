@@ -14,7 +14,7 @@ import numpy as np
 from solvers.bracket.requests import Dual, Method, Optimum, Oracle, Value, alone
 from solvers.bracket.run import Run
 from solvers.qp import LaplacianQP, QPSolution
-from wdro_cvx import Certificate, GraphProblem, Solution, WorstCase
+from wdro_cvx import Certificate, GraphProblem, Solution, SolverError, WorstCase
 from wdro_cvx.moments.points import Moment, as_moment
 from wdro_cvx.solution import Status, relative_gap
 from wdro_cvx.validation import Array
@@ -199,8 +199,18 @@ class Incumbent:
         self.run.report(self.iterations, self.value, self.bound, self.gap)
 
     def solution(self, status: Status) -> Solution:
-        """Return the best answer, in the unit of the problem as given."""
-        assert self.laplacian is not None
+        """Return the best answer, in the unit of the problem as given.
+
+        Raises
+        ------
+        SolverError
+            If every graph that was tried has an infinite value.
+        """
+        if self.laplacian is None:
+            raise SolverError(
+                "every graph that was tried has an infinite value. Edge weights or the trace may "
+                "be so large or small that numbers overflow; scale the signals or the trace."
+            )
         certificate, unit = self.certificate, self.run.unit
         return Solution(
             laplacian=self.laplacian,

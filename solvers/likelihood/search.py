@@ -16,7 +16,7 @@ from solvers.likelihood.model import Model, Point
 from solvers.likelihood.newton import newton_step
 from solvers.likelihood.risks import BarrierRisk, LinearRisk
 from solvers.likelihood.start import best_factor, start_weights
-from wdro_cvx import Certificate, GraphProblem, ProblemError, Solution, Status
+from wdro_cvx import Certificate, GraphProblem, ProblemError, Solution, SolverError, Status
 from wdro_cvx.ambiguity import Transport
 from wdro_cvx.graphs.laplacian import (
     adjoint,
@@ -130,7 +130,11 @@ class Search:
         if point is None:  # a start that is not connected, or hardly
             weights = weights_from_laplacian(problem.prior.start(problem.d))
             point = self.model.at(weights)
-        assert point is not None
+        if point is None:
+            raise SolverError(
+                "no connected graph with a finite likelihood was found. The trace may be so large "
+                "or small that numbers overflow; scale it."
+            )
         return point if problem.prior.trace.fixed else self._rescaled(point)
 
     def _rescaled(self, point: Point) -> Point:

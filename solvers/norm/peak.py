@@ -64,6 +64,7 @@ def _bracket(
     """Evaluate a graph, and bound by the moment whose diagonal is raised in these proportions."""
     problem = incumbent.problem
     incumbent.evaluate(problem.prior.repaired(laplacian))
-    raised = problem.ambiguity.radius * (1.0 - 1e-15) / float(shares.sum()) * shares
+    total = float(shares.sum())  # zero if the radius is below the rounding of the multipliers
+    raised = problem.ambiguity.radius * (1.0 - 1e-15) / total * shares if total > 0.0 else shares
     moment = TransportedMoment(problem.nominal.rows, shift=np.diag(raised))
     incumbent.evaluate(incumbent.bound_by(moment, multipliers).laplacian)

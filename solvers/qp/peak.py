@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wdro_cvx.priors import DegreePrior
 from wdro_cvx.validation import Array
@@ -38,10 +39,10 @@ class PeakPrior(DegreePrior):
         return DegreePrior(self.beta, self.kappa, self.alpha, self.trace, self.bounds)
 
     def level(self, nu: Array) -> float:
-        """Return s with ``Σ (ν_i - s)₊ = peak``."""
+        """Return s with ``Σ (ν_i - s)₊ = peak``: the largest of the levels of the first k."""
         ordered = np.sort(nu)[::-1]
         levels = (np.cumsum(ordered) - self.peak) / np.arange(1, nu.size + 1)
-        return float(levels[np.count_nonzero(ordered > levels) - 1])
+        return float(levels.max())
 
     def shift(self, nu: Array) -> Array:
         """Return ``(ν - s)₊``, by how much the worst case raises the diagonal of the moment."""
@@ -74,16 +75,18 @@ class PeakPrior(DegreePrior):
 
     def spring(self, nu: Array) -> Array:
         """Return the diagonal part of the derivative of :meth:`degrees`."""
-        level = self.level(nu)
-        springs = self._plain.spring(np.minimum(nu, level))
-        return np.where(nu > level, _HELD * springs, springs)
+        springs = self._plain.spring(np.minimum(nu, self.level(nu)))
+        return np.where(self._tied(nu), _HELD * springs, springs)
 
     def common(self, nu: Array) -> tuple[float, Array]:
         """Return the rest of the derivative, ``weight·bbᵀ``: tied vertices move together."""
-        level = self.level(nu)
-        tied = (nu > level).astype(float)
-        spring = float(self._plain.spring(np.array([level]))[0])
+        tied = self._tied(nu).astype(float)
+        spring = float(self._plain.spring(np.array([self.level(nu)]))[0])
         return spring / float(tied.sum()), tied
+
+    def _tied(self, nu: Array) -> NDArray[np.bool_]:
+        """Return which vertices are lowered; a peak below rounding lowers the largest by zero."""
+        return np.asarray(nu >= min(self.level(nu), float(nu.max())))
 
     def step_limit(self, nu: Array, step: Array) -> float:
         """Return no limit: the search along a step finds the domain by the conjugate."""

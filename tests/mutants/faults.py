@@ -61,7 +61,7 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "wdro_cvx/judging/edges.py": (
         f"tests/wdro_cvx/graphs {_JUDGE}",
         [
-            ("around = 2 * excess / (", "around = excess / ("),
+            ("around = 2 * (excess", "around = 1 * (excess"),
         ],
     ),
     "wdro_cvx/judge.py": (
@@ -177,7 +177,7 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "wdro_cvx/ambiguity/moment_uncertainty.py": (
         _SETS,
         [
-            ("(reach / size if", "(reach if"),
+            ("shift = reach * aligned", "shift = size * aligned"),
         ],
     ),
     "wdro_cvx/moments/points.py": (

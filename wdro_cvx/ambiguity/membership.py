@@ -16,7 +16,7 @@ import numpy as np
 
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.moments.points import DenseMoment, Moment
-from wdro_cvx.validation import Array
+from wdro_cvx.validation import Array, one_number
 
 M = TypeVar("M", bound=Moment)
 
@@ -106,5 +106,6 @@ class MatrixMembership(Membership[DenseMoment]):
         return DenseMoment(second_moment)
 
     def measure(self, moment: DenseMoment) -> float:
-        """Return the distance of the matrix."""
-        return self.matrix_distance(self.nominal, moment.matrix)
+        """Return the distance of the matrix; infinite if it is negative, which proves nothing."""
+        distance = one_number("distance", self.matrix_distance(self.nominal, moment.matrix))
+        return np.inf if distance < 0.0 else distance

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from wdro_cvx.ambiguity.base import OPERATIONS, WorstCase, register_ambiguity
 from wdro_cvx.ambiguity.frames import MatrixFrame
 from wdro_cvx.ambiguity.gelbrich import GaussianBall, WassersteinBall
+from wdro_cvx.ambiguity.moment import entrywise_norm
 from wdro_cvx.ambiguity.smoothness import accumulation, nominal_risk
 from wdro_cvx.ambiguity.structure import Transport
 from wdro_cvx.ambiguity.transport import TransportBall, worst_transport
@@ -106,7 +107,7 @@ class MetricBall(TransportBall):
         top = 2 * float(np.diagonal(laplacian).max()) * wide**2
         rounding += worst.rounding(rows, congruent, unsure, top)
         reach = 2 * self.radius * float(np.linalg.norm(rows)) + self.radius**2
-        rounding += float(np.linalg.norm(frame.form_error(laplacian))) * reach
+        rounding += float(entrywise_norm(frame.form_error(laplacian), 2.0)) * reach
 
         def moment() -> TransportedMoment:
             found = worst.moment()

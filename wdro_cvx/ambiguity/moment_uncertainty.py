@@ -23,7 +23,7 @@ import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet, WorstCase, register_ambiguity
 from wdro_cvx.ambiguity.membership import Membership
-from wdro_cvx.ambiguity.moment import entrywise_norm
+from wdro_cvx.ambiguity.moment import dual_norm, entrywise_norm
 from wdro_cvx.ambiguity.smoothness import nominal_risk
 from wdro_cvx.ambiguity.splitting import split_moment
 from wdro_cvx.ambiguity.structure import Transport
@@ -165,9 +165,9 @@ class MomentUncertainty(AmbiguitySet):
             )
         mean = nominal.mean[np.newaxis]
         worst = worst_transport(mean, laplacian, self.radius * self.mean_radius)
-        size = float(np.linalg.norm(laplacian))
+        size, aligned = dual_norm(laplacian, 2.0)
         reach = self.radius * self.covariance_radius
-        shift = laplacian * (reach / size if size > 0.0 else 0.0)
+        shift = reach * aligned
         unsure = float(np.linalg.norm(nominal.mean_error))
         rounding += worst.rounding(mean, laplacian, unsure) + 64 * _EPS * reach * size
         moment = MeanMoment(

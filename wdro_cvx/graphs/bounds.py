@@ -187,6 +187,15 @@ class EdgeBounds:
         np.add.at(found, tails, self.upper)
         return found
 
+    def check_degrees(self) -> None:
+        """Raise ProblemError if a vertex can have no edge, which logarithms of degrees rule out."""
+        lonely = np.flatnonzero(self.most_degrees() == 0.0)
+        if lonely.size:
+            raise ProblemError(
+                f"bounds leave vertex {int(lonely[0])} without an edge, and under LogDegree "
+                "every vertex needs one. Allow one of its edges, or use eta."
+            )
+
     def check_total(self, total: float) -> None:
         """Raise ProblemError if no weights within the bounds sum to ``total``."""
         self._check_sums(self.lower, self.upper, total)

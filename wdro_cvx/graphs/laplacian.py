@@ -187,9 +187,9 @@ class Residuals:
 
     @property
     def largest(self) -> float:
-        """The largest violation."""
+        """The largest violation; NaN if one of them is, so that it is below no tolerance."""
         found = (self.symmetry, self.row_sums, self.sign, self.trace, self.bounds, self.repair)
-        return max(found)
+        return float(np.max(found))
 
 
 def graph_size(size: Any, target: Any) -> Any:

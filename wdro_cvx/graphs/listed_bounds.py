@@ -39,6 +39,7 @@ class ListedBounds(EdgeBounds):
     _vertices: int
 
     def __init__(self, d: int, heads: Vertices, tails: Vertices, least: Array, most: Array) -> None:
+        _check_list(d, heads, tails, least, most)
         fields = {"heads": heads, "tails": tails, "least": least, "most": most}
         for name, values in fields.items():
             object.__setattr__(self, name, values)
@@ -93,6 +94,27 @@ class ListedBounds(EdgeBounds):
         """Return counts instead of arrays."""
         present = int(np.count_nonzero(self.least > 0.0))
         return f"EdgeBounds({self.d} vertices: {self.heads.size} edges possible, {present} present)"
+
+
+def _check_list(d: int, heads: Vertices, tails: Vertices, least: Array, most: Array) -> None:
+    """Raise ProblemError for bounds that searches in the list or sums over it would misread."""
+    kinds = (heads, np.int32), (tails, np.int32), (least, np.float64), (most, np.float64)
+    shapes = {values.shape if values.dtype == kind else () for values, kind in kinds}
+    if len(shapes) != 1 or len(shapes.pop()) != 1:
+        raise ProblemError(
+            "heads, tails, least and most must be arrays of int32, int32, float64 and float64 of "
+            "one length. Use EdgeBounds.from_list."
+        )
+    keys = heads.astype(np.int64) * d + tails
+    inside = (heads >= 0) & (heads < tails) & (tails < d)
+    if not inside.all() or (np.diff(keys) <= 0).any():
+        raise ProblemError(
+            f"heads and tails must be pairs of vertices from 0 to {d - 1}, sorted and without "
+            "repetition, each with its smaller vertex first. Use EdgeBounds.from_list."
+        )
+    if np.isnan(most).any():
+        raise ProblemError("most contains NaN; use inf for no limit.")
+    check_sides(least, most, heads, tails)
 
 
 def list_bounds(

@@ -12,6 +12,7 @@ import numpy as np
 from wdro_cvx.ambiguity.base import WorstCase
 from wdro_cvx.ambiguity.smoothness import accumulation
 from wdro_cvx.ambiguity.structure import Transport
+from wdro_cvx.errors import ProblemError
 from wdro_cvx.graphs.exact_sums import missing, nearby_weights
 from wdro_cvx.graphs.laplacian import (
     adjoint,
@@ -108,6 +109,9 @@ class DenseCourt(Court[Moment]):
         miss = max(abs(worst.risk - attained) - 2 * rounding - (worst.rounding or 0.0), 0.0)
         risk = max(worst.risk, attained)
         if worst.rounding is not None:  # the set bounds its own rounding error
+            if worst.rounding < 0.0:
+                name = type(problem.ambiguity).__name__
+                raise ProblemError(f"rounding must be ≥ 0; {name} gives {worst.rounding:g}.")
             risk, rounding = worst.risk, worst.rounding
         value = self._total(risk, rounding + SUM * abs(worst.risk))
         return value, miss / max(abs(value), problem.floor, _TINY)

@@ -113,8 +113,9 @@ def best_dual(
     prices = column(tau) - levels  # rounded once: accurate to half a unit in the last place
     terms = [-prior.trace.curvature * tau**2]
     if box is None:
-        # Edges without a positive price have no weight and contribute nothing.
-        used = prices[prices > 0.0] if prices.ndim == 1 else np.maximum(prices, 0.0)
+        # Edges without a positive price have no weight and contribute nothing. NaN is kept, so
+        # that the bound is NaN.
+        used = prices[~(prices <= 0.0)] if prices.ndim == 1 else np.maximum(prices, 0.0)
         if is_zero(prior.beta) and used.size:
             return DualPoint(-np.inf, float(tau), prices)
         earned = np.square(used).sum(axis=-1) / (8 * prior.beta) if used.size else 0.0

@@ -117,8 +117,10 @@ def dual_brackets(
         at_rest = 4 * beta * middle
         slope = np.abs(at_rest - prices) - 4 * _EPS * (at_rest + np.abs(prices))
         slope = np.maximum(slope, 0.0)
-        root = np.sqrt(np.square(slope) + 8 * beta * excess)
-        around = 2 * excess / (slope + root + np.finfo(float).tiny)
+        # Without squares, because an infinite root would make the brackets points.
+        root = np.hypot(slope, np.sqrt(8 * beta) * np.sqrt(excess))
+        with np.errstate(over="ignore"):
+            around = 2 * (excess / (slope + root + np.finfo(float).tiny))
         around = around + _OUTWARD * (around + middle)
     else:  # an isolated vertex under logarithms, or no bound
         around = np.full_like(middle, np.inf)

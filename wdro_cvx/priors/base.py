@@ -11,12 +11,14 @@ take stacks of problems (wdro_cvx/stacks.py).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
+from wdro_cvx.errors import ProblemError
 from wdro_cvx.graphs.bounds import EdgeBounds
 from wdro_cvx.graphs.exact_sums import nearby_weights, project_interval
 from wdro_cvx.graphs.laplacian import (
@@ -30,7 +32,7 @@ from wdro_cvx.graphs.laplacian import (
 )
 from wdro_cvx.priors.trace import TraceRule
 from wdro_cvx.stacks import choose, column, dot, is_zero, number
-from wdro_cvx.validation import Array
+from wdro_cvx.validation import Array, real_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,6 +216,28 @@ class DegreePrior:
             (2.0 + eigenvalue) / (2 * self.beta + self.kappa * eigenvalue)
             for eigenvalue in (0.0, d - 2.0, 2.0 * (d - 1))
         )
+
+
+def checked_prior(prior: DegreePrior) -> DegreePrior:
+    """Return a prior that was built by its attributes with plain numbers, or raise ProblemError.
+
+    The constructors of :class:`Frobenius` and :class:`LogDegree` make the same checks.
+    """
+    rule, bounds = prior.trace, prior.bounds
+    if type(rule) is not TraceRule:
+        raise ProblemError(f"trace must be a TraceRule; it is {rule!r}.")
+    names = ("beta", "kappa", "alpha")
+    beta, kappa, alpha = (
+        real_number(name, getattr(prior, name), 0.0, sized=True) for name in names
+    )
+    stiffness = real_number("stiffness", rule.stiffness, 0.0, infinite=True, sized=True)
+    free = stiffness == 0.0
+    target = real_number("target", rule.target, 0.0, strict=not free, sized=True)
+    if bounds is not None and math.isinf(stiffness):
+        bounds.check_total(target / 2)
+    if bounds is not None and alpha > 0.0:
+        bounds.check_degrees()
+    return DegreePrior(beta, kappa, alpha, TraceRule(target, stiffness), bounds)
 
 
 def stack_priors(priors: Sequence[DegreePrior]) -> DegreePrior:

@@ -6,9 +6,6 @@ product αβ determines the shape of the graph, ``L*(α, β) = α L*(1, αβ)``;
 
 from __future__ import annotations
 
-import numpy as np
-
-from wdro_cvx.errors import ProblemError
 from wdro_cvx.graphs.bounds import EdgeBounds
 from wdro_cvx.priors.base import DegreePrior
 from wdro_cvx.priors.trace import TraceRule
@@ -46,12 +43,7 @@ class LogDegree(DegreePrior):
         alpha = real_number("alpha", alpha, 0.0, strict=True, sized=True)
         beta = real_number("beta", beta, 0.0, strict=True, sized=True)
         if bounds is not None:
-            lonely = np.flatnonzero(bounds.most_degrees() == 0.0)
-            if lonely.size:
-                raise ProblemError(
-                    f"bounds leave vertex {int(lonely[0])} without an edge, and under LogDegree "
-                    "every vertex needs one. Allow one of its edges, or use eta."
-                )
+            bounds.check_degrees()
         super().__init__(beta, 0.0, alpha, TraceRule(0.0, 0.0), bounds)
 
     def scaled(self, factor: float) -> LogDegree:

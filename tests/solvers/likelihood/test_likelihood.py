@@ -5,7 +5,7 @@ import pytest
 from instances import random_nominal
 
 from formulations import PairRegularized, RobustPremium, SampleAverage
-from solvers import LikelihoodSolver, solve
+from solvers import CertifiedSolver, LikelihoodSolver, solve
 from solvers.bracket.run import Run
 from solvers.likelihood import newton
 from solvers.likelihood.model import best_tau
@@ -24,6 +24,7 @@ from wdro_cvx import (
     ProblemError,
     Singleton,
     Solution,
+    SolverError,
     Status,
     WassersteinBall,
     judge,
@@ -283,3 +284,11 @@ def test_the_multiplier_of_the_trace_is_the_one_that_a_search_finds(prior):
     bounded = DegreePrior(prior.beta, prior.kappa, prior.alpha, prior.trace, limits)
     found = best_tau(prior, levels, none, open_ended)
     assert found == pytest.approx(best_tau(bounded, levels, none, open_ended), rel=1e-12)
+
+
+@pytest.mark.parametrize("solver", [LikelihoodSolver, CertifiedSolver])
+def test_a_trace_beyond_floating_point_is_named(solver):
+    nominal = random_nominal(np.random.default_rng(6), 5, 4)
+    problem = GraphProblem(nominal, WassersteinBall(0.3), prior=Frobenius(0.3, 1e35), terms=TERMS)
+    with pytest.raises(SolverError, match=r"so large or small that numbers overflow"):
+        solver().solve(problem)

@@ -81,3 +81,17 @@ def test_many_ties_take_few_steps(beta):
     answer = CertifiedSolver(tol=1e-8, max_iterations=40).solve(problem)
     assert answer.status is Status.SOLVED
     assert judge(problem, answer).solved(1e-8)
+
+
+@pytest.mark.parametrize("radius", [1e-25, 1e-18, 1e-16])
+@pytest.mark.parametrize("kind", sorted(PRIORS))
+def test_a_radius_below_the_rounding_of_the_multipliers(radius, kind):
+    """The common level is then the largest multiplier, and no diagonal entry is raised."""
+    nu = np.array([-0.5, -0.5, -0.7])
+    prior = PeakPrior.of(PRIORS[kind], radius)
+    assert prior.level(nu) == pytest.approx(-0.5, rel=1e-12)
+    assert np.isfinite(prior.common(nu)[0])
+    for seed in (8, 9):
+        nominal = random_nominal(np.random.default_rng(seed), 6, 5)
+        problem = GraphProblem(nominal, MomentBall(radius, p=1.0), prior=PRIORS[kind])
+        assert judge(problem, CertifiedSolver().solve(problem)).solved(1e-6)

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from wdro_cvx import EdgeBounds, GraphProblem, LogDegree, ProblemError, Singleton
 from wdro_cvx.graphs.laplacian import edge_index
+from wdro_cvx.graphs.listed_bounds import ListedBounds
 
 
 @given(seeds, st.integers(2, 12), st.booleans())
@@ -87,3 +88,23 @@ def test_many_vertices_are_told_to_list_their_edges():
     assert bounds.d == 50_000
     with pytest.raises(ProblemError, match="at most 20000"):
         _ = bounds.upper
+
+
+@pytest.mark.parametrize(
+    ("heads", "tails", "least", "most", "told"),
+    [
+        ([1, 0], [2, 1], [0.0, 0.0], [1.0, 1.0], "sorted"),
+        ([0, 0], [1, 1], [0.0, 0.0], [1.0, 1.0], "without repetition"),
+        ([1, 2], [0, 1], [0.0, 0.0], [1.0, 1.0], "smaller vertex first"),
+        ([0, 2], [1, 4], [0.0, 0.0], [1.0, 1.0], "from 0 to 3"),
+        ([0, 1], [1, 2], [0.0, 2.0], [1.0, 1.0], "lower exceeds upper"),
+        ([0, 1], [1, 2], [0.0, -1.0], [1.0, 1.0], "at least 0"),
+        ([0, 1], [1, 2], [0.0, 0.0], [1.0, np.nan], "NaN"),
+        ([0, 1], [1, 2], [0.0], [1.0, 1.0], "one length"),
+    ],
+)
+def test_a_list_built_by_its_attributes_is_checked(heads, tails, least, most, told):
+    """A search in an unsorted list misses pairs, and the judge would take their weights for 0."""
+    ends = np.array(heads, np.int32), np.array(tails, np.int32)
+    with pytest.raises(ProblemError, match=told):
+        ListedBounds(4, *ends, np.array(least), np.array(most))

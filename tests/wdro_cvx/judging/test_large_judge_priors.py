@@ -170,3 +170,17 @@ def test_no_edge_is_possible():
     assert not sparsely.solved(1e-3)
     assert sparsely.value == pytest.approx(densely.value) == pytest.approx(16.0)
     assert sparsely.bound <= 16.0
+
+
+@pytest.mark.parametrize("exponent", [-150, -200, -250, -290])
+def test_the_premium_of_tiny_weights_is_not_lost_in_squares(exponent):
+    """The penalty of a small trace is smaller than what a premium below zero took away."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        nominal = Nominal.from_samples(rng.standard_normal((5, 6)))
+        prior = Frobenius(1e-49, 1e-48, trace_penalty=1e-49)
+        problem = GraphProblem(nominal, WassersteinBall(0.3), prior=prior)
+        graph = laplacian_from_weights(10.0 ** rng.uniform(exponent - 20, exponent, 15))
+        verdict, dense = judge(problem, sparse.csr_array(graph)), judge(problem, graph)
+        assert verdict.value >= dense.value * (1 - 1e-9)
+        assert verdict.value <= dense.value * (1 + 1e-9)

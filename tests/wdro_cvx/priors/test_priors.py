@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from instances import random_laplacian, seeds
 from scipy.optimize import minimize_scalar
 
-from wdro_cvx import EdgeBounds, ProblemError
+from wdro_cvx import EdgeBounds, GraphProblem, Nominal, ProblemError, Singleton
 from wdro_cvx.graphs.laplacian import degrees, laplacian_from_weights, laplacian_operator
 from wdro_cvx.priors import DegreePrior, Frobenius, LogDegree, TraceRule, frobenius_of
 
@@ -146,3 +146,34 @@ def test_the_paper_s_algorithms_know_one_prior():
 def test_bad_numbers_are_named(build, message):
     with pytest.raises(ProblemError, match=message):
         build()
+
+
+NARROW = EdgeBounds.from_edges(4, most=0.1)
+LONELY = EdgeBounds.from_edges(4, absent=[(0, 1), (0, 2), (0, 3)])
+
+
+@pytest.mark.parametrize(
+    ("prior", "told"),
+    [
+        (DegreePrior(-1.0, 1.0, 0.0, FREE), "beta must be"),
+        (DegreePrior(1.0, np.nan, 0.0, FREE), "kappa must be"),
+        (DegreePrior(1.0, 1.0, np.inf, FREE), "alpha must be"),
+        (DegreePrior(np.ones(2), 1.0, 1.0, FREE), "beta must be"),  # type: ignore[arg-type]
+        (DegreePrior(1.0, 1.0, 0.0, TraceRule(0.0, np.inf)), "target must be"),
+        (DegreePrior(1.0, 1.0, 0.0, TraceRule(np.nan, 1.0)), "target must be"),
+        (DegreePrior(1.0, 1.0, 0.0, TraceRule(4.0, -1.0)), "stiffness must be"),
+        (DegreePrior(1.0, 1.0, 0.0, 4.0), "trace must be a TraceRule"),  # type: ignore[arg-type]
+        (DegreePrior(1.0, 1.0, 0.0, TraceRule(4.0, np.inf), NARROW), "no graph has this trace"),
+        (DegreePrior(1.0, 1.0, 1.0, FREE, LONELY), "vertex 0 without an edge"),
+    ],
+)
+def test_a_prior_built_by_its_attributes_is_checked_before_work_starts(prior, told):
+    with pytest.raises(ProblemError, match=told):
+        GraphProblem(Nominal.from_samples(np.eye(4)), Singleton(), prior=prior)
+
+
+def test_numbers_of_low_precision_become_floats():
+    given = DegreePrior(np.int8(1), np.float32(0.1), np.float16(1), TraceRule(np.int8(4), np.inf))
+    prior = GraphProblem(Nominal.from_samples(np.eye(4)), Singleton(), prior=given).prior
+    numbers = prior.beta, prior.kappa, prior.alpha, prior.trace.target, prior.trace.stiffness
+    assert {type(number) for number in numbers} == {float}

@@ -113,7 +113,8 @@ class SparseCourt(Court[FactorMoment]):
         rounding = SUM + longest_row(laplacian) * EPS  # degrees are summed one by one
         cost = safe_cost(self.prior, graph.weights, self.degrees, rounding)
         risk = self._risk(laplacian, cost, rounding, offered)
-        return risk + cost + rounding * risk, 0.0
+        value = float(risk + cost + rounding * risk)
+        return np.inf if np.isnan(value) else value, 0.0
 
     def _risk(
         self,
@@ -213,7 +214,8 @@ class SparseCourt(Court[FactorMoment]):
             found = large_bound(setting, nu)
             tau = _tau(setting, found, nu)
             certificate = partial(self._certificate, moment, charges, nu, tau)
-            yield Bound(found.value, partial(self._edges, found), certificate)
+            bound = found.value if found.value < np.inf else -np.inf  # NaN and +inf prove nothing
+            yield Bound(bound, partial(self._edges, found), certificate)
 
     def takes(self, nu: Array) -> bool:
         """Say whether the prior has degrees at what a shift leaves of the multipliers."""

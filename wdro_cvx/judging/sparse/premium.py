@@ -11,6 +11,7 @@ iteration if that is slow. The inequality holds even if neither has converged.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +25,7 @@ from wdro_cvx.validation import Array
 _EPS = float(np.finfo(float).eps)
 _TINY = float(np.finfo(float).tiny)
 _SUM = 64 * _EPS  # relative error of pairwise sums
+_LARGEST_EXPONENT = 1000  # of units, so that they and their inverses are ordinary numbers
 _WIDTH = 32  # columns at a time
 _SWEEPS = 30
 _CHEBYSHEV = 400
@@ -62,6 +64,18 @@ def premium_bound(
 
     The start is overwritten to avoid a large copy.
     """
+    # The bound is proportional to the Laplacian. Squares of a small one would underflow, so it is
+    # measured in a power of two near its largest entry.
+    exponent = math.frexp(float(np.abs(laplacian.data).max(initial=0.0)))[1]
+    unit = math.ldexp(1.0, min(max(exponent, -_LARGEST_EXPONENT), _LARGEST_EXPONENT))
+    found = _scaled_premium(laplacian / unit, points, radius, start)
+    return Premium(found.value * unit, found.multiplier * unit, found.moves, found.top * unit)
+
+
+def _scaled_premium(
+    laplacian: sparse.csr_array, points: Array, radius: float, start: Array | None
+) -> Premium:
+    """Return the bound for a Laplacian of ordinary size."""
     top = eigenvalue_bound(laplacian)
     if radius == 0.0 or top <= _TINY:
         return Premium(0.0, np.inf, np.zeros_like(points), top)
