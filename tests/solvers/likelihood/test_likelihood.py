@@ -289,6 +289,6 @@ def test_the_multiplier_of_the_trace_is_the_one_that_a_search_finds(prior):
 @pytest.mark.parametrize("solver", [LikelihoodSolver, CertifiedSolver])
 def test_a_trace_beyond_floating_point_is_named(solver):
     nominal = random_nominal(np.random.default_rng(6), 5, 4)
-    problem = GraphProblem(nominal, WassersteinBall(0.3), prior=Frobenius(0.3, 1e35), terms=TERMS)
+    problem = GraphProblem(nominal, WassersteinBall(0.3), prior=Frobenius(0.3, 1e-40), terms=TERMS)
     with pytest.raises(SolverError, match=r"so large or small that numbers overflow"):
         solver().solve(problem)
