@@ -419,3 +419,21 @@ def test_the_table_of_scale():
                 assert abs(seconds - at["total_s"][path]) <= digit, d
         assert shows(memory.removesuffix(" MiB").replace(",", ""), at["beyond_mb"]["sparse path"])
         assert gap == f"{at['gap']['sparse path']:.0e}".replace("e-0", "e-"), d
+
+
+def test_every_extreme_problem_is_solved():
+    table = results("stress/runs.csv")
+    (told,) = numbers("docs/performance.md", "All # answers are certified to 1e-6")
+    assert int(told) == len(table) == table["solved"].sum()
+    assert not table["wrongly_solved"].any()
+    (median,) = numbers("docs/performance.md", "The median time of all problems is # ms")
+    assert shows(median, 1000 * table["seconds"].median())
+    likely = table["prior"] == "likelihood"
+    slowest = table[~likely].groupby(["set", "prior"])["seconds"].quantile(0.99)
+    assert slowest.idxmax() == ("MahalanobisBall", "Frobenius")
+    pattern = (
+        "99 % of the problems take at most # s; likelihoods with a Wasserstein ball take up to #"
+    )
+    most, longest = numbers("docs/performance.md", pattern)
+    assert shows(most, slowest.max())
+    assert shows(longest, table["seconds"][likely].max())
