@@ -20,7 +20,7 @@ from experiments.measuring.provenance import changes
 COMMANDS = {
     "compare": "wdro compare --preset paper --figure7-limit 450",
     "bench": "wdro bench",
-    "bench-scale": "wdro bench --scale --largest 100000 --time-limit 900",
+    "bench-scale": "wdro bench --scale --largest 1000000 --time-limit 7200",
     "stress": "wdro stress --cells 60",
     "stress-attacks": "python tests/adversarial/campaign.py --cases 10000",
     "propositions": "wdro propositions",
