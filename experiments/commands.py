@@ -144,6 +144,11 @@ def _bench(parser: argparse.ArgumentParser) -> None:
         help="instead, time and memory of large graphs: dense path, sparse path, and near pairs "
         "only (writes to bench-scale)",
     )  # fmt: skip
+    other.add_argument(
+        "--hard", action="store_true",
+        help="instead, large graphs with other sets, and with few signals or large radii (writes "
+        "to bench-hard)",
+    )  # fmt: skip
     parser.add_argument(
         "--largest", type=whole(500, 1_000_000), default=50_000, metavar="D",
         help="with --scale: the largest number of vertices (default: 50000)",
@@ -161,6 +166,8 @@ def _bench_study(options: argparse.Namespace) -> Study:
         return _load("bench.scale", "SCALE")
     if options.dask is not None:
         raise ProblemError("--dask is for --scale: the other benches measure a single process.")
+    if options.hard:
+        return _load("bench.hard", "HARD")
     return _load("bench.study", "LOG_DEGREE" if options.log_degree else "BENCH")
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from experiments.measuring.digest import Source
+from experiments.measuring.display import note
 from experiments.measuring.files import (
     choose_output,
     locked,
@@ -24,6 +25,7 @@ from experiments.measuring.files import (
     write_table,
 )
 from experiments.measuring.options import add_output
+from experiments.measuring.outcome import Limits, Outcome
 from experiments.measuring.parallel import Trial, run_trials
 from experiments.measuring.provenance import provenance_line, write_provenance
 from experiments.measuring.store import Row, Store, flat
@@ -102,6 +104,38 @@ class Run:
         from experiments.measuring.campaign import run_campaign  # CVXPY, slow to import
 
         return run_campaign(planned, self.store, label, tuple(extensions))
+
+    def isolated(
+        self, tasks: Mapping[Any, T], trial: Trial[T], limits: Limits, fields: Row
+    ) -> pd.DataFrame:
+        """Return one row for every cell, each made by a trial in a process of its own.
+
+        Parameters
+        ----------
+        tasks : mapping
+            The argument of the trial for every cell. Results are stored by cell.
+        trial : callable
+            Defined at the top level of a module. Its row has the CPU time ``total_s``.
+        limits : Limits
+        fields : mapping
+            The fields of a row without an answer.
+        """
+        import pandas as pd
+
+        from experiments.measuring.isolated import run_isolated
+
+        rows = []
+        for cell, task in tasks.items():
+            row = self.store.load(cell)
+            if row is None:
+                found = run_isolated(trial, task, limits)
+                row = fields | {"outcome": found.outcome, "message": found.message}
+                row |= found.value or {}
+                self.store.save(cell, row)
+            rows.append(flat(cell) | row)
+            told = f"{row['total_s']:.3g} s" if row["outcome"] == Outcome.OK else row["message"]
+            note(f"{', '.join(f'{name} {value}' for name, value in flat(cell).items())}: {told}")
+        return pd.DataFrame(rows)
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,8 @@ from experiments.bench.study import growth_sentence
 from experiments.drawing.scaling import growth
 from experiments.drawing.style import BLUE, GREY, PAGE, PURPLE, SKY
 from experiments.measuring.digest import Source
-from experiments.measuring.display import note
-from experiments.measuring.isolated import run_isolated
 from experiments.measuring.outcome import Limits, Outcome
-from experiments.measuring.store import Row, flat
+from experiments.measuring.store import Row
 from experiments.measuring.text import markdown_table, seconds
 from experiments.study import Report, Run, Study
 
@@ -49,18 +47,9 @@ MET, MISSED, UNKNOWN = "yes", "no", "not measured"
 
 def _answer(run: Run, options: argparse.Namespace) -> Report:
     limits = Limits(options.time_limit, options.memory_limit)
-    rows = []
-    for cell in trial.cells(options.largest, run.scheduler is not None):
-        row = run.store.load(cell)
-        if row is None:
-            found = run_isolated(trial.measure, (cell, run.scheduler), limits)
-            row = _EMPTY | {"outcome": found.outcome, "message": found.message}
-            row |= found.value or {}
-            run.store.save(cell, row)
-        rows.append(flat(cell) | row)
-        told = f"{row['total_s']:.3g} s" if row["outcome"] == Outcome.OK else row["message"]
-        note(f"{cell.path}, d = {cell.d}, N = {cell.n}, dimension {cell.dimensions}: {told}")
-    table = pd.DataFrame(rows)
+    cells = trial.cells(options.largest, run.scheduler is not None)
+    tasks = {cell: (cell, run.scheduler) for cell in cells}
+    table = run.isolated(tasks, trial.measure, limits, _EMPTY)
     return Report(
         "Scale",
         describe(table),

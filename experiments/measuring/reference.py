@@ -21,6 +21,7 @@ COMMANDS = {
     "compare": "wdro compare --preset paper --figure7-limit 450",
     "bench": "wdro bench",
     "bench-scale": "wdro bench --scale --largest 1000000 --time-limit 7200",
+    "bench-hard": "wdro bench --hard",
     "stress": "wdro stress --cells 60",
     "stress-attacks": "python tests/adversarial/campaign.py --cases 10000",
     "propositions": "wdro propositions",

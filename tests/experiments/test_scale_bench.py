@@ -22,6 +22,7 @@ from experiments.bench.scale_trial import (
     peak_mb,
     problem_of,
 )
+from experiments.measuring import isolated
 from solvers import solve
 from wdro_cvx import ProblemError, judge
 
@@ -81,7 +82,7 @@ def test_the_command_writes_resumes_and_tells_of_limits(tmp_path, monkeypatch, u
     assert list(table["path"]) == list(PATHS)
     assert table["is_solved"][:4].all()
     assert {"report.md", "scale.png", "scale.pdf"} <= {path.name for path in tmp_path.iterdir()}
-    monkeypatch.setattr(scale, "run_isolated", None)  # nothing is measured twice
+    monkeypatch.setattr(isolated, "run_isolated", None)  # nothing is measured twice
     assert cli.main(arguments) == 0
     stopped = table.assign(outcome="time-out", message="stopped after 1 s")
     assert "stopped after 1 s" in describe(stopped)[-1]
