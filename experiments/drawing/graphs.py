@@ -19,6 +19,8 @@ from wdro_cvx.validation import Array
 
 #: The number of communities with a colour; smaller communities are grey.
 _COLOURED = 7
+#: The margin of a map: a share of the larger side, and degrees besides. Coasts must fit in it.
+MARGIN, DEGREES = 0.08, 0.5
 #: A box around the contiguous United States: south, north, west, east.
 _STATES = (24.0, 50.0, -126.0, -66.0)
 #: Packages with outlines, and the files in them.
@@ -83,7 +85,7 @@ def frame_map(
 
     Points that are not in ``degrees`` are x and y coordinates in a plane.
     """
-    margin = 0.06 * np.ptp(points, axis=0).max() + (0.5 if degrees else 0.0)
+    margin = MARGIN * np.ptp(points, axis=0).max() + (DEGREES if degrees else 0.0)
     low, high = points.min(axis=0) - margin, points.max(axis=0) + margin
     for outline in outlines:
         axes.plot(*outline.T, color="#BBBBBB", linewidth=0.6, zorder=1)

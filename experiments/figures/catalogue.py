@@ -205,6 +205,11 @@ def example_figure(table: pd.DataFrame) -> Figure:
         draw_edges(panel, adjacency, match_labels(labels, first), points)
         panel.set_title(f"{row['model']}: {row['clusters']} communities, NMI {row['nmi']:.2f}")
         panel.set_axis_off()
+    inside = [(panel, legend) for panel in axes if (legend := panel.get_legend())]
+    if inside:
+        legend_below(inside[0][0])
+    for _, legend in inside:
+        legend.remove()
     return figure
 
 

@@ -11,7 +11,14 @@ import pandas as pd
 from matplotlib.figure import Figure
 from scipy import stats
 
-from experiments.drawing.graphs import draw_edges, frame_map, match_labels, nearby_outlines
+from experiments.drawing.graphs import (
+    DEGREES,
+    MARGIN,
+    draw_edges,
+    frame_map,
+    match_labels,
+    nearby_outlines,
+)
 from experiments.drawing.style import COLOURS, PAGE
 from experiments.learn.graph import LearnOptions
 from experiments.learn.places import Places
@@ -206,7 +213,7 @@ def draw_maps(readings: Sequence[Reading]) -> Figure:
 def _map_height(places: Places, count: int) -> float:
     """Return the figure height in inches at which maps side by side leave no empty space."""
     spans = np.array([np.ptp(places.longitude), np.ptp(places.latitude)])
-    wide, high = spans + 2 * (0.06 * spans.max() + 0.5)  # with the margins of frame_map
+    wide, high = spans + 2 * (MARGIN * spans.max() + DEGREES)  # with the margins of frame_map
     middle = np.radians((places.latitude.min() + places.latitude.max()) / 2)
     return float(min(high / (wide * np.cos(middle)) * (PAGE - 0.75) / count + 0.65, PAGE))
 
