@@ -149,6 +149,11 @@ def _bench(parser: argparse.ArgumentParser) -> None:
         help="instead, large graphs with other sets, and with few signals or large radii (writes "
         "to bench-hard)",
     )  # fmt: skip
+    other.add_argument(
+        "--small", action="store_true",
+        help="instead, small problems one by one, together, and by other methods (writes to "
+        "bench-small)",
+    )  # fmt: skip
     parser.add_argument(
         "--largest", type=whole(500, 1_000_000), default=50_000, metavar="D",
         help="with --scale: the largest number of vertices (default: 50000)",
@@ -168,6 +173,8 @@ def _bench_study(options: argparse.Namespace) -> Study:
         raise ProblemError("--dask is for --scale: the other benches measure a single process.")
     if options.hard:
         return _load("bench.hard", "HARD")
+    if options.small:
+        return _load("bench.small", "SMALL")
     return _load("bench.study", "LOG_DEGREE" if options.log_degree else "BENCH")
 
 
@@ -221,8 +228,8 @@ PAPER = (
     Command(
         "propositions",
         "try every statement of the paper",
-        "Try every lemma, theorem, proposition, algorithm and erratum on random instances by "
-        "independent routes. Write a ledger with verdicts and counterexamples, and figures. Exits "
+        "Try every lemma, theorem, proposition and algorithm, and our errata, on random instances "
+        "by independent routes. Write a ledger with verdicts and counterexamples, and figures. Exits "
         "with 1 if a verdict differs from the documented one.",
         _propositions,
         _named("propositions.study", "chosen_propositions"),
@@ -230,8 +237,7 @@ PAPER = (
     Command(
         "figures",
         "run the paper's experiments on synthetic data again",
-        "Run the paper's experiments, draw its figures, print its tables beside ours, and say "
-        "whether each of its statements holds. The same command continues a run that was stopped.",
+        "Run the paper's experiments, draw its figures, and print its tables beside ours. The same command continues a run that was stopped.",
         _figures,
         _named("figures.study", "chosen_experiments"),
     ),

@@ -151,8 +151,8 @@ class RobustGraph(
         Lower and upper bounds on every edge weight of the optimal graph; they show which edges are
         present, absent or undecided.
     graph_ : LearnedGraph
-        All of this in one object, including the judge's verdict. Its ``notes`` are the warnings of
-        the fit, and remarks on edges that are less certain than they seem.
+        All of this in one object, including the judge's verdict. Its ``notes`` are the warnings about
+        the table, and remarks on edges that are less certain than they seem.
     n_features_in_ : int
         The number of vertices.
     feature_names_in_ : array (d,)

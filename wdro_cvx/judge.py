@@ -1,9 +1,9 @@
 """The judge decides from the problem alone whether a Laplacian is optimal.
 
-It shares no arithmetic with the solvers. The lower bound comes from weak duality
-(judging/dual_bound.py) with costs that are never too large (judging/edge_costs.py), for a moment
-that is verified to be in the ambiguity set. The value is never too small. So ``bound ≤ optimum ≤
-value`` holds for the data as they are stored (docs/certificates.md).
+It uses no code of the solvers; both call the set's ``worst_case``. The lower bound comes from weak
+duality (judging/dual_bound.py) with costs that are never too large (judging/edge_costs.py), for a
+moment that is verified to be in the ambiguity set. The value is never too small. So ``bound ≤
+optimum ≤ value`` holds for the data as they are stored (docs/certificates.md).
 """
 
 from __future__ import annotations

@@ -158,7 +158,10 @@ def _proof(graph: LearnedGraph) -> tuple[dict[str, bytes], list[str]]:
     d = graph.problem.d
     products = (graph.samples + d) * d**2
     if products > _MOST_PRODUCTS:
-        return {}, ["No proof.json: a table of this size takes minutes in exact arithmetic."]
+        return {}, [
+            "No proof.json: for a table of this size it takes minutes. Solution.save_proof makes it "
+            "in Python."
+        ]
     note("making a proof in exact arithmetic")
     try:
         document = proof_document(graph.problem, graph.solution, graph.threshold or EDGE_THRESHOLD)

@@ -56,8 +56,8 @@ def judged(
 
     With a clock it also gets the CPU seconds so far.
 
-    The judge shares no arithmetic with the solvers, so a mistake in a solver cannot pass for a
-    proof. It looks for no better bound once the gap is at most ``tol``.
+    The judge recomputes both numbers without the solvers' code, so a mistake in a solver cannot
+    pass for a proof. It looks for no better bound once the gap is at most ``tol``.
     """
     verdict = judge(problem, answer, enough=tol)
     return _confirmed(answer, verdict, tol, answer.solve_s if clock is None else clock.cpu_s)

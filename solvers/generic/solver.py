@@ -92,7 +92,7 @@ class CertifiedSolver(Settings, Solver):
 
     claims = (AmbiguitySet,)
     takes_terms = (Term,)
-    rank = 100  # it solves every problem, so it comes last
+    rank = 100  # it takes every problem that nobody else solves, so it comes last
 
     max_iterations: int = 5500
     conic: bool = False

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @register
 @dataclass(frozen=True)
 class MomentNewton(Settings, Solver):
-    """Semismooth Newton for the moment ball: about ten Cholesky factorisations for any p.
+    """Semismooth Newton for the moment ball, for any p; a step is a Cholesky factorisation.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Kill runs at random moments and see that nothing is lost, torn, doubled or left running.
 
-``make faults`` runs it (``KILLS=100``); the counts of the last campaign are in docs/running.md.
+``make faults`` runs it (``KILLS=100``) and prints the counts.
 Every command keeps its folder from kill to kill, so that each run resumes from the one before.
 """
 

@@ -1,8 +1,8 @@
 """The interface of ambiguity sets.
 
 Every model is ``min_L R(L) + prior(L)`` with ``R(L) = sup {⟨M, L⟩ : M ∈ 𝓜}`` for a convex set 𝓜 of
-second moments around ``Θ``. A set therefore needs one function, :meth:`AmbiguitySet.worst_case`.
-Values, gradients and certificates all follow from it.
+second moments around ``Θ``. A solver therefore needs one function, :meth:`AmbiguitySet.worst_case`:
+values, gradients and certificates follow from it. The judge also needs ``distance``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The total variation ball: a share of the samples may be replaced by the worst one.
 
-    R(L) = sup {Σ q_i l_i : ½ Σ |q_i - 1/N| ≤ ε} = min_θ θ + ε(max l - θ) + mean (l_i - θ)₊
+    R(L) = sup {Σ q_i l_i : ½ Σ |q_i - 1/N| ≤ ε}
+         = min {θ + ε(max l - θ) + mean (l_i - θ)₊ : θ ≤ max l}
 
 Mass ε moves from the smallest losses to the largest one (Jiang and Guan, Math. Program. 2016). If
 losses tie at θ or at the maximum, the worst weights are not unique.
