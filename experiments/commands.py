@@ -33,7 +33,7 @@ def _load(module: str, name: str = "STUDY") -> Any:
 
 
 def _named(module: str, check: str) -> Callable[[argparse.Namespace], Study]:
-    """Return what loads a study of named parts, after a check that refuses unknown names."""
+    """Return a function that refuses unknown names of parts and then loads the study."""
 
     def study(options: argparse.Namespace) -> Study:
         _load(module, check)(options.names)
@@ -101,11 +101,12 @@ def _target(text: str) -> float:
 def _propositions(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "names", nargs="*", metavar="STATEMENT",
-        help="statements to try, by name or its beginning, as 'Proposition 2' (default: all)",
+        help="statements to try, by name or the beginning of a name, such as 'Proposition 2' "
+        "(default: all)",
     )  # fmt: skip
     parser.add_argument(
         "--dimensions", type=sizes, default=(), metavar="D,D,…",
-        help="vertices of the instances, in turn (default: each statement's own, mostly 2 to 6)",
+        help="numbers of vertices, used in turn (default: each statement's own, mostly 2 to 6)",
     )  # fmt: skip
     parser.add_argument(
         "--instances", type=whole(2, 100_000, FEW), default=40,
@@ -221,7 +222,7 @@ PAPER = (
         "compare all methods: answers, and times by number of vertices",
         "Solve the same problems by every method, compare the answers, and time each method "
         "against the number of vertices d. The same command continues a run that was stopped. "
-        "Exits with 1 if methods that say solved disagree.",
+        "Exits with 1 if an answer called solved is not solved, or disagrees with the others.",
         _compare,
         lambda options: _load("compare.study", "comparison")(options),
     ),
@@ -229,15 +230,16 @@ PAPER = (
         "propositions",
         "try every statement of the paper",
         "Try every lemma, theorem, proposition and algorithm, and our errata, on random instances "
-        "by independent routes. Write a ledger with verdicts and counterexamples, and figures. Exits "
-        "with 1 if a verdict differs from the documented one.",
+        "by independent routes. Write a ledger with verdicts and counterexamples, and figures. "
+        "Exits with 1 if a verdict differs from the documented one.",
         _propositions,
         _named("propositions.study", "chosen_propositions"),
     ),
     Command(
         "figures",
         "run the paper's experiments on synthetic data again",
-        "Run the paper's experiments, draw its figures, and print its tables beside ours. The same command continues a run that was stopped.",
+        "Run the paper's experiments, draw its figures, and print its tables beside ours. The same "
+        "command continues a run that was stopped.",
         _figures,
         _named("figures.study", "chosen_experiments"),
     ),
@@ -255,7 +257,7 @@ PAPER = (
         "solve extreme problems and judge every answer",
         "Solve random extreme problems for every ambiguity set and prior, and judge each answer. "
         "With --conic, time some of the problems against the conic forms of their sets. Exits "
-        "with 1 if an answer is called solved that is not.",
+        "with 1 if an answer is called solved but is not.",
         _stress,
         lambda options: _load("stress.conic" if options.conic else "stress.study"),
     ),
@@ -266,9 +268,9 @@ STUDIES = (
         "explain",
         "search the settings that the paper leaves open, and test its statements",
         "Compare settings of eta, scale, candidates and choice of the radius with Tables 2 and 3 "
-        "of the paper. Then test every statement about its figures on fresh graphs: at all "
-        "settings that fit, with all models tuned on other graphs, and without the truth. Exits "
-        "with 1 if an answer was not certified.",
+        "of the paper. Then test every statement about its figures on fresh graphs in three ways: "
+        "at all settings that fit, with all models tuned on other graphs, and without the true "
+        "graphs. Exits with 1 if an answer was not certified.",
         _explain,
         lambda options: _load("studies.explain.study"),
     ),
@@ -342,7 +344,7 @@ def add_verify(commands: Commands) -> None:
         "nothing but Python: in a clone, `python -I -S wdro_cvx/verify.py proof.json` does the "
         "same. Where wdro-cvx is installed, so does `python -m wdro_cvx.verify proof.json`.",
     )
-    parser.add_argument("files", nargs="+", metavar="FILE", help="a proof file, as proof.json")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="a proof file, such as proof.json")
     parser.set_defaults(command=_verify)
 
 

@@ -1,8 +1,9 @@
 """Run one measurement of ``wdro bench --small``: one model at one small number of vertices.
 
 Problems are solved one by one, together, and one by one by another method. All times include the
-judge, except those of a backend. Problems are new in every round, because a problem keeps what has
-been computed of it. A time is the least of several rounds, which varies less than their median.
+judge, except those of PIQP and Clarabel. Every round builds its problems anew, because a problem
+caches what was computed for it. A time is the least of several rounds, which varies less than their
+median.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ SIZES = (10, 20, 40)
 COUNT = 100  # problems that are solved together
 _ROUNDS, _FEW = 5, 10
 
-#: Solve some problems and return the answers.
+#: A function that solves problems and returns the answers.
 Method = Callable[[Sequence[GraphProblem]], list[Solution]]
 
 
@@ -66,7 +67,7 @@ class _Model:
     method : callable, optional
         The other method.
     backend_only : bool
-        Whether only the time that its backend reports counts.
+        Whether to count only the time that its backend reports.
     """
 
     name: str
@@ -148,6 +149,6 @@ def _least(
 
 
 def _new(problem: GraphProblem) -> GraphProblem:
-    """Return the problem without what has been computed of it."""
+    """Return a copy of the problem without cached results."""
     nominal = Nominal(problem.nominal.mean, samples=problem.nominal.samples)
     return GraphProblem(nominal, problem.ambiguity, prior=problem.prior)

@@ -18,7 +18,7 @@ class OutOfTime(Exception):  # noqa: N818 - it ends a run as planned, and never 
 
 
 def time_limit(seconds: float) -> float:
-    """Return a time limit if it is a positive number, which may be infinite."""
+    """Return a time limit; raise an error unless it is a positive number or infinite."""
     return real_number("time_limit", seconds, 0.0, strict=True, infinite=True)
 
 

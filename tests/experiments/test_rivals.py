@@ -1,4 +1,4 @@
-"""The field's algorithms for log-degree graphs: right, and told from ours."""
+"""The rival algorithms for log-degree graphs: correct, and not among our solvers."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""``wdro bench --small``: every answer is judged, and what was not solved is said."""
+"""``wdro bench --small``: every answer is judged, and the report names unsolved ones."""
 
 from dataclasses import replace
 

@@ -24,7 +24,7 @@ from wdro_cvx.validation import Array
 class TotalVariationBall(PiecewiseBall):
     """All reweightings of the samples within total variation distance ``radius``.
 
-    Use it if a share of the samples may be wrong, and nothing is known of which.
+    Use it if a share of the samples may be wrong, and it is not known which samples these are.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class TotalVariationBall(PiecewiseBall):
     """
 
     def tilt(self, losses: Array) -> tuple[Array, float]:
-        """Return ratios that lose mass from the smallest losses on, all of it to the largest.
+        """Return the ratios after mass has moved from the smallest losses to the largest ones.
 
         The multiplier is ``max l - θ``.
         """
