@@ -3,8 +3,8 @@ A certificate closes
 ====================
 
 Every solver keeps two numbers: the value of its best graph, and a bound that no graph can beat.
-The optimum lies between them. The solver stops when they meet. This example is a hard case, with
-fewer signals than vertices and a large radius. The risk then has a kink at the optimum.
+The optimum lies between them. The solver stops when they meet. This example is a hard case: there
+are fewer signals than vertices and the radius is large, so the risk has a kink at the optimum.
 """
 
 import matplotlib.pyplot as plt

@@ -24,9 +24,9 @@ chosen = {rule: RobustGraph(rule, 0.03, **paper).fit(before).radius_ for rule in
 print({rule: round(radius, 3) for rule, radius in chosen.items()})
 
 # %%
-# Left: how well its neighbours predict a state in the following months (1 is perfect). Right: the
-# number of edges. The radius is in units of the signals' size. At the jump Florida, which resembles
-# no other state, gets its first edge.
+# Left: how well neighbours predict each other in the following months (1 is perfect). Right: the
+# number of edges. The radius is in units of the signals' size. At the jump, Florida gets its first
+# edge; it resembles no other state.
 
 radii = np.geomspace(0.01, 3.0, 18)
 graphs = [RobustGraph(float(radius), 0.03, **paper).fit(before) for radius in radii]

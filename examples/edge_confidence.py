@@ -2,9 +2,9 @@
 Would another sample say the same?
 ==================================
 
-A certificate proves that a graph is optimal for these signals. It does not say how much the graph
-depends on which signals were observed. ``stability`` does: it is the share of refits to resampled
-signals in which an edge appears. It is not the probability that the edge is true.
+A certificate proves that a graph is optimal for the given signals. It does not say how much the
+graph depends on which signals were observed. ``stability`` measures this: it is the share of refits
+to resampled signals in which an edge appears. It is not the probability that the edge is true.
 """
 
 import matplotlib.pyplot as plt

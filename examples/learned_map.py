@@ -2,9 +2,9 @@
 Neighbours from temperatures alone
 ==================================
 
-The table says how much warmer than usual 299 months were in each of 48 states (NOAA nClimDiv,
-included in the package). It does not say where the states are. The edges that ``RobustGraph``
-selects join neighbours all the same. Colours are communities of the learned graph.
+The table has the temperature anomalies of 48 states in 299 months: how much warmer a month was than
+usual (NOAA nClimDiv, included in the package). It does not say where the states are. Nevertheless,
+the edges that ``RobustGraph`` selects join neighbours. Colours are communities of the graph.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 A set of your own
 =================
 
-This file defines a new ambiguity set, second moments within ε in the nuclear norm, and a conic
-program for it. The certified solver and the judge work with the set alone. The program is a second
-route. Both agree, also where the risk has a kink.
+This file defines a new ambiguity set, the second moments within ε in the nuclear norm, and a conic
+program for it. The certified solver and the judge need only the set. The program is a second way to
+compute the optimum. Both agree, also where the risk has a kink.
 """
 
 from dataclasses import dataclass
@@ -76,7 +76,7 @@ if __name__ == "__main__":
     answer = solve(problem)
     print(answer.value, NuclearForm(problem).solve().value, np.linalg.eigvalsh(answer.laplacian))
 
-    # Two routes to one number; and what the set does to graphs: it presses the top eigenvalue down.
+    # Both routes give the same value. A larger radius lowers the top eigenvalue of the graph.
     radii = np.linspace(0.0, 6.0, 9)
     ours = solve_path(problem, radii)
     program = NuclearForm(problem)

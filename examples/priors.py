@@ -2,8 +2,8 @@ r"""
 Two priors, two kinds of degrees
 ================================
 
-The paper's prior, :math:`\eta\|L\|_F^2`, gives weight to vertices whose signals are similar
-and may isolate others. The log-degree prior of Kalofolias gives every vertex an edge. Both graphs
+The paper's prior, :math:`\eta\|L\|_F^2`, joins vertices whose signals are similar and may
+isolate others. The log-degree prior of Kalofolias gives every vertex an edge. Both graphs
 have about four neighbours per vertex and are learned from the same data with the same ball.
 """
 

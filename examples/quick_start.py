@@ -4,8 +4,8 @@ A first graph
 
 Two graphs are learned from sixty noisy signals on a graph of twenty vertices: one that trusts the
 data (radius 0) and one that is robust. Each is certified to be optimal for its own problem. Which
-of them is nearer to the true graph depends on the data. MCC compares the edges with
-the true ones (1 is perfect), and DOG compares the weights (0 is perfect).
+of them is nearer to the true graph depends on the data. MCC compares the edges with the true ones
+(1 is perfect), and DOG compares the weights (0 is perfect).
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,10 @@
 What the adversary does
 =======================
 
-An ambiguity set says what may be wrong with the data. Its worst case is drawn here for signals on
-three vertices. No graph sees the level of a signal, so each signal is a point in a plane. Ellipses
-are lines of equal smoothness over the path 1 – 2 – 3: rougher signals are further out.
+An ambiguity set says what may be wrong with the data. The pictures show the worst cases of six sets
+for signals on three vertices. The risk of a graph does not depend on the level of a signal, so each
+signal is drawn as a point in a plane. The ellipses are lines of equal smoothness over the path
+1 – 2 – 3: rougher signals are further out.
 """
 
 import matplotlib.pyplot as plt
@@ -58,9 +59,9 @@ def smoothness_lines(axes):
 
 
 # %%
-# The Wasserstein ball moves every signal to :math:`\gamma(\gamma I - L)^{-1}x`, outwards and along
-# the rough direction. The KL and the chi-square ball move no signal but give rough ones more
-# weight. ``MomentUncertainty`` changes mean and covariance separately.
+# The Wasserstein ball moves every signal x to :math:`\gamma(\gamma I - L)^{-1}x`, outwards and
+# along the rough direction. The KL and the chi-square ball move no signal but give rough signals
+# more weight. ``MomentUncertainty`` changes mean and covariance separately.
 
 figure, panels = plt.subplots(
     2, 3, figsize=(PAGE, 4.4), layout="constrained", sharex=True, sharey=True

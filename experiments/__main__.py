@@ -1,4 +1,4 @@
-"""The ``wdro`` command as a program: it loads what it needs, and can be stopped while it does."""
+"""Run the ``wdro`` command as a program; Ctrl-C also stops it while libraries load."""
 
 from __future__ import annotations
 

@@ -22,14 +22,14 @@ from experiments.learn import command as learn
 from experiments.measuring.extensions import load_installed
 from wdro_cvx import WdroError
 
-#: These add the commands, by the heading of ``wdro --help``; ``wdro study`` comes last.
+#: Functions that add the commands, by heading of ``wdro --help``; ``wdro study`` comes last.
 COMMANDS = {
     "Your data": (learn.add, add_verify),
     "The paper": tuple(command.add for command in PAPER),
 }
 
-#: Exit codes. A result that does not hold is 1; an error of the user or the machine is 2; a defect
-#: of wdro-cvx is 3; a signal is 128 plus its number, as in the shell.
+#: Exit codes. A failed check is 1; an error of the user or the machine is 2; a defect of wdro-cvx
+#: is 3; a signal is 128 plus its number, as in the shell.
 ERROR, DEFECT = 2, 3
 
 
@@ -37,7 +37,7 @@ class _Parser(argparse.ArgumentParser):
     """A parser that suggests what was meant, and points to the help instead of the usage."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Refuse an unknown option here, where the known ones are, and not in ``wdro`` itself."""
+        """Refuse an unknown option in the parser of its command, which knows similar options."""
         options, rest = super().parse_known_args(args, namespace)
         unknown = [word.partition("=")[0] for word in rest if word.startswith("-")]
         if unknown:
@@ -46,7 +46,7 @@ class _Parser(argparse.ArgumentParser):
         return options, rest
 
     def error(self, message: str) -> NoReturn:
-        """Exit with a sentence; of a mistyped choice it names the nearest one."""
+        """Exit with a sentence; for a mistyped choice, suggest the nearest one."""
         choice = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
         if choice:
             near = difflib.get_close_matches(choice[1], re.findall(r"[\w-]+", choice[2]), 1)
@@ -71,7 +71,7 @@ def make_parser() -> argparse.ArgumentParser:
         for add in members:
             add(commands)
         section = parser.add_argument_group(heading)
-        # argparse lists all commands under one heading; they can stand under others.
+        # argparse lists all commands under one heading; move these under their own.
         section._group_actions, commands._choices_actions = commands._choices_actions, []
     about = "run one of the longer studies, each of one question, and write its report"
     studies = commands.add_parser("study", help=about, description=f"{about.capitalize()}.")
@@ -85,7 +85,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def _help_of(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
-    """Return a command that prints the help; to ask for nothing is no mistake."""
+    """Return a command that prints the help and returns 0; a missing command is no error."""
 
     def show(options: argparse.Namespace) -> int:
         parser.print_help()

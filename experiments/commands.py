@@ -33,7 +33,7 @@ def _load(module: str, name: str = "STUDY") -> Any:
 
 
 def _named(module: str, check: str) -> Callable[[argparse.Namespace], Study]:
-    """Return what loads a study of named parts, after a check that refuses unknown names."""
+    """Return a function that refuses unknown names of parts and then loads the study."""
 
     def study(options: argparse.Namespace) -> Study:
         _load(module, check)(options.names)
@@ -101,11 +101,12 @@ def _target(text: str) -> float:
 def _propositions(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "names", nargs="*", metavar="STATEMENT",
-        help="statements to try, by name or its beginning, as 'Proposition 2' (default: all)",
+        help="statements to try, by name or the beginning of a name, such as 'Proposition 2' "
+        "(default: all)",
     )  # fmt: skip
     parser.add_argument(
         "--dimensions", type=sizes, default=(), metavar="D,D,…",
-        help="vertices of the instances, in turn (default: each statement's own, mostly 2 to 6)",
+        help="numbers of vertices, used in turn (default: each statement's own, mostly 2 to 6)",
     )  # fmt: skip
     parser.add_argument(
         "--instances", type=whole(2, 100_000, FEW), default=40,
@@ -149,6 +150,11 @@ def _bench(parser: argparse.ArgumentParser) -> None:
         help="instead, large graphs with other sets, and with few signals or large radii (writes "
         "to bench-hard)",
     )  # fmt: skip
+    other.add_argument(
+        "--small", action="store_true",
+        help="instead, small problems one by one, together, and by other methods (writes to "
+        "bench-small)",
+    )  # fmt: skip
     parser.add_argument(
         "--largest", type=whole(500, 1_000_000), default=50_000, metavar="D",
         help="with --scale: the largest number of vertices (default: 50000)",
@@ -168,6 +174,8 @@ def _bench_study(options: argparse.Namespace) -> Study:
         raise ProblemError("--dask is for --scale: the other benches measure a single process.")
     if options.hard:
         return _load("bench.hard", "HARD")
+    if options.small:
+        return _load("bench.small", "SMALL")
     return _load("bench.study", "LOG_DEGREE" if options.log_degree else "BENCH")
 
 
@@ -214,24 +222,24 @@ PAPER = (
         "compare all methods: answers, and times by number of vertices",
         "Solve the same problems by every method, compare the answers, and time each method "
         "against the number of vertices d. The same command continues a run that was stopped. "
-        "Exits with 1 if methods that say solved disagree.",
+        "Exits with 1 if an answer called solved is not solved, or disagrees with the others.",
         _compare,
         lambda options: _load("compare.study", "comparison")(options),
     ),
     Command(
         "propositions",
         "try every statement of the paper",
-        "Try every lemma, theorem, proposition, algorithm and erratum on random instances by "
-        "independent routes. Write a ledger with verdicts and counterexamples, and figures. Exits "
-        "with 1 if a verdict differs from the documented one.",
+        "Try every lemma, theorem, proposition and algorithm, and our errata, on random instances "
+        "by independent routes. Write a ledger with verdicts and counterexamples, and figures. "
+        "Exits with 1 if a verdict differs from the documented one.",
         _propositions,
         _named("propositions.study", "chosen_propositions"),
     ),
     Command(
         "figures",
         "run the paper's experiments on synthetic data again",
-        "Run the paper's experiments, draw its figures, print its tables beside ours, and say "
-        "whether each of its statements holds. The same command continues a run that was stopped.",
+        "Run the paper's experiments, draw its figures, and print its tables beside ours. The same "
+        "command continues a run that was stopped.",
         _figures,
         _named("figures.study", "chosen_experiments"),
     ),
@@ -249,7 +257,7 @@ PAPER = (
         "solve extreme problems and judge every answer",
         "Solve random extreme problems for every ambiguity set and prior, and judge each answer. "
         "With --conic, time some of the problems against the conic forms of their sets. Exits "
-        "with 1 if an answer is called solved that is not.",
+        "with 1 if an answer is called solved but is not.",
         _stress,
         lambda options: _load("stress.conic" if options.conic else "stress.study"),
     ),
@@ -260,9 +268,9 @@ STUDIES = (
         "explain",
         "search the settings that the paper leaves open, and test its statements",
         "Compare settings of eta, scale, candidates and choice of the radius with Tables 2 and 3 "
-        "of the paper. Then test every statement about its figures on fresh graphs: at all "
-        "settings that fit, with all models tuned on other graphs, and without the truth. Exits "
-        "with 1 if an answer was not certified.",
+        "of the paper. Then test every statement about its figures on fresh graphs in three ways: "
+        "at all settings that fit, with all models tuned on other graphs, and without the true "
+        "graphs. Exits with 1 if an answer was not certified.",
         _explain,
         lambda options: _load("studies.explain.study"),
     ),
@@ -336,7 +344,7 @@ def add_verify(commands: Commands) -> None:
         "nothing but Python: in a clone, `python -I -S wdro_cvx/verify.py proof.json` does the "
         "same. Where wdro-cvx is installed, so does `python -m wdro_cvx.verify proof.json`.",
     )
-    parser.add_argument("files", nargs="+", metavar="FILE", help="a proof file, as proof.json")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="a proof file, such as proof.json")
     parser.set_defaults(command=_verify)
 
 

@@ -1,4 +1,4 @@
-"""The convex programs of the paper, and ours, stated in CVXPY: one program per file."""
+"""The convex programs of the paper, and ours, stated in CVXPY."""
 
 import importlib
 import pkgutil

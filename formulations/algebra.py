@@ -123,8 +123,9 @@ def _worst_of(
 ) -> Moment:
     """Return the worst moment of a part: from its duals, or else from the graph.
 
-    The factor of a premium multiplies its duals, and so what is read from them. Some parts scale
-    what they read, and others do not; the right one attains the part's risk.
+    The factor of a premium multiplies its duals. Some parts normalise what they read from them, so
+    the factor drops out; for other parts it has to be divided out. The right reading attains the
+    part's risk.
     """
     problem = program.normalised
     matrix = np.asarray(laplacian.matrix.value)

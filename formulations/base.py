@@ -81,8 +81,8 @@ class Formulation(ABC):
     ----------
     problem : GraphProblem
     over : {"weights", "matrix"}, optional
-        The variable of the program: the edge weights, or the symmetric matrix with Laplacian
-        constraints. The default is the faster of the two.
+        The variable of the program: the edge weights (the default), or the symmetric matrix with
+        Laplacian constraints.
 
     Attributes
     ----------
@@ -210,6 +210,8 @@ class Formulation(ABC):
 
     def at(self, *, radius: float | None = None, eta: float | None = None) -> Self:
         """Change the radius or eta, keep the compiled program, and return the formulation.
+
+        A change of the radius from or to 0 states the program anew.
 
         Parameters
         ----------

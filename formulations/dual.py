@@ -1,8 +1,8 @@
 """Dual programs: maximise the sample average's optimum over the second moments of a set.
 
 ``min_L max_M = max_M min_L``, so the set itself, stated as constraints on M, defines a program. The
-inner minimum is replaced by the dual of the Laplacian QP, and the graph is the multiplier of its
-prices.
+inner minimum is replaced by the dual of the Laplacian QP, and the edge weights are the multipliers
+of its prices.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class MomentSet:
     multiplier : cvxpy.Expression, optional
         The multiplier γ of the radius, which the solution reports.
     price : cvxpy.Expression, optional
-        What is subtracted from the risk of a moment: the conjugates of a problem's terms.
+        The amount subtracted from the risk of a moment: the conjugates of a problem's terms.
 
     Examples
     --------
@@ -96,7 +96,8 @@ def dual_program(
 ) -> DualProgram:
     """Return the program ``max -2β‖w‖² - Σφ*(ν) + τT/2`` over w, ν, τ and the moments.
 
-    Its prices ``4βw + 𝒯*M + Aᵀν - τ`` are nonnegative; a limited edge adds a discount.
+    Its prices ``4βw + 𝒯*M + Aᵀν - τ`` are nonnegative; a limited edge adds a discount. A penalised
+    trace and bounds add their own terms.
     """
     d, limits = laplacian.degrees.shape[0], prior.bounds
     size = laplacian.weights.shape[0]

@@ -16,9 +16,9 @@ class GaussianClosedForm(Formulation):
     """Theorem 1: the Gaussian scenario in closed form.
 
     It states ``min γ(ε² - Tr Θ) + γ² Tr((γI - L)⁻¹Θ) + η‖L‖²``, which is jointly convex in L and γ.
-    Two terms of size ``γ Tr Θ`` cancel, where γ grows like 1/ε. Below a radius of about 0.01 in the
-    unit of the signals, the value therefore loses digits in any scaling; :class:`RobustPremium` is
-    what remains when the subtraction is carried out symbolically.
+    Two terms of size ``γ Tr Θ`` cancel, where γ grows like 1/ε. For radii that are small compared
+    with the signals, the value therefore loses digits in any scaling. In :class:`RobustPremium` the
+    subtraction is carried out symbolically.
 
     Parameters
     ----------

@@ -29,7 +29,8 @@ class GaussianDual(Formulation):
     problem : GraphProblem
         A problem with a :class:`~wdro_cvx.GaussianBall`.
     over : {"weights", "matrix"}, optional
-        The variable whose cost is the conjugate of the prior's.
+        The form of the variable w in the dual of the Laplacian QP: edge weights (the default) or
+        the symmetric matrix.
 
     Raises
     ------

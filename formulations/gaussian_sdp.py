@@ -57,7 +57,7 @@ class GaussianSDP(Formulation):
         expression = expression + sum(term.value for term in terms)
 
         def worst_moment() -> Array:
-            """Return the sum of the dual blocks of ``γI - L``, through which alone L enters."""
+            """Return the sum of the dual blocks of ``γI - L``; L enters nowhere else."""
             return np.sum([term.dual_blocks()[0] for term in terms], axis=0)
 
         return Risk(expression, [term.constraint for term in terms], gamma, worst_moment)

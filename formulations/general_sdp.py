@@ -57,7 +57,7 @@ class GeneralSDP(Formulation):
             lmis.append(cp.bmat([[slack, column], [column.T, corner]]) >> 0)
 
         def worst_moment() -> Array:
-            """Return the sum of the dual blocks of ``γI - L``, through which alone L enters."""
+            """Return the sum of the dual blocks of ``γI - L``; L enters nowhere else."""
             total = np.sum([np.asarray(lmi.dual_value)[:d, :d] for lmi in lmis], axis=0)
             return (total + total.T) / 2
 

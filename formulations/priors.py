@@ -10,7 +10,7 @@ from wdro_cvx.priors import DegreePrior
 
 
 class PriorParameters:
-    """The weights of a prior as CVXPY parameters: a sweep over them compiles once."""
+    """The coefficients of a prior as CVXPY parameters: a sweep over them compiles once."""
 
     def __init__(self) -> None:
         self.beta = cp.Parameter(nonneg=True, name="beta")

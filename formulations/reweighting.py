@@ -1,4 +1,4 @@
-"""What programs over sample weights share: losses whose duals are the worst-case weights."""
+"""The base of programs that reweight samples: the duals of the losses are the worst weights."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Reweighting(Formulation):
 
     needs_samples = True
 
-    #: A part of the losses and the equation that splits them, if this is a part of a program.
+    #: The share of the losses and the equation that splits them, if this is the program of a part.
     split: tuple[cp.Variable, cp.Constraint] | None = None
 
     def losses(self, laplacian: LaplacianVariable) -> tuple[cp.Variable, cp.Constraint]:
@@ -47,7 +47,7 @@ class Reweighting(Formulation):
         definition : cvxpy.Constraint
             From :meth:`losses`.
         constraints : sequence of cvxpy.Constraint, optional
-            The others.
+            The other constraints.
         multiplier : cvxpy.Expression, optional
             The multiplier of the radius, in normalised units.
         """

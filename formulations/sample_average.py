@@ -1,4 +1,4 @@
-"""The sample-average program: equation (SAA formulation), the baseline without robustness."""
+"""The sample-average program (equations 8 and 9 of the paper), the baseline without robustness."""
 
 from __future__ import annotations
 

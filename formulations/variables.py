@@ -1,4 +1,4 @@
-"""What every program shares: the Laplacian as a CVXPY variable, and the expected smoothness.
+"""The Laplacian as a CVXPY variable, and the expected smoothness, for all programs.
 
 The variable is either the m = d(d-1)/2 edge weights or the symmetric matrix. Over weights, the only
 Laplacian constraint is ``w ≥ 0``.
@@ -62,7 +62,7 @@ def laplacian_variable(d: int, over: str = "weights") -> LaplacianVariable:
     d : int
         Number of vertices.
     over : {"weights", "matrix"}
-        What the CVXPY variable is.
+        The form of the CVXPY variable.
 
     Returns
     -------

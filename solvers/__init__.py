@@ -1,4 +1,4 @@
-"""The algorithms: the paper's, by hand, and ours. One file or one room each."""
+"""The algorithms: the paper's, and ours. Each has a file or a folder of its own."""
 
 import importlib
 import pkgutil
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from solvers.estimator import RobustGraph
     from solvers.selection.target_degree import NeighbourFit, solve_for_neighbours
 
-# These hold no registered solver, and small problems need none of them, so they are loaded when
-# first asked for. The digest of a result reads both of these (experiments/measuring/digest.py).
+# These modules hold no registered solver, and small problems need none of them, so they are loaded
+# when first needed. The digest of a result reads both _ON_DEMAND and _LAZY
+# (experiments/measuring/digest.py).
 _ON_DEMAND = (
     "atoms",
     "estimator",
@@ -85,7 +86,7 @@ _LAZY = {
 
 
 def _import_all(path: Iterable[str], prefix: str) -> None:
-    """Import all other modules: a file added to a room registers itself without a change here."""
+    """Import all other modules, so that a new file registers its solver without a change here."""
     for module in pkgutil.iter_modules(path, prefix):
         if module.name.removeprefix(f"{__name__}.") not in _ON_DEMAND:
             found = importlib.import_module(module.name)

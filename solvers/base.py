@@ -1,4 +1,4 @@
-"""The base class of the hand-written solvers: what each claims, a problem in, a Solution out."""
+"""The base class of the hand-written solvers, and their registry."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from wdro_cvx.registry import Registry
 class Solver(ABC):
     """The base class of solvers: an algorithm with its settings, which :meth:`solve` never changes.
 
-    A subclass names the ambiguity sets that it ``claims``, by class or by what they offer, and
-    writes :meth:`solve`. It is a frozen dataclass whose first field is ``tol``. Its ``solve`` runs
-    on one BLAS thread where more would only wait (``solvers.bracket.threads``), and refuses
-    problems with terms unless ``takes_terms`` names their classes.
+    A subclass names the ambiguity sets that it ``claims``, by class or by structure, and defines
+    :meth:`solve`. It is a frozen dataclass whose first field is ``tol``. Its ``solve`` runs on one
+    BLAS thread if the graph is too small to gain from more (``solvers.bracket.threads``). It
+    refuses problems with terms unless ``takes_terms`` names their classes.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class Solver(ABC):
     claims: ClassVar[tuple[Claim, ...]]
     #: The terms that it takes; ``(Term,)`` for all of them.
     takes_terms: ClassVar[tuple[type[Term], ...]] = ()
-    #: Its place in the order in which ``solve`` tries solvers, smallest first; None: only by name.
+    #: ``solve`` tries solvers in the order of their ranks. None: the solver is used only by name.
     rank: ClassVar[int | None] = None
     #: The fewest vertices for which ``solve`` tries it.
     least: ClassVar[int] = 2
@@ -74,7 +74,7 @@ class Solver(ABC):
 
 
 def _with_terms(check: Any) -> Callable[[Any, GraphProblem], None]:
-    """Return a ``check_claim`` that refuses terms even if it does not call that of its base."""
+    """Return a ``check_claim`` that checks the terms first, because ``check`` may not do it."""
 
     @wraps(check.__func__)
     def guarded(cls: Any, problem: GraphProblem) -> None:

@@ -58,9 +58,9 @@ class RobustGraph(
     ----------
     radius : float ≥ 0, "auto", "bootstrap" or "prediction"
         The radius of the set in ``unit``, squared for a moment or pair ball; a plain number for
-        sets that reweigh signals. 0 trusts the data. A rule chooses it from the data; see
-        :func:`solvers.selection.radius.choose`. ``"auto"`` is quick and small: the selected edges
-        are as good as without robustness, and the risk is certified.
+        sets that reweigh signals. 0 means no robustness. A rule chooses it from the data; see
+        :func:`solvers.selection.radius.choose`. ``"auto"`` is quick to compute and small: the
+        selected edges are as good as without robustness, and the risk is certified.
     eta : float > 0 or "auto", optional
         The strength of the prior in the squared ``unit``. Larger values give more edges with more
         even weights. For the log-degree prior, eta is the square root of ``alpha·beta``. The
@@ -139,8 +139,8 @@ class RobustGraph(
         ``stability`` after :meth:`stability`, and ``in_optimum``: whether the optimal graph
         provably has it, which says nothing about the truth of the edge.
     structure_ : float
-        The score of the test for structure, in standard deviations; above 2 there is some. NaN if
-        all edges are selected.
+        The score of the test for structure, in standard deviations. The table has structure if the
+        score is above 2. NaN if all edges are selected.
     signs_ : array (d,)
         -1 for columns that ``absolute`` reversed, otherwise 1.
     cv_results_ : dict of arrays
@@ -151,8 +151,8 @@ class RobustGraph(
         Lower and upper bounds on every edge weight of the optimal graph; they show which edges are
         present, absent or undecided.
     graph_ : LearnedGraph
-        All of this in one object, including the judge's verdict. Its ``notes`` are the warnings of
-        the fit, and remarks on edges that are less certain than they seem.
+        All of this in one object, including the judge's verdict. Its ``notes`` are the warnings
+        about the table, and remarks on edges that are less certain than they seem.
     n_features_in_ : int
         The number of vertices.
     feature_names_in_ : array (d,)
@@ -280,7 +280,7 @@ class RobustGraph(
         return self
 
     def _select(self, prepared: Prepared, notes: list[str], neighbours: float | None) -> None:
-        """Select edges, and say what is to be said about the table."""
+        """Select edges, and issue the warnings about the table."""
         signals, selection = prepared.signals, None
         if self.edges != "all" and neighbours is None:
             _LOG.info("selecting edges")

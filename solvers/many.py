@@ -60,8 +60,8 @@ def solve_many(
     Raises
     ------
     ProblemError
-        If an entry is no problem, has numbers of too different sizes, or ``starts`` has another
-        length. This is checked before any problem is solved.
+        If an entry is not a GraphProblem or has numbers of too different sizes, or if ``starts``
+        has another length. This is checked before any problem is solved.
     SolverError
         If no registered solver accepts a problem. This is checked first, too.
 

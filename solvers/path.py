@@ -60,7 +60,7 @@ def solve_path(
 def _problems(
     problem: GraphProblem, radii: Iterable[float] | None, etas: Iterable[float] | None
 ) -> Iterator[GraphProblem]:
-    """Yield the problems of a path; all are built, and so checked, before the first is solved."""
+    """Return an iterator of the problems of a path; all of them are already built and checked."""
     if (radii is None) == (etas is None):
         raise ProblemError("solve_path takes radii or etas: give exactly one of them.")
     if etas is not None:

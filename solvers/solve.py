@@ -24,10 +24,10 @@ def solve(
 ) -> Solution:
     """Solve a problem with the best solver for it, to a certified relative gap.
 
-    Moment balls go to :class:`MomentNewton`, sparse graphs of many vertices to
-    :class:`SparseSolver`, problems with a log-determinant to :class:`LikelihoodSolver`, everything
-    else to :class:`CertifiedSolver`. With more than ``wdro_cvx.solution.SPARSE_FROM`` vertices a
-    sparse answer's Laplacian is a sparse array.
+    Moment balls under the paper's prior go to :class:`MomentNewton`, sparse graphs of many vertices
+    to :class:`SparseSolver`, most problems with a log-determinant to :class:`LikelihoodSolver`, and
+    all others to :class:`CertifiedSolver`. With more than ``wdro_cvx.solution.SPARSE_FROM``
+    vertices the Laplacian of a sparse answer is a sparse array.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def solve(
     Up to ``solvers.bracket.threads.ONE_THREAD_UP_TO`` vertices BLAS is held to one thread.
 
     If a set without structure has a registered formulation and the risk has a kink, Clarabel solves
-    that program, and the judge decides what of its answer is kept.
+    that program, and only what the judge confirms of its answer is kept.
 
     Examples
     --------

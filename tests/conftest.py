@@ -2,10 +2,10 @@ import gc
 import os
 from collections import defaultdict
 
-# Two test workers share two cores; more threads than that only get in each other's way.
+# Two test workers share two cores; more threads would only slow them down.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-# Tests start many processes, each of which would compile our modules again.
+# Tests start many processes. Without bytecode, each would compile our modules again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 import pytest
@@ -26,7 +26,7 @@ settings.load_profile("quick")
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Do not look for garbage among modules and tests, which stay to the end."""
+    """Keep modules and tests out of garbage collection, because they live until the end."""
     gc.disable()
     try:
         return (yield)
@@ -37,10 +37,10 @@ def pytest_collection():
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Of a product of parameters, leave cases in which every value occurs; the others are slow.
+    """Keep cases of a product of parameters that cover every value; mark the others as slow.
 
-    A fault is found by a test that aims at it, or by a value for which the code takes another way;
-    hardly ever by one combination of values alone (tests/mutants).
+    A fault is found by a test that aims at it or by a value that takes another path through the
+    code. A single combination of values is hardly ever needed (tests/mutants).
     """
     products = defaultdict(list)
     for item in items:
@@ -55,8 +55,8 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture
 def own_registries():
-    """What a test registers is forgotten when it ends."""
-    # Imported here: the process that only hands out tests needs none of it.
+    """Restore the registries when the test ends."""
+    # Imported here, because the process that only distributes tests needs none of it.
     import formulations
     import solvers
     from experiments.measuring import extensions
@@ -75,19 +75,19 @@ def own_registries():
 
 @pytest.fixture
 def few_halves(monkeypatch):
-    """The bootstrap compares a table with few of its halves: its radius is less exact."""
+    """Let the bootstrap compare a table with few of its halves; its radius is then less exact."""
     monkeypatch.setattr("solvers.selection.bootstrap._COLUMNS", 20)
 
 
 @pytest.fixture
 def cheap_choice(monkeypatch, few_halves):
-    """A radius is chosen from few candidates, for tests that look at something else."""
+    """Choose a radius from few candidates, for tests of something else."""
     monkeypatch.setattr("solvers.selection.radius.PREDICTION_RADII", (0.01, 0.1, 0.5))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Each worker has tests that follow one another, so that most files are started once only.
+    """Give every worker consecutive tests, so that most files run in one worker only.
 
     What a file shares (a browser, a cluster, learned graphs) is then not made in every worker.
     """

@@ -1,4 +1,4 @@
-"""The guides suffice: what somebody writes with them is checked, solved, proved and compared."""
+"""The guides suffice: sets and terms written from them are checked, solved, proved and compared."""
 
 import shutil
 

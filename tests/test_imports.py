@@ -1,4 +1,4 @@
-"""What importing a room costs: heavy libraries are loaded by those who use them."""
+"""Imports of the packages: heavy libraries are loaded only when they are used."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""A file in the right folder is all that a new set, formulation or solver takes."""
+"""A new set, formulation or solver needs only one file in the right folder."""
 
 import os
 import shutil

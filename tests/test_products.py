@@ -1,4 +1,4 @@
-"""Which cases of a test with several parameters make test tries."""
+"""The cases of a test with several parameters that ``make test`` runs."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""What fails the build of the documentation site beyond Sphinx's own warnings."""
+"""Warnings of the documentation build beyond those of Sphinx."""
 
 import importlib.util
 import logging

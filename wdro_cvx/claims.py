@@ -46,7 +46,7 @@ REWEIGHED = Offer(
     lambda found: (
         isinstance(found, Atoms)
         and isinstance(found.measure, WeightsBall)
-        # One that is overridden may be the worst case of another set.
+        # A subclass that overrides worst_case may describe another set.
         and type(found.measure).worst_case is WeightsBall.worst_case
     ),
 )
@@ -75,7 +75,7 @@ def claimed(claims: tuple[Claim, ...], problem: GraphProblem) -> bool:
 
 
 def check_terms(who: str, taken: tuple[type[Term], ...], problem: GraphProblem) -> None:
-    """Raise ProblemError if a problem has a term of a kind that is not taken."""
+    """Raise ProblemError if a problem has a term whose class is not in ``taken``."""
     for term in problem.terms:
         if not isinstance(term, taken):
             raise ProblemError(

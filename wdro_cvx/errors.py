@@ -6,7 +6,7 @@ import sysconfig
 import traceback
 from pathlib import Path
 
-#: Files of these folders and names are not those of an author.
+#: Prefixes of files that are not the user's: libraries, this package and generated code.
 _NOT_THEIRS = (sysconfig.get_paths()["stdlib"], str(Path(__file__).parent), "<frozen", "<__array")
 
 
@@ -62,10 +62,10 @@ class SolverError(WdroError, RuntimeError):
 
 
 def describe(error: Exception) -> str:
-    """Return the type and text of an error; if it was not raised on purpose, also the place.
+    """Return the type and text of an error, and the place unless it is a WdroError.
 
-    The place is the last line outside the libraries and this package, such as one of a set that
-    somebody has written.
+    The place is the last line outside the libraries and this package, such as a line of a user's
+    own set.
     """
     told = f"{type(error).__name__}: {str(error).strip().removesuffix('.')}"
     frames = [] if isinstance(error, WdroError) else traceback.extract_tb(error.__traceback__)

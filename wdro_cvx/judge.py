@@ -1,9 +1,9 @@
 """The judge decides from the problem alone whether a Laplacian is optimal.
 
-It shares no arithmetic with the solvers. The lower bound comes from weak duality
-(judging/dual_bound.py) with costs that are never too large (judging/edge_costs.py), for a moment
-that is verified to be in the ambiguity set. The value is never too small. So ``bound ≤ optimum ≤
-value`` holds for the data as they are stored (docs/certificates.md).
+It uses no code of the solvers; both call the set's ``worst_case``. The lower bound comes from weak
+duality (judging/dual_bound.py) with costs that are never too large (judging/edge_costs.py), for a
+moment that is verified to be in the ambiguity set. The value is never too small. So ``bound ≤
+optimum ≤ value`` holds for the data as they are stored (docs/certificates.md).
 """
 
 from __future__ import annotations
@@ -246,7 +246,7 @@ def _sparse_matrix(problem: GraphProblem, matrix: scipy.sparse.csr_array) -> sci
             f"{problem!r}. Pass a dense array."
         )
     found = scipy.sparse.csr_array(matrix.astype(float, copy=False))
-    if not found.has_canonical_format:  # entries listed twice add up, and say nothing of the scale
+    if not found.has_canonical_format:  # duplicate entries count as their sum
         found = found.copy()
         found.sum_duplicates()
     return found
@@ -316,7 +316,7 @@ def _best_bound(
 ) -> Bound:
     """Return the best bound from the certificate's moment and, if necessary, from the worst case.
 
-    ``aim`` is the value and a gap that is small enough to stop at.
+    ``aim`` is the value and the absolute gap at which to stop.
     """
     value, enough = aim
     best: Bound | None = None

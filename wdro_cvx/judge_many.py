@@ -2,8 +2,8 @@
 
 A stack takes the usual path of the judge: the answer is feasible up to rounding, matrix products
 are accurate enough, and the certificate is of the set's own form. An answer that leaves this path
-anywhere is judged by itself. The verdicts are therefore those of :func:`wdro_cvx.judge`, up to
-the order of sums, whose rounding they bound in the same way.
+anywhere is judged by itself. The verdicts therefore agree with those of :func:`wdro_cvx.judge`,
+except that sums are taken in another order. Their rounding is bounded in the same way.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ class _Stack:
         bound = self.bound(value, enough)
         self.sure &= np.isfinite(value) & np.isfinite(bound)
         found = self.residuals
-        none = np.zeros_like(value)  # of bounds
+        none = np.zeros_like(value)  # problems of a stack have no bounds to violate
         parts = found.symmetry, found.row_sums, found.sign, found.trace, none, found.repair
         figures = np.stack(parts, axis=1).tolist()
         excess = np.maximum(value - bound, 0.0)

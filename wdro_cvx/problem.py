@@ -40,7 +40,8 @@ _PROBED = 2000  # vertices up to which an error of a set is explained, at the co
 class GraphProblem:
     """The problem ``min_L R(L) + prior(L) + Σ g(L)`` over the Laplacians that the prior allows.
 
-    Keywords state the paper's prior, ``η‖L‖_F²`` with ``Tr L = trace``; ``prior`` gives any other.
+    ``eta`` to ``bounds`` define the paper's prior, ``η‖L‖_F²`` with ``Tr L = trace``; ``prior``
+    replaces it by another one.
 
     Parameters
     ----------
@@ -48,8 +49,8 @@ class GraphProblem:
     ambiguity : AmbiguitySet
         Defines the worst-case risk ``R``.
     eta : float > 0
-        The weight of ``‖L‖_F²``; larger values spread the weight over more edges. It may be 0 with
-        a term such as :class:`LogDet`.
+        The weight of ``‖L‖_F²``; larger values give graphs with more edges. It may be 0 with a term
+        such as :class:`LogDet`.
     trace : float > 0, optional
         The trace of L, which sets the scale of the graph; the number of vertices by default.
     trace_penalty : float > 0, optional
@@ -58,7 +59,8 @@ class GraphProblem:
     bounds : EdgeBounds, optional
         What is known of the edges: absent, present, bounded.
     prior : DegreePrior, optional
-        What a graph costs by itself, such as ``LogDegree(alpha, beta)``, instead of the four above.
+        The cost of a graph apart from the data, such as ``LogDegree(alpha, beta)``. It replaces the
+        four parameters above.
     terms : iterable of Term, optional
         Convex functions g of the Laplacian, such as ``LogDet(1.0)`` (docs/terms.md).
 
@@ -190,7 +192,7 @@ Frobenius(eta=0.3, trace=3))
 
     @property
     def multiplier_degree(self) -> float:
-        """The power by which the multiplier scales with the data; 0 if γ is compared with L."""
+        """The power by which the multiplier scales with the data; 0 without a structure."""
         return 0.0 if self.structure is None else self.structure.multiplier_degree
 
     @cached_property
@@ -215,7 +217,7 @@ Frobenius(eta=0.3, trace=3))
 
     @cached_property
     def unit(self) -> float:
-        """A power of two near the largest of the sizes of data, radius and prior.
+        """A power of two near the largest of the sizes of data, radius, prior and terms.
 
         In this unit no number is very large or small. Scaling by a power of two is exact.
         """
@@ -248,7 +250,7 @@ Frobenius(eta=0.3, trace=3))
 
     @property
     def target_trace(self) -> float:
-        """The fixed or penalised trace; d, mean degree 1, if it is free."""
+        """The fixed or penalised trace; d (a mean degree of 1) if the trace is free."""
         return self.prior.trace.target or float(self.d)
 
     @cached_property
@@ -259,7 +261,7 @@ Frobenius(eta=0.3, trace=3))
 
     @cached_property
     def floor(self) -> float:
-        """The least denominator of gaps: ``αd``, or 0 without logarithms."""
+        """The least denominator of gaps: ``αd`` for the prior's logarithms, plus the terms' own."""
         return self.prior.alpha * self.d + sum(term.floor(self.d) for term in self.terms)
 
     def value(self, laplacian: ArrayLike) -> float:
@@ -271,7 +273,7 @@ Frobenius(eta=0.3, trace=3))
 
     @contextlib.contextmanager
     def explained(self) -> Iterator[None]:
-        """Raise ProblemError for an error of NumPy or Python if the set does not fit the data."""
+        """Turn an error of NumPy or Python into a ProblemError if the set does not fit the data."""
         try:
             yield
         except WdroError:
@@ -336,7 +338,7 @@ def _checked_terms(terms: Iterable[Term], d: int, prior: DegreePrior) -> tuple[T
 
 
 def check_costs(problem: GraphProblem) -> None:
-    """Raise ProblemError if a weight can grow for ever at no cost, so that no graph is optimal."""
+    """Raise ProblemError if a weight can grow without limit at no cost: no graph is optimal."""
     heads, tails = edge_index(problem.d)
     costs, _ = pair_costs(problem.nominal, heads, tails)
     bounds = problem.prior.bounds

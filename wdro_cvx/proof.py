@@ -146,7 +146,10 @@ def _check_known(ambiguity: AmbiguitySet) -> None:
 def _evidence(
     problem: GraphProblem, moment: Moment, group: NDArray[np.intp] | None, graph: EdgeList
 ) -> dict[str, Any]:
-    """Return the moment in the form of its set with what the verifier guesses by, or all parts'."""
+    """Return the moment in the form of its set, with guesses from which the verifier starts.
+
+    For a combined set, return these of every part.
+    """
     ambiguity = problem.ambiguity
     if not isinstance(ambiguity, CombinedSet):
         multiplier, top = _hints(problem, graph)
@@ -297,7 +300,7 @@ def _hints(problem: GraphProblem, graph: EdgeList) -> tuple[float, float]:
 def _moment(
     problem: GraphProblem, moment: Moment, group: NDArray[np.intp] | None
 ) -> dict[str, Any] | None:
-    """Return the certificate's moment in the form of its set; None where there is but one."""
+    """Return the certificate's moment in the form of its set; None if the set has only one."""
     ambiguity, nominal, d = problem.ambiguity, problem.nominal, problem.d
     if isinstance(ambiguity, (Singleton, PairBall)) or ambiguity.radius == 0.0:
         return None
@@ -335,8 +338,8 @@ def _signal_moves(nominal: Nominal, moment: TransportedMoment) -> tuple[Array, A
     """Return the move of every signal, and the rows of spread.
 
     A certificate moves the rows of the factor F, where ``F = UΣVᵀ`` and the weighted signals are
-    ``Z = QF``. Moves in the range of F move the signals by ``Q`` times as much. The other moves
-    become spread, because no signal is there.
+    ``Z = QF``. The part of the moves within the column space of F, multiplied by ``Q``, gives the
+    moves of the signals. The other part becomes spread, because it belongs to no signal.
     """
     factor, change = nominal.factor, moment.moved - nominal.factor
     spread = np.zeros((0, nominal.d)) if moment.spread is None else moment.spread

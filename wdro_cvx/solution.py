@@ -55,8 +55,8 @@ class Certificate:
     ----------
     moment : Moment or array (d, d)
         A second moment in the ambiguity set. The optimum is at least the optimum of the
-        sample-average problem for this moment. For a plain matrix the judge finds the evidence of
-        membership; a moment of :mod:`wdro_cvx.moments.points` carries it.
+        sample-average problem for this moment. A moment of :mod:`wdro_cvx.moments.points` contains
+        the evidence that it is in the set; for a plain matrix the judge looks for evidence.
     degree_multipliers : array (d,) or None
         ν of the constraint ``u = Aw``; by default the judge uses the prior's slopes at the degrees.
     trace_multiplier : float or None
@@ -171,8 +171,8 @@ class Solution:
     constant : float
         The part of the value that is the same for every graph; the gap is relative to the rest.
     floor : float
-        The least denominator of the gap. Under priors with logarithms values may be close to zero,
-        and it is ``αd``.
+        The least denominator of the gap (``GraphProblem.floor``). It is positive if the prior or a
+        term has logarithms, because values may then be close to zero.
     distance : float
         A bound of the Frobenius distance to the optimal Laplacian, by strong convexity:
         ``√((value - bound)/η)`` for the paper's prior. Infinite without a proof.

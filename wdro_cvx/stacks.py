@@ -42,7 +42,7 @@ def number(value: Any) -> Any:
 
 
 def is_zero(value: Number) -> bool:
-    """Say whether a coefficient is zero; stacks hold an array only if no problem's is."""
+    """Say whether a coefficient is zero; in a stack an array means that none of them is."""
     return not isinstance(value, np.ndarray) and value == 0.0
 
 

@@ -34,11 +34,12 @@ def roundings(count: int, d: int = 0) -> float:
 
 
 def exact_levels(table: Array) -> Array:
-    """Return a level for every row that can be subtracted without rounding; NaN is ignored.
+    """Return a level for every row whose subtraction from the row is exact; NaN is ignored.
 
-    It is the row's median if that is exact, else the median in units of the last digit of the row's
-    largest entry, else zero. If the level is far above the spread, one of the first two is exact:
-    numbers within a factor of two of each other have an exact difference.
+    The level is the row's median if its subtraction is exact, else the median rounded to a multiple
+    of the last digit of the row's largest entry, else zero. If the level is far above the spread,
+    one of the first two is exact: numbers within a factor of two of each other have an exact
+    difference.
     """
     levels = np.zeros(len(table))
     step = max(_NUMBERS // table.shape[1], 1)

@@ -20,12 +20,13 @@ MATRIX_TOLERANCE = 1e-9
 # Numbers beyond these are refused, because their squares and products may leave the range of
 # floating point.
 LARGEST, SMALLEST = 1e100, 1e-100
-#: The largest condition of a matrix of coordinates; half the digits are lost at this one.
+#: The largest condition number of a matrix of coordinates; at this one half the digits are lost.
 MOST_UNEVEN = 1e8
-# The largest entry of such a matrix, and the inverse of the smallest one. The fourth power of its
-# size enters the squares of moves, of shifts and of the graph in these coordinates.
+# The largest entry of such a matrix lies between the inverse of this number and the number itself.
+# The fourth power of the entry enters the squares of moves, of shifts and of the graph in these
+# coordinates.
 _LARGEST_COORDINATE = 1e30
-# The judge rounds outwards; on four vertices its smallest gap is 6e-14.
+# The judge rounds outwards, so its gaps are hardly smaller than this, even for few vertices.
 _TIGHTEST = 1e-13
 
 
@@ -129,7 +130,7 @@ def coordinate_matrix(name: str, value: ArrayLike, size: int | None = None) -> A
 
 
 def positive_scales(values: ArrayLike, place: Callable[[int], str], remedy: str) -> Array:
-    """Return positive numbers within 20 digits of each other; ``place`` labels errors."""
+    """Return positive numbers within 20 digits of each other; ``place`` names them in errors."""
     scales = finite_array("scales", values, 1, ProblemError)
     if scales.min() <= 0.0:
         least = int(scales.argmin())

@@ -57,7 +57,7 @@ Interval = tuple[Fraction, Fraction | None]  # from, and to; None is no limit
 
 
 class RefusedError(Exception):
-    """The file proves nothing, for the reason that the message gives."""
+    """Raised if the file proves nothing; the message gives the reason."""
 
 
 # ------------------------------------------------------------------ numbers
@@ -102,9 +102,9 @@ LAST = Fraction(1, 10 ** (DIGITS - 5))  # more than the relative error of a loga
 def log_between(x: Fraction) -> tuple[Fraction, Fraction]:
     """Return fractions around the logarithm of a positive number.
 
-    Logarithms of decimals are correctly rounded, and the quotient is rounded outwards. What
-    exceeds the range of decimals is infinite or zero, which no Fraction is made of: the proof is
-    refused then.
+    Logarithms of decimals are correctly rounded, and the quotient is rounded outwards. A quotient
+    beyond the range of decimals becomes infinite or zero. Its logarithm is then infinite, which is
+    not a Fraction, and the proof is refused.
     """
     above, below = Decimal(x.numerator), Decimal(x.denominator)
     low = Fraction(DOWN.ln(DOWN.divide(above, below)))
@@ -128,9 +128,9 @@ def power_above(x: Fraction, exponent: Fraction) -> Fraction:
 
 
 def norm_above(sizes: Mapping[Fraction, int], order: Fraction | None) -> Fraction:
-    """Return a fraction that is at least the norm of numbers ≥ 0, each repeated so many times.
+    """Return a fraction that is at least the norm of numbers ≥ 0.
 
-    The order is at least 1, or None for the largest of them.
+    ``sizes`` says how often each number occurs. The order is at least 1, or None for infinity.
     """
     largest = max(sizes, default=Fraction(0))
     if order is None or largest == 0:
@@ -157,7 +157,7 @@ class Table:
 
     @property
     def denominator(self) -> int:
-        """What sums of weighted products of entries are divided by."""
+        """The denominator of sums of weighted products of entries."""
         return self.total << 2 * self.bits
 
     def moved(self, moves: "Table") -> "Table":
@@ -191,7 +191,7 @@ class PairNumbers:
 
 
 def costs_of(table: Table) -> PairNumbers:
-    """Return what every pair costs, ``M_ii + M_jj - 2M_ij``, M the second moment of a table."""
+    """Return the cost ``M_ii + M_jj - 2M_ij`` of every pair; M is the second moment of a table."""
     columns = list(zip(*table.rows, strict=True))
     weighted = [list(map(mul, table.weights, column)) for column in columns]
     squares = [dot(left, right) for left, right in zip(weighted, columns, strict=True)]
@@ -204,7 +204,7 @@ def costs_of(table: Table) -> PairNumbers:
 
 @dataclass(frozen=True)
 class Graph:
-    """A graph by its edges and weights; ``scale`` times the weights are those that are feasible."""
+    """A graph by its edges and weights; the feasible weights are ``scale`` times these."""
 
     d: int
     pairs: list[Pair]
@@ -258,7 +258,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Ambiguity:
-    """An ambiguity set: its kind, its radius and what other parameters sets of its kind have."""
+    """An ambiguity set: its kind, its radius and the other parameters of its kind."""
 
     kind: str
     radius: Fraction
@@ -278,14 +278,14 @@ class Ambiguity:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What bounds the optimum: a moment, in the form of its set, and multipliers."""
+    """The certificate: a moment in the form of its set, and multipliers."""
 
     moment: dict[str, Any]
     nu: list[float]
     tau: float
-    multiplier: float  # guesses the dual variable of the radius
-    top: float  # guesses the largest eigenvalue
-    slopes: list[list[list[float]]] = field(default_factory=list)  # of every term, a matrix
+    multiplier: float  # a guess of the dual variable of the radius
+    top: float  # a guess of the largest eigenvalue
+    slopes: list[list[list[float]]] = field(default_factory=list)  # one matrix for every term
     parts: list["Evidence"] = field(default_factory=list)  # of every part of a CombinedSet
 
 
@@ -303,7 +303,7 @@ class Proof:
     graph: Graph
     certificate: Evidence
     threshold: Fraction
-    nominal: PairNumbers  # what every pair costs at radius 0
+    nominal: PairNumbers  # the costs of the pairs at radius 0
     holes: Fraction | None  # see holes_error
     terms: list[Term]
 
@@ -406,7 +406,7 @@ def common_row(values: list[Fraction]) -> Table:
 
 
 def premium(proof: Proof, table: Table, radius: Fraction) -> Fraction:
-    """Return at least what a set adds that moves signals by ``radius`` in root mean square.
+    """Return at least the premium of a set that moves signals by ``radius`` in root mean square.
 
     Signals are ``x = Ty``, T the diagonal matrix of the vertices' scales or a full one. With
     ``K = TᵀLT``, ``b = TᵀLx`` for every signal x and γI ≻ K, the premium is at most
@@ -481,7 +481,7 @@ def frame_of(ambiguity: Ambiguity, d: int) -> Frame:
 def eigenvalue_limit(matrix: Rows, bits: int, hints: Evidence) -> tuple[Fraction, Fraction]:
     """Return a proved upper limit of the eigenvalues, and a multiplier γ above it.
 
-    If ``λI - A = CᵀC + E`` then no eigenvalue of A exceeds λ by more than the largest row sum of
+    If ``λI - A = CCᵀ + E`` then no eigenvalue of A exceeds λ by more than the largest row sum of
     ``|E|``. C is a guess by floating-point Cholesky factorisation, E is exact.
     """
     top, gamma = Fraction(hints.top), Fraction(hints.multiplier)
@@ -639,7 +639,7 @@ def risk_hellinger(proof: Proof) -> Fraction:
 
 
 def risk_cvar(proof: Proof) -> Fraction:
-    """Return the risk of a CVaR ball: ``θ + (1 + ε) mean (loss - θ)₊`` at the best θ, a loss."""
+    """Return the risk of a CVaR ball, ``θ + (1 + ε) mean (loss - θ)₊`` for the best loss θ."""
     losses, most = losses_of(proof), 1 + proof.ambiguity.radius
     theta, mean = upper_mean(losses, proof.table.total / most)
     return theta + most * mean / proof.table.total
@@ -648,7 +648,7 @@ def risk_cvar(proof: Proof) -> Fraction:
 def risk_total_variation(proof: Proof) -> Fraction:
     """Return the risk of a total variation ball.
 
-    It is ``θ + ε(max - θ) + mean (loss - θ)₊`` at the best θ, a loss.
+    It is ``θ + ε(max - θ) + mean (loss - θ)₊`` for the best loss θ.
     """
     losses, radius = losses_of(proof), proof.ambiguity.radius
     theta, mean = upper_mean(losses, (1 - radius) * proof.table.total)
@@ -784,7 +784,7 @@ class KnownEdges:
 
     @staticmethod
     def minorant(term: Term, slope: Rows, bits: int) -> tuple[PairNumbers, Fraction]:
-        """Return the costs of a slope, drawn between -α and α, and their sum with w₀."""
+        """Return the costs of a slope, clipped to [-α, α], and their product with w₀."""
         below = lcm(term.alpha.denominator, 1 << bits)
         most = int(term.alpha * below)
         costs = [max(-most, min(most, n * (below >> bits))) for n in pair_costs(slope)]
@@ -878,7 +878,7 @@ def linear_parts(proof: Proof, share: Fraction) -> tuple[PairNumbers, Fraction]:
 def slope_share(proof: Proof, costs: PairNumbers) -> Fraction:
     """Return the share of the slopes at which no pair without a limit has a positive price.
 
-    Only β = 0 with a free trace demands it; any share of a slope is a slope.
+    This is needed only for β = 0 with a free trace. Any share of a slope gives a bound too.
     """
     if proof.prior.beta != 0 or proof.prior.trace is not None:
         return Fraction(1)
@@ -896,7 +896,7 @@ def slope_share(proof: Proof, costs: PairNumbers) -> Fraction:
 
 
 def dual_of(proof: Proof) -> tuple[Fraction, PairNumbers]:
-    """Return the dual function at the multipliers, at most the optimum, and the prices p.
+    """Return the dual function at the multipliers, which is at most the optimum, and the prices p.
 
     With the costs c of a moment in the set and ``p_ij = τ - c_ij - ν_i - ν_j`` it is
 
@@ -1003,7 +1003,7 @@ def moment_costs(proof: Proof) -> PairNumbers:
         return proof.nominal + drawn_shift(proof, moment["shift"], radius)
     if kind == "MomentUncertainty":
         return uncertain_costs(proof, moment)
-    # Spread is what signals at zero, each of weight one, are moved by.
+    # Rows of spread are moves of signals at zero, each of weight one.
     count = len(moment["spread"])
     rows, weights = table.rows + [[0] * proof.d] * count, table.weights + [table.total] * count
     moves, bits = table_of([*moment["moves"], *moment["spread"]], proof.d)
@@ -1039,7 +1039,7 @@ def shortened(row: Vector, share: Fraction) -> Vector:
 
 
 def drawn_shift(proof: Proof, shift: list[list[float]], radius: Fraction) -> PairNumbers:
-    """Return the costs of a symmetric matrix, its upper triangle shortened to a norm of radius.
+    """Return the costs of a symmetric matrix, shortened to a norm of at most ``radius``.
 
     In coordinates T the matrix Δ is that of y, and the costs are those of ``TΔTᵀ``.
     """
@@ -1062,8 +1062,8 @@ def drawn_shift(proof: Proof, shift: list[list[float]], radius: Fraction) -> Pai
 def reweighed_costs(proof: Proof, offered: Sequence[float]) -> PairNumbers:
     """Return the costs of the signals with other weights, whose divergence is at most the radius.
 
-    The divergence is convex and vanishes at the weights of the table, so that a mixture with these
-    in the share 1 - s has at most s times the divergence, and for chi-square s² times.
+    The divergence is convex and vanishes at the weights of the table. A mixture that takes these in
+    the share 1 - s therefore has at most s times the divergence, and for chi-square s² times.
     """
     table = proof.table
     q, _ = integers(offered)
@@ -1164,7 +1164,7 @@ def certain_edges(
 
 
 def edge_reach(proof: Proof) -> Fraction:
-    """Return the square of the most by which a weight changes for one unit of the objective.
+    """Return the square of the largest change of one weight per unit of the objective.
 
     The prior grows by ``2β‖x‖² + κ‖Ax‖²`` for a change x of the weights, A the incidence matrix.
     ``AᵀA`` has the eigenvalues 0, d - 2 and 2(d - 1), the last for equal changes, which a fixed
@@ -1187,7 +1187,7 @@ def holes_error(
     table: list[list[float | None]], weights: Vector, given: Sequence[Sequence[float]],
     guess: Sequence[Sequence[float]], d: int,
 ) -> Fraction:  # fmt: skip
-    """Return how far ``RᵀR`` is at most from the second moment nearest to a table with holes.
+    """Return a bound of the distance from ``RᵀR`` to the moment nearest to a table with holes.
 
     The mean squares D of differences, over the signals that have both values, belong to the matrix
     ``A = -½JDJ`` with ``J = I - 11ᵀ/d``. The nearest second moment is the projection Π(A) onto the
@@ -1253,7 +1253,7 @@ class Given:
         return self.value
 
     def number(self, least: float = -inf, above: float = -inf) -> float:
-        """Return a finite number from ``least`` on and above ``above``."""
+        """Return a finite number that is at least ``least`` and greater than ``above``."""
         if type(self.value) not in (int, float) or not isfinite(value := float(self.value)):
             self.must("be a finite number")
         if value < least or value <= above:
@@ -1265,7 +1265,7 @@ class Given:
         return None if self.value is None else Fraction(self.number(**limits))
 
     def entries(self, count: int | None = None) -> list["Given"]:
-        """Return the entries of a list, of which there are ``count`` if that is given."""
+        """Return the entries of a list; if ``count`` is given, it must have so many."""
         if not isinstance(self.value, list) or count not in (None, len(self.value)):
             self.must(f"be a list{'' if count is None else f' of {count}'}")
         return [Given(self.name, entry) for entry in self.value]
@@ -1451,7 +1451,7 @@ def read_bounds(given: Given, d: int) -> tuple[dict[Pair, Interval], bool]:
 def read_certificate(
     given: Given, ambiguity: Ambiguity, d: int, rows: int, terms: list[Term]
 ) -> Evidence:
-    """Return the certificate; its moment is null where the set has no other than one."""
+    """Return the certificate; its moment is null if the set has only one."""
     own = ["parts"] if ambiguity.parts else PART
     members = given.members(*own, "nu", "tau", *(["slopes"] if terms else []))
     given_slopes = members["slopes"].entries(len(terms)) if terms else []
@@ -1506,10 +1506,10 @@ def read_graph(given: Given, d: int) -> Graph:
 
 
 def feasible(proof: Proof) -> Graph:
-    """Return the graph that the value is about: with exactly the trace and within the bounds.
+    """Return the graph whose value is computed, with the exact trace and within the bounds.
 
-    Without bounds the graph is scaled to the trace. With bounds, what its weights lack of the trace
-    is added to the heaviest edge that has room for it.
+    Without bounds the graph is scaled to the trace. With bounds, the missing weight is added to the
+    heaviest edge that has room for it.
     """
     graph, trace = proof.graph, proof.prior.trace
     bounded = proof.absent or bool(proof.bounds)
@@ -1601,7 +1601,7 @@ class Result:
 
 
 def establish(document: Any) -> Result:
-    """Return what a document proves, whatever it says of edges, or raise RefusedError."""
+    """Return what a document proves, without its statements on edges, or raise RefusedError."""
     try:
         proof = read_proof(document)
         value = value_of(proof)
@@ -1609,10 +1609,10 @@ def establish(document: Any) -> Result:
         if bound > value:
             raise RefusedError("the bound is above the value, which contradicts weak duality.")
         present, undecided = certain_edges(proof, prices, value - bound)
-    except (ValueError, ArithmeticError) as reason:  # of infinities, and what exceeds decimals
+    except (ValueError, ArithmeticError) as reason:  # from infinities and numbers beyond decimals
         raise RefusedError(f"its numbers are too large or too small ({reason}).") from None
     text = json.dumps(document["problem"], sort_keys=True, separators=(",", ":"))
-    # The rows of a proof are those of the table, or a factor of the moment of one with holes.
+    # The rows of a proof are those of the table, or of a factor if the table has holes.
     table = f"{len(proof.table.rows)} rows" if proof.holes is None else "a table with holes"
     return Result(
         bound, value, present, undecided, float(proof.threshold), proof.d, proof.holes,
@@ -1633,8 +1633,8 @@ def title_of(ambiguity: Ambiguity) -> str:
 def prove(document: Any) -> Result:
     """Carry out the proof in a document, or raise RefusedError with the reason.
 
-    What the document says of edges must follow: those that it lists as present are, and all that
-    it lists neither as present nor as undecided are absent.
+    The statements of the document on edges must follow from the proof: the edges that it lists as
+    present are present, and all pairs that it lists neither as present nor as undecided are absent.
     """
     result = establish(document)
     edges = Given("edges", document["edges"]).members("threshold", "present", "undecided")

@@ -1,7 +1,7 @@
 """Run one measurement of ``wdro bench --hard``: learn and judge one hard graph.
 
-The true graph joins neighbouring points, as in ``wdro bench --scale``. The sets are other sets than
-the Wasserstein ball, or balls so large that the worst case is hardly unique or not unique.
+The true graph joins neighbouring points, as in ``wdro bench --scale``. The set is either not a
+Wasserstein ball, or a ball so large that its worst case is barely unique or not unique at all.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def problem_of(cell: HardCell) -> GraphProblem:
 
 
 def measure(cell: HardCell) -> Row:
-    """Measure a cell in this process. The time includes the judge, whom the solver calls."""
+    """Measure a cell in this process. The time includes the judge, which the solver calls."""
     problem = problem_of(cell)
     with threadpool_limits(1):
         before = current_mb(fresh_peak=True)

@@ -1,4 +1,4 @@
-"""``wdro bench --scale``: measure time and memory on large graphs, against the set goals."""
+"""``wdro bench --scale``: measure time and memory on large graphs, and compare them with goals."""
 
 from __future__ import annotations
 

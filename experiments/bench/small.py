@@ -1,101 +1,67 @@
-"""Time small problems: one by one, together, and beside other methods.
-
-``python -m experiments.bench.small`` prints CPU times on one thread. Problems are new in every
-round, because a problem keeps what has been computed of it. Times are minima of several rounds,
-which vary least on a busy machine; compare ratios within one run.
-"""
+"""``wdro bench --small``: small problems, one by one, together, and by another method."""
 
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable
+import math
 
-from experiments.measuring.instances import Instance
-from experiments.measuring.methods.quadratic import missing_module, solve_quadratic
-from experiments.measuring.text import markdown_table
-from solvers import ProjectedGradient, solve, solve_many
-from solvers.bracket.threads import right_threads
-from wdro_cvx import GraphProblem, Nominal, Solution
+import pandas as pd
 
-_RADIUS, _ETA, _TOL = 0.5, 0.3, 1e-6
-_ROUNDS, _FEW = 5, 10
-#: Model → its samples for d vertices, and the shape of its log-degree prior.
-_MODELS: dict[str, tuple[str, Callable[[int], int], float | None]] = {
-    "average": ("average", lambda d: 2 * d, None),
-    "Gaussian ball": ("gaussian", lambda d: 2 * d, None),
-    "moment ball": ("moment", lambda d: 2 * d, None),
-    "KL ball": ("KLBall", lambda d: 30, None),
-    "Wasserstein ball, log-degree": ("wasserstein", lambda d: 2 * d, 0.1),
-}
-_OTHERS: dict[str, tuple[str, Callable[[GraphProblem], Solution]]] = {
-    "average": ("PIQP, called directly", lambda problem: solve_quadratic("PIQP", problem, _TOL)),
-    "Gaussian ball": ("ProjectedGradient", lambda problem: ProjectedGradient(_TOL).solve(problem)),
-    "moment ball": ("ProjectedGradient", lambda problem: ProjectedGradient(_TOL).solve(problem)),
-}
+from experiments.bench import small_trial as trial
+from experiments.measuring.digest import Source
+from experiments.measuring.outcome import Limits, Outcome
+from experiments.measuring.store import Row
+from experiments.measuring.text import markdown_table, seconds
+from experiments.study import Report, Run, Study
+
+#: Defaults for a row without an answer, or without another method.
+_EMPTY: Row = {
+    "is_solved": False, "other": "", "other_is_solved": False,
+    **dict.fromkeys(("total_s", "together_s", "other_s"), math.nan),
+}  # fmt: skip
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[10, 20, 40])
-    parser.add_argument("--count", type=int, default=100, help="problems that are solved together")
-    options = parser.parse_args(arguments)
-    header = [
-        "model",
-        "d",
-        "one by one",
-        "together",
-        "a second",
-        "ratio",
-        "other method",
-        "its time",
+def _answer(run: Run, options: argparse.Namespace) -> Report:
+    limits = Limits(options.time_limit, options.memory_limit)
+    tasks = {cell: cell for cell in trial.cells()}
+    table = run.isolated(tasks, trial.measure, limits, _EMPTY)
+    solved = int(table["is_solved"].sum())
+    return Report(
+        "Small problems",
+        describe(table),
+        tables={"runs": table},
+        summary=f"{len(table)} measurements: our answers are solved in {solved}",
+        failure="" if solved == len(table) else "not all of our answers are solved.",
+    )
+
+
+def describe(table: pd.DataFrame) -> list[str]:
+    """Return the paragraphs and the table of the report."""
+    header = ["model", "d", "one by one", "together", "a second", "ratio", "other method",
+              "its time", "its time / one by one", ""]  # fmt: skip
+    return [
+        "CPU time of one problem, in one process with one thread: solved one by one by `solve`, "
+        f"together with {trial.COUNT - 1} others by `solve_many`, and one by one by another "
+        "method. *A second* is how many problems are solved together in a second. Every answer is "
+        f"judged at {trial.TOLERANCE:g}. Our times and those of ProjectedGradient include the "
+        "judge's proof of the gap; those of PIQP and Clarabel do not. Clarabel's is the time that "
+        "it reports itself, without building and compiling the program.",
+        markdown_table(header, [_line(row) for _, row in table.iterrows()]),
     ]
-    with right_threads(max(options.sizes)):
-        lines = [
-            _line(model, d, options.count) for d in options.sizes for model in _MODELS
-        ]  # fmt: skip
-    print(markdown_table(header, lines))
 
 
-def _line(model: str, d: int, count: int) -> list[object]:
-    name, samples, shape = _MODELS[model]
-    problems = [
-        Instance(name, d, samples(d), _RADIUS, _ETA, seed, shape=shape).problem()
-        for seed in range(count)
-    ]
-    few = problems[:_FEW]
-    alone = _seconds(few, lambda some: [solve(problem, _TOL) for problem in some])
-    together = _seconds(problems, lambda some: solve_many(some, _TOL))
-    line = [model, d, _ms(alone), _ms(together), f"{1 / together:.0f}", f"{alone / together:.1f}×"]
-    if model not in _OTHERS or (model == "average" and missing_module("PIQP")):
-        return [*line, "", ""]
-    other, method = _OTHERS[model]
-    return [*line, other, _ms(_seconds(few, lambda some: [method(one) for one in some]))]
+def _line(row: pd.Series) -> list[object]:
+    start = [row["model"], row["d"]]
+    if row["outcome"] != Outcome.OK:
+        return [*start, row["outcome"], *[""] * 6, row["message"]]
+    alone, together, other = row["total_s"], row["together_s"], row["other_s"]
+    notes = [] if row["is_solved"] else ["ours: not all solved"]
+    found = [*start, seconds(alone), seconds(together), f"{1 / together:.0f}",
+             f"{alone / together:.1f}×"]  # fmt: skip
+    if other != other:
+        return [*found, "", "", "", *(notes or [""])]
+    notes += [] if row["other_is_solved"] else ["other method: not all solved"]
+    return [*found, row["other"], seconds(other), f"{other / alone:.2f}", "; ".join(notes)]
 
 
-def _seconds(
-    problems: list[GraphProblem], run: Callable[[list[GraphProblem]], list[Solution]]
-) -> float:
-    """Return the CPU seconds per problem: the least of several rounds."""
-    best = float("inf")
-    for _ in range(_ROUNDS):
-        new = [_new(problem) for problem in problems]
-        started = time.process_time()
-        run(new)
-        best = min(best, time.process_time() - started)
-    return best / len(problems)
-
-
-def _new(problem: GraphProblem) -> GraphProblem:
-    """Return the problem without what has been computed of it."""
-    nominal = Nominal(problem.nominal.mean, samples=problem.nominal.samples)
-    return GraphProblem(nominal, problem.ambiguity, prior=problem.prior)
-
-
-def _ms(seconds: float) -> str:
-    return f"{1e3 * seconds:.2f} ms"
-
-
-if __name__ == "__main__":
-    main()
+SMALL = Study("bench-small", Source(("experiments.bench.small_trial",)), _answer)

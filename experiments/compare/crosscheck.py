@@ -24,8 +24,8 @@ def cross_check(rows: pd.DataFrame, planned: Sequence[Planned], store: Store) ->
     Every answer is judged with the best bound from any method's certificate, so ``gap`` and
     ``is_solved`` do not depend on which method had a certificate. The new columns are ``excess``
     (that gap), ``misstated`` (the relative difference between the method's own value and the judged
-    one), ``distance`` (of the Laplacian from the best one) and ``allowed``. The last one is the
-    distance of one answer from the optimum that the gap permits, with a slack of √2: strong
+    one), ``distance`` (of the Laplacian from the best one) and ``allowed``. ``allowed`` is √2 times
+    the largest distance from the optimum at which an answer can have the target gap. Strong
     convexity implies ``η‖L - L*‖² ≤ target·value``.
     """
     laplacians = {key_of(item.cell): store.array(item.cell) for item in planned}
@@ -63,7 +63,7 @@ def _check(group: pd.DataFrame, laplacians: dict[str, Array | None]) -> pd.DataF
 
 
 def outliers(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return rows that say solved but are not, or that disagree with the other methods."""
+    """Return rows that are called solved but are not, or that disagree with the other methods."""
     done = rows[rows["outcome"] == Outcome.OK]
     target = done["target"]
     # Comparisons with NaN are false, so a row with a NaN gap or value is an outlier.

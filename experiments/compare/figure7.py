@@ -105,7 +105,7 @@ def _draw_method(
     axes: Axes, here: pd.DataFrame, method: str, look: Look, colour: str, label: str = "",
     hollow: bool = False,
 ) -> None:  # fmt: skip
-    """Draw the curve of a method in one panel; if a limit ended it, say so at its true d."""
+    """Draw the curve of a method in one panel, and mark the size at which it hit a limit."""
     if here.empty:
         return
     done = curve(here, str(here["panel"].iloc[0]), method)
@@ -117,7 +117,7 @@ def _draw_method(
     row = stopped.sort_values("d").iloc[0]
     out = row["outcome"] == Outcome.OUT_OF_MEMORY
     text = f"out of {row['limit_mb'] / 1024:.0f} GiB" if out else f"> {row['limit_s']:g} s"
-    # A run that ends for want of memory has no time: the mark stands at that of the size before.
+    # A run that was out of memory has no time; mark it at the longest time of the method.
     height = float(done["total_s"].max()) if out and not done.empty else float(row["limit_s"])
     axes.plot([row["d"]], [height], marker="x", color=colour, markersize=5, linestyle="none")
     told = f"{label}: {text}" if label else text

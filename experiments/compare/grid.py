@@ -1,9 +1,9 @@
 """Define the problems and methods of a comparison.
 
-There are four kinds of problem. *Scenarios* are the paper's: they penalise the trace by β, and
-each algorithm runs as printed, improved, and by interior point. *Variations* change one setting of
-a scenario at one size. *Contests* fix the trace; every opponent takes part. Named sets and terms,
-from a user's file for example, replace all of these.
+There are four kinds of problem. *Scenarios* are the paper's and penalise the trace by β; the
+paper's algorithm, our improved version of it, interior point and ``solve`` take part. *Variations*
+change one setting of a scenario at one size. *Contests* fix the trace; every opponent takes part.
+Named sets and terms, for example from a user's file, replace all of these.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Scenario:
 
     @property
     def by_own_rule(self) -> tuple[str, ...]:
-        """The printed algorithm as it stops by its own rule, once for each error."""
+        """The printed algorithm with its own stopping rule, once for each error."""
         return tuple(at_tolerance(self.printed, error) for error in ERRORS)
 
 
@@ -95,7 +95,7 @@ CONTESTS = {
     GAUSSIAN: Instance("gaussian", 0, 0, 0.5, 0.3, 0),
 }
 
-#: The radius of a named set, unless it has its own, and the sets of a named term.
+#: The radius of a named set, unless it has its own, and the sets beside which a term is tried.
 NAMED_RADIUS = 0.5
 BESIDE_TERMS = ("Singleton", "WassersteinBall")
 #: Our solvers of named problems; each takes part where it claims the problem.
@@ -214,10 +214,10 @@ class Panel:
 class Grid:
     """The problems and methods to compare.
 
-    ``methods`` replaces all methods, and no setting is varied then. ``sets`` and ``terms`` name
-    ambiguity sets and terms that replace the paper's problems; every term is tried beside every
-    set, or beside two of ours if there is none. ``long_s`` is another time limit for interior point
-    in Figure 7.
+    ``methods`` replaces all methods; settings are then not varied. ``sets`` and ``terms`` name
+    ambiguity sets and terms that replace the paper's problems. Every term is tried beside every
+    set, or beside ``BESIDE_TERMS`` if no set is named. ``long_s`` is another time limit for
+    interior point in Figure 7.
     """
 
     preset: Preset
@@ -301,7 +301,7 @@ class Grid:
         absent, plan = self.missing(), []
         for panel in self.panels():
             example = panel.at(min(panel.dimensions), 0).problem()
-            if panel.instance.model in named_sets():  # it may fit one number of vertices only
+            if panel.instance.model in named_sets():  # it may fit only one number of vertices
                 for d in panel.dimensions:
                     problem = panel.at(d, 0).problem()
                     problem.value(problem.prior.start(d))

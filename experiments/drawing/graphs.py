@@ -19,7 +19,7 @@ from wdro_cvx.validation import Array
 
 #: The number of communities with a colour; smaller communities are grey.
 _COLOURED = 7
-#: The margin of a map: a share of the larger side, and degrees besides. Coasts must fit in it.
+#: The margin of a map: a share of the larger side, plus degrees. The coast must fit inside.
 MARGIN, DEGREES = 0.08, 0.5
 #: A box around the contiguous United States: south, north, west, east.
 _STATES = (24.0, 50.0, -126.0, -66.0)
@@ -119,7 +119,7 @@ def nearby_outlines(latitude: Array, longitude: Array) -> list[Array]:
 
 
 def _shapes(package: str, pattern: str) -> list[Array]:
-    """Return the outlines in the files of a package, which is not imported."""
+    """Return the outlines in the files of a package, without importing it."""
     found = importlib.util.find_spec(package)
     if found is None or not found.submodule_search_locations:
         return []

@@ -225,7 +225,7 @@ def render(figure: Figure, suffixes: Sequence[str] = ("png", "pdf")) -> dict[str
             buffer = io.BytesIO()
             figure.savefig(buffer, format=suffix, dpi=_DPI)
             rendered[suffix] = buffer.getvalue()
-            figure.set_layout_engine("none")  # the first file's layout serves the second
+            figure.set_layout_engine("none")  # further files keep the layout of the first
     plt.close(figure)
     return rendered
 

@@ -221,7 +221,7 @@ def community_counts(table: pd.DataFrame) -> str:
 
 
 def with_radius_0(table: pd.DataFrame) -> pd.DataFrame:
-    """Give both balls the candidates of their prior without a ball, which are their radius 0."""
+    """Return the table with radius 0 for both balls: the candidates of their prior alone."""
     plain = [
         table[table["model"] == name].assign(model=ball)
         for ball, name in ((_ROBUST_PLAIN, _PLAIN), (_ROBUST_LOGS, _LOGS))

@@ -33,12 +33,12 @@ def choose_fairly(table: pd.DataFrame, settings: Sequence[str]) -> pd.DataFrame:
 
 
 def told(values: Array) -> str:
-    """Return mean and standard error in words."""
+    """Return mean and standard error as text."""
     return f"{values.mean():.3f} ± {values.std(ddof=1) / np.sqrt(values.size):.3f}"
 
 
 class Chosen(Choice):
-    """The paper's way: one eta, and one radius for all graphs of a setting, best by their truth."""
+    """Choose as the paper does: one eta, and per setting the radius that is best by the truth."""
 
     name = "chosen by the truth"
     any_eta = False
@@ -79,7 +79,7 @@ class Chosen(Choice):
 
 
 def _where(table: pd.DataFrame, values: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows with the given values; names without a column do not count."""
+    """Return the rows with the given values; names without a column are ignored."""
     for name, value in values.items():
         if name in table:
             table = table[table[name] == value]
@@ -87,7 +87,7 @@ def _where(table: pd.DataFrame, values: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def beside(choice: Choice, kind: str, models: Sequence[str]) -> str:
-    """Return paper, ours and difference, three lines for each model; ours alone if not printed."""
+    """Return a table of the paper's scores, if printed, with ours and the difference, by model."""
     paper = PRINTED[kind]
     sizes = list(dict.fromkeys(n for n, _ in paper))
     rows: list[list[object]] = []

@@ -1,4 +1,4 @@
-"""Models with their candidates for eta and radius, one learned graph, its scores, printed tables.
+"""Define models and their candidates, score one learned graph, and hold the printed tables.
 
 The paper takes the radius with the largest MCC from a set of candidates that it does not give. Here
 every model states its candidates.

@@ -1,4 +1,4 @@
-"""Test the paper's statements about Figures 3 to 6 and Tables 2 and 3 under ways of choosing.
+"""Test the paper's statements about Figures 3 to 6 and Tables 2 and 3 for any way of choosing.
 
 The graph is the unit of every test. Differences are paired and averaged over a graph's conditions;
 standard errors are over graphs.
@@ -72,7 +72,7 @@ class Choice(ABC):
         """Return one score for every graph."""
 
     def redrawn(self) -> list[Choice]:
-        """Return the same choice made on other draws of the graphs for choosing, if there are."""
+        """Return the same choice made on other draws of the graphs that it uses, if it uses any."""
         return []
 
     def by_norm(self, condition: Condition, model: str) -> Array:
@@ -88,8 +88,8 @@ class Choice(ABC):
 class Finding:
     """A verdict and the numbers behind it.
 
-    ``value`` and ``error`` are the difference that was judged, if it was one; ``parts`` are the
-    named findings that were judged together; ``words`` is what else there is to say.
+    ``value`` and ``error`` are the difference that was judged, if there is one. ``parts`` are named
+    findings that were judged together. ``words`` is further evidence.
     """
 
     verdict: str

@@ -35,7 +35,7 @@ def chosen_experiments(names: Sequence[str]) -> dict[str, Experiment]:
 
 
 def answer(run: Run, options: argparse.Namespace) -> Report:
-    """Run experiments, and draw their figures."""
+    """Run experiments and draw their figures."""
     chosen = chosen_experiments(options.names)
     trials = options.trials or PRESETS[options.preset]
     tables = {name: _table(run, name, trials, options.seed) for name in chosen}

@@ -69,7 +69,7 @@ RADIUS_MODELS = {
     GENERAL: Model(MomentBall(1.0), (ETA,), tuple(np.geomspace(0.02, 32.0, 21))),
 }
 
-#: The candidates of either prior: strengths are eta, or alpha and beta; radii if it is robust.
+#: The candidates of either prior. Strengths are eta, or alpha and beta; radii are for the balls.
 STRENGTHS, PRIOR_RADII = ladder(0.01, 10.0, 13), ladder(0.1, 1.6, 5)
 PRIOR_MODELS = {
     "Frobenius": (0.0,), "log-degree": (0.0,),
@@ -169,7 +169,7 @@ def example(setting: Setting, rng: np.random.Generator) -> list[Record]:
 
 
 def with_priors(setting: Setting, rng: np.random.Generator) -> list[Record]:
-    """Learn with both priors, at every strength and radius; scores are of graphs with trace d."""
+    """Learn with both priors at every strength and radius; score the graphs scaled to trace d."""
     truth = rbf_graph(D, rng) if setting["truth"] == "RBF" else sbm_graph((10, 10, 10), rng)[0]
     nominal = Nominal.from_samples(smooth_signals(truth, setting["n"], rng, noise=NOISE))
     records = []

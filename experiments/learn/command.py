@@ -66,7 +66,7 @@ def _add_problem(parser: Group) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--parameter", action="append", default=[], metavar="NAME=VALUE",
-        help="a parameter of the set, as p=1 or scales=1,2,0.5; may be repeated",
+        help="a parameter of the set, such as p=1 or scales=1,2,0.5; may be repeated",
     )  # fmt: skip
     parser.add_argument(
         "--radius", type=_number_or_word, default=DEFAULT_RADIUS, metavar="R",
@@ -102,12 +102,13 @@ def _add_signals(parser: Group) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--moment", choices=("auto", "clipped", "sample"), default="auto",
-        help="clipped: outlying cells and rows are clipped; sample: they are not; auto: if the "
-        "rows vary in length more than Gaussian ones (default: auto)",
+        help="clipped: outlying cells and rows are clipped; sample: they are not; auto: clipped if "
+        "the rows vary in length more than Gaussian ones (default: auto)",
     )  # fmt: skip
     parser.add_argument(
         "--absolute", action="store_true",
-        help="join opposites too: columns are reversed such that as many as possible vary alike",
+        help="join opposites too: signs of columns are reversed so that as many as possible vary "
+        "alike",
     )  # fmt: skip
     parser.add_argument(
         "--block", type=whole(1, 1_000_000), default=1, metavar="ROWS",

@@ -30,7 +30,7 @@ from wdro_cvx.validation import Array, real_number, whole_number
 TOLERANCE = 1e-6
 #: Radius and eta are relative to the signals; values outside are mistakes or break arithmetic.
 _RANGE = 1e-6, 1e6
-#: What ``signals`` asks of the estimator's ``standardise``.
+#: The estimator's ``standardise`` for every value of ``signals``.
 PREPARATIONS: dict[str, bool | str] = {
     "auto": "auto", "raw": False, "centred": False, "standardised": True,
 }  # fmt: skip
@@ -147,7 +147,7 @@ def learn_graph(table: SignalTable, options: LearnOptions) -> LearnedGraph:
         stability=estimator.stability(frame, options.stability) if options.stability else None,
     )
     notes = [str(warning.message) for warning in said]
-    notes += describe_moved(estimator.moved_) + describe_evidence(graph)  # of this threshold
+    notes += describe_moved(estimator.moved_) + describe_evidence(graph)  # for this threshold
     return replace(graph, notes=tuple(map(in_shell, notes)))
 
 

@@ -1,4 +1,4 @@
-"""Where results go; checked before libraries that take seconds are imported."""
+"""Choose and check the folders of results, before slow libraries are imported."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _LIBRARIES = {".parquet": "pyarrow", ".xlsx": "openpyxl"}
 #: The name that pandas gives to a first column without a name.
 INDEX = "Unnamed: 0"
 
-#: Spreadsheets run cells that begin with one of these, in ASCII or full width.
+#: Spreadsheets take cells that begin with one of these for formulas, in ASCII or full width.
 _FORMULA = "=+-@＝＋－＠"
 #: Words that pandas reads as missing values.
 _READ_AS_MISSING = frozenset(

@@ -137,7 +137,7 @@ def _write(folder: Path, graph: LearnedGraph, labels: Array, shown: Mapping[str,
     """Write the graph in three formats, and the files that show it."""
     network = nx.Graph()
     for name, label in zip(graph.names or (), labels, strict=True):
-        network.add_node(name, community=int(label) + 1)  # as the page counts
+        network.add_node(name, community=int(label) + 1)  # numbered as on the page
     network.add_edges_from(nx.from_pandas_edgelist(graph.edges, edge_attr=True).edges(data=True))
     arrays = io.BytesIO()
     saved: dict[str, Any] = {"names": np.array(graph.names), **_laplacian_arrays(graph)}
@@ -154,11 +154,14 @@ def _write(folder: Path, graph: LearnedGraph, labels: Array, shown: Mapping[str,
 
 
 def _proof(graph: LearnedGraph) -> tuple[dict[str, bytes], list[str]]:
-    """Return the proof file, or none and why, for the summary."""
+    """Return the proof file; if there is none, return a remark for the summary that says why."""
     d = graph.problem.d
     products = (graph.samples + d) * d**2
     if products > _MOST_PRODUCTS:
-        return {}, ["No proof.json: a table of this size takes minutes in exact arithmetic."]
+        return {}, [
+            "No proof.json: for a table of this size it takes minutes. Solution.save_proof makes "
+            "it in Python."
+        ]
     note("making a proof in exact arithmetic")
     try:
         document = proof_document(graph.problem, graph.solution, graph.threshold or EDGE_THRESHOLD)

@@ -73,7 +73,7 @@ class Summary:
         return "\n\n".join(parts) + "\n"
 
     def shown(self) -> str:
-        """Return a table, the warnings and the notes, for standard output as it is now."""
+        """Return table, warnings and notes as text, formatted for the current standard output."""
         console = Console(highlight=False)
         if not console.is_terminal:
             console = Console(highlight=False, width=_WIDE)
@@ -83,7 +83,7 @@ class Summary:
             for label, value in rows:
                 table.add_row(Text(f"  {label}"), Text(value))
             table.add_section()
-        with console.capture() as captured:  # printed by our caller, who knows of closed pipes
+        with console.capture() as captured:  # the caller prints, and handles closed pipes
             console.print(Text(f"Learned from {self.source}"))
             console.print(table)
             if self.alone:

@@ -1,4 +1,4 @@
-"""Running and recording: measurements in processes of their own, trials in parallel.
+"""Run and record measurements in processes of their own, and trials in parallel.
 
 server.py loads the libraries once and forks; isolated.py runs one task within limits; parallel.py
 and cluster.py run many trials; campaign.py runs measurements one by one; store.py keeps results and

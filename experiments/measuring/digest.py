@@ -27,7 +27,7 @@ LIBRARIES = (
 PACKAGES = ("wdro_cvx", "formulations", "solvers", "experiments")
 #: Modules that import this only draw; results do not depend on them.
 _DRAWS = "matplotlib"
-#: What only makes pages, and what these are made of; results do not depend on them either.
+#: Modules that only make pages; results depend neither on them nor on what only they import.
 _SHOWS = ("solvers.learned.html",)
 #: A package whose ``__init__`` calls one of these imports all its modules to register them, except
 #: those that it lists in a literal tuple ``_ON_DEMAND``.
@@ -82,10 +82,10 @@ class Source:
 def _with_imports(files: Iterable[Path]) -> list[Path]:
     """Return Python files and the files of their folders that they import, transitively."""
     found = list(files)
-    for path in found:  # it grows
+    for path in found:  # the list grows
         try:
             imports = _parse(path, path.stat().st_mtime_ns).imports
-        except (SyntaxError, ValueError):  # no Python; whoever runs it says so
+        except (SyntaxError, ValueError):  # not Python; running the file reports the error
             continue
         for name in sorted({name.partition(".")[0] for name in imports} - set(PACKAGES)):
             place = path.parent / name
@@ -119,7 +119,7 @@ def modules_of(starts: Iterable[str]) -> set[str]:
 
 
 def _imported_by(name: str) -> set[str]:
-    """Return what a module imports from our packages, with parent packages; not all are modules."""
+    """Return the names that a module imports from our packages, and all parents of these names."""
     parsed = _parsed(name)
     names = {name, *parsed.imports, *_loaded_lazily(parsed)}
     if parsed.imports_all:

@@ -85,7 +85,7 @@ class Display:
 
 
 class CampaignDisplay(Display):
-    """The same with a table of methods by d for the panel in progress."""
+    """A display with a table of methods by d for the panel in progress."""
 
     def __init__(self, description: str, planned: Sequence[Planned]) -> None:
         super().__init__(description, len(planned))

@@ -1,10 +1,9 @@
 """Load user-defined variants from a Python file or an installed package.
 
-A file registers classes, and may also assign sets and terms to names, such as
+A file registers classes. It may also assign sets and terms to names, such as
 ``both = KLBall(0.2) + WassersteinBall(0.5)``; comparisons take these by name. It may import files
-beside it, as with ``python FILE``.
-A package declares an entry point in the group ``wdro_cvx.variants`` that names a module. Importing
-the module registers its variants.
+beside it, as with ``python FILE``. A package declares an entry point in the group
+``wdro_cvx.variants`` that names a module. Importing the module registers its variants.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ def _run(path: Path) -> dict[str, Any]:
             return vars(module)
     with _importing_from(path.parent):
         found = runpy.run_path(str(path), run_name=name)
-    # A file beside that imports it later gets this one, and does not register its classes again.
+    # If a file beside it imports it later, it gets this module and registers no class again.
     beside[path.stem] = ModuleType(path.stem)
     vars(beside[path.stem]).update(found)
     return found
@@ -68,7 +67,7 @@ def _run(path: Path) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _importing_from(folder: Path) -> Iterator[None]:
-    """Let a file import others of its folder; another folder may have modules of these names."""
+    """Let a file import others of its folder, apart from modules of the same name elsewhere."""
     if folder in [Path(entry).resolve() for entry in sys.path]:
         yield
         return

@@ -9,7 +9,7 @@ from scipy import stats
 
 from wdro_cvx.validation import Array
 
-#: A size counts if its time is this many times that of the smallest size; overheads dominate below.
+#: Sizes count from the first one whose time is this many times that of the smallest size.
 _ABOVE_OVERHEAD = 3.0
 _FEWEST_SIZES = 3
 _LEAST_SPAN = 2.0  # least ratio of the largest to the smallest size that counts

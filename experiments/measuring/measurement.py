@@ -29,7 +29,7 @@ from wdro_cvx.validation import Array
 VALUE_SLACK = 10.0
 
 _REPEAT_S = 0.5  # for all repeats together; longer runs are not repeated
-_WARM_S = 0.05  # at most so much CPU time before the repeats that count
+_WARM_S = 0.05  # most CPU time of the warm-up, which does not count
 _STEADY = 0.05  # two runs in a row that differ by less end the warm-up
 
 
@@ -136,7 +136,7 @@ def _reach(
     """Run at ever tighter tolerances until the judge accepts the answer and its reported value.
 
     Some backends raise an error at a tolerance that is too tight for them. The answer at the
-    tolerance before is then the best they can do.
+    previous tolerance is then returned.
     """
     found: tuple[Timed, Verdict, float] | None = None
     for tol in method.tolerances(target):
@@ -157,7 +157,7 @@ def _reach(
 
 
 def _steady(run: Callable[[], Solution], first: Timed, repeats: int) -> list[Timed]:
-    """Return repeated runs, made after the times have become steady; the first one if none fits.
+    """Return runs repeated once times are steady, or the first run if there is no time to repeat.
 
     The first runs of a process are slower: caches are empty and the processor's clock is low.
     """

@@ -20,6 +20,7 @@ from experiments.measuring.provenance import changes
 COMMANDS = {
     "compare": "wdro compare --preset paper --figure7-limit 450",
     "bench": "wdro bench",
+    "bench-small": "wdro bench --small",
     "bench-scale": "wdro bench --scale --largest 1000000 --time-limit 7200",
     "bench-hard": "wdro bench --hard",
     "stress": "wdro stress --cells 60",

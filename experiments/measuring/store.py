@@ -73,7 +73,7 @@ class Store:
             return None
 
     def save(self, task: Any, row: Row, array: Array | None = None) -> None:
-        """Store a row and an optional array; write the row last, so that both are complete."""
+        """Store a row and an optional array; write the row last, so a row always has its array."""
         if array is not None:
             buffer = io.BytesIO()
             np.save(buffer, array)
@@ -111,7 +111,7 @@ def _identity(task: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a scalar of NumPy as Python's, which JSON knows; variants may return either."""
+    """Convert a NumPy scalar, which a variant may return, to a Python one for JSON."""
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"a result is of type {type(value).__name__}, which cannot be stored")

@@ -182,7 +182,7 @@ def fixed_gamma_optimum(drawn: Drawn, gamma: float) -> float:
 
 
 def beyond_the_pole(drawn: Drawn, gamma: float, distance: float) -> float:
-    """Return the objective where λmax exceeds γ by a little, which v ≥ 0 allows."""
+    """Return the objective at the multiple of L with λmax = γ(1 + distance), which v ≥ 0 allows."""
     scale = gamma * (1 + distance) / drawn.top
     return penalised_objective(drawn, gamma, scale * weights_from_laplacian(drawn.laplacian))
 

@@ -1,4 +1,4 @@
-"""Random instances for the propositions: data, a graph, a radius, and what else one needs."""
+"""Draw random instances for the propositions: data, a graph, a radius, and further numbers."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Family(Generic[T]):
-    """Random instances of one kind: the ranges they are drawn from, in words, and how."""
+    """Random instances of one kind: their ranges in words, and the function that draws one."""
 
     ranges: str
     draw: Callable[[np.random.Generator, int], T]

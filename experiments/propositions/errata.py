@@ -119,7 +119,7 @@ def is_definite(matrix: Array) -> bool:
 
 
 def covariance_gain(drawn: Drawn, gamma: float, covariance: Array) -> float:
-    """Return the terms of h(γ, L) of Lemma 1 that a covariance enters."""
+    """Return the terms of h(γ, L) of Lemma 1 that depend on the covariance."""
     root = symmetric_root(drawn.nominal.covariance)
     overlap = symmetric_root(root @ covariance @ root)
     shifted = drawn.laplacian - gamma * np.eye(drawn.d)
@@ -136,7 +136,7 @@ def printed_maximiser(drawn: Drawn, gamma: float) -> Array:
 
 
 def own_maximiser(drawn: Drawn, gamma: float) -> Array:
-    """Return ``γ²(γI - L)⁻¹Σₙ(γI - L)⁻¹``, the limit of the proof's from full rank."""
+    """Return ``γ²(γI - L)⁻¹Σₙ(γI - L)⁻¹``, the limit of the proof's covariances from full rank."""
     inverse = drawn.resolvent(gamma)
     return gamma**2 * inverse @ drawn.nominal.covariance @ inverse
 
@@ -181,7 +181,7 @@ def reliability_of_the_truth(d: int, rng: np.random.Generator) -> Attempt:
 def optimum_over(drawn: Drawn, trace: float | None, norm: bool) -> float:
     """Return the optimum over Laplacians of a given trace, or of any trace.
 
-    It is the problem of Theorem 3 (p = 2) with ``norm``, and that of equation 24 otherwise.
+    With ``norm`` the problem is Theorem 3's (p = 2), otherwise equation 24's.
     """
     d, theta = drawn.d, drawn.theta
     laplacian, gamma = cp.Variable((d, d), symmetric=True), cp.Variable(nonneg=True)

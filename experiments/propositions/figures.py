@@ -84,7 +84,7 @@ def _worst_case(rng: np.random.Generator) -> Figure:
         moved = worst.distribution
         assert isinstance(moved, Discrete)
         assert nominal.samples is not None
-        # The set removes the level of every sample, which no graph sees and nothing moves.
+        # The nominal samples lack their level, which affects no graph and does not move.
         ends = samples + moved.points[: len(samples)] - nominal.samples
         for start, end in zip(samples, ends, strict=True):
             axes.plot(*zip(start, end, strict=True), color=GREY, linewidth=0.7, zorder=1)

@@ -148,7 +148,7 @@ def theorem_3(drawn: Drawn, rng: np.random.Generator) -> Attempt:
 
 
 def distant_atom(drawn: Drawn, alpha: float, risk: float) -> Discrete:
-    """Move a little mass, at cost εᵅ, so far along the top eigenvector that it adds ten risks."""
+    """Move a little mass along the top eigenvector, at cost εᵅ, until it adds 10 times ``risk``."""
     samples, radius = drawn.samples, drawn.radius
     enough = (10 * risk / (radius**alpha * drawn.top)) ** (1 / (2 - alpha))
     distance = max(enough, 2 * radius * len(samples) ** (1 / alpha))

@@ -33,9 +33,9 @@ class Ruling(Enum):
 class Attempt:
     """What one random instance says about a proposition.
 
-    ``printed`` and ``corrected`` are relative deviations from the truth, of the printed statement
-    and of our correction; NaN where an expression has no value. ``data`` is the instance, so that a
-    counterexample can be inspected.
+    ``printed`` and ``corrected`` are the relative deviations of the printed statement and of our
+    correction from the truth; NaN where an expression has no value. ``data`` is the instance, so
+    that a counterexample can be inspected.
     """
 
     printed: float
@@ -73,7 +73,7 @@ class Proposition:
     ours: bool = False
 
     def attempt(self, seed: int, index: int, dimensions: Sequence[int] = ()) -> Attempt:
-        """Try it on its ``index``-th instance; ``dimensions``, if any, are taken in turn."""
+        """Try it on its ``index``-th instance; if ``dimensions`` are given, take them in turn."""
         rng = np.random.default_rng([seed, index, int.from_bytes(self.key.encode(), "little")])
         low, high = self.dimensions
         d = int(rng.integers(low, high + 1))
@@ -129,7 +129,7 @@ class Finding:
 
     @property
     def ruling(self) -> Ruling:
-        """The ruling. To refute a statement takes two instances beyond doubt."""
+        """The ruling. Only two instances beyond doubt refute a statement."""
         tolerance, refuted = self.proposition.within[0], self.proposition.refuted
         printed = [_defined(attempt.printed) for attempt in self.attempts]
         if max(printed) <= tolerance:

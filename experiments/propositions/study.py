@@ -57,7 +57,7 @@ _UNSAID = (
 
 
 def chosen_propositions(names: Sequence[str]) -> dict[str, Proposition]:
-    """Return propositions by name or its beginning, all if none is named; refuse unknown names."""
+    """Return propositions by names or beginnings of names, all if there are none; refuse others."""
     found = {} if names else dict(PROPOSITIONS)
     for name in names:
         word = name.strip().casefold() or "\0"  # an empty name begins nothing

@@ -1,4 +1,4 @@
-"""One proposition on one instance; importing this registers all propositions."""
+"""Try one proposition on one instance; importing this module registers all propositions."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# Imported for the propositions that they, and what they import, register.
+# Imported because these modules, and those that they import, register the propositions.
 from experiments.propositions import algorithms, errata, estimators, general  # noqa: F401
 from experiments.propositions.proposition import PROPOSITIONS
 
 
 @dataclass(frozen=True)
 class PropositionTask:
-    """One proposition on one instance, of the given dimensions in turn if there are any."""
+    """One proposition on one instance; if ``dimensions`` are given, they are taken in turn."""
 
     proposition: str
     index: int

@@ -1,7 +1,7 @@
 """Draw extreme problems at random corners of the domain, for every registered set and prior.
 
-Each problem is a random combination of the axes below; the full product has millions. Its set,
-prior, size and number determine it. The likelihood, a log-determinant beside the paper's prior, is
+Each problem is a random combination of the axes below; the full product has millions. Set, prior,
+size and number determine a problem. The likelihood, a log-determinant beside the paper's prior, is
 tried with the sample average and the Wasserstein ball.
 """
 

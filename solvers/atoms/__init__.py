@@ -1,4 +1,4 @@
-"""The solver for sets that reweight finitely many signals (KL, χ²)."""
+"""The solver for sets that reweight finitely many signals, such as KL and χ² balls."""
 
 from solvers.atoms.solve import solve_atoms
 

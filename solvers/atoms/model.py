@@ -139,8 +139,9 @@ def _central_weights(costs: Array, width: Array, goal: float, kappa: float) -> t
 
     Half the widths may not reach the goal. A starting point only needs to be positive.
     """
-    # Newton's method on 1/Σx, which is linear in τ for equal costs, and concave without caps.
-    # So it rises from the left, where the cheapest edge alone reaches the goal.
+    # Newton's method on 1/Σx as a function of ``middle``, which is linear for equal costs, and
+    # concave without caps. So ``middle`` rises from a value at which the cheapest edge alone
+    # reaches the goal.
     cheapest, caps = float(costs.min()), width / 2
     excess, middle = costs - cheapest, kappa / goal
     least = 1e-3 * middle

@@ -1,4 +1,4 @@
-"""The main loop for atoms: interior point steps, and certificates near the optimum."""
+"""The main loop for atoms: interior-point steps, and certificates near the optimum."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from solvers.qp.saddle_stack import advance_all, stack_key
 from wdro_cvx.ambiguity import Atoms
 from wdro_cvx.graphs.laplacian import laplacian_from_weights
 
-_NEAR = 1.0  # times the tolerance: above it a certificate hardly ever closes the gap (measured)
+_NEAR = 1.0  # times the tolerance: above it a certificate hardly ever closes the gap
 _MAX_STEPS = 100  # 10 to 20 are usual
 _SHORTEST = 1e-6  # shortest step; below it rounding dominates
 _ROUNDING = 1e-15  # least relative complementarity; below it rounding dominates
@@ -25,7 +25,7 @@ _ROUNDING = 1e-15  # least relative complementarity; below it rounding dominates
 
 @dataclass(slots=True)
 class Advance:
-    """Ask for the next point of the interior point; the answer is None if rounding prevents it."""
+    """Ask for an interior-point step; the answer is None if rounding prevents it."""
 
     model: SaddleModel
     point: SaddlePoint

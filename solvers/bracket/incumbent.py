@@ -1,7 +1,8 @@
 """The best Laplacian and the best lower bound of a certified solver so far.
 
-The optimum lies between its value and the bound: by weak duality, any second moment in the set
-gives a lower bound. The gap is a certificate, and a run ends as solved only if the gap is closed.
+The optimum lies between the value of this Laplacian and the bound: by weak duality, any second
+moment in the set gives a lower bound. The gap between the two is therefore proved. A run ends as
+solved only if the gap is at most the tolerance.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ _Evidence = Certificate | tuple[Array | Moment | WorstCase, Array, float] | None
 class SlopedCase(WorstCase):
     """A worst case whose second moment has the gradients of the problem's terms added.
 
-    It is the gradient of ``R + Σ g``. Its bound is that of the Laplacian QP less ``price``, the
-    terms' conjugates at their slopes.
+    The sum is the gradient of ``R + Σ g``. The bound is that of the Laplacian QP less ``price``,
+    the sum of the terms' conjugates at their slopes.
     """
 
     slopes: tuple[Array, ...] = ()
@@ -45,7 +46,7 @@ class SlopedCase(WorstCase):
 def sloped(problem: GraphProblem, worst: WorstCase, laplacian: Array) -> SlopedCase:
     """Return a worst case with the gradients of the terms at a Laplacian."""
     slopes = tuple(term.gradient(laplacian) for term in problem.terms)
-    # A gradient and its graph attain Fenchel's inequality, so no conjugate is needed here.
+    # Fenchel's inequality is an equality for a graph and its gradient: no conjugate is needed.
     price = sum(
         float(np.vdot(slope, laplacian)) - term.value(laplacian)
         for term, slope in zip(problem.terms, slopes, strict=True)
@@ -124,7 +125,7 @@ class Incumbent:
     ) -> QPSolution:
         """Solve the sample-average problem of a moment in the set; keep its bound if it is best.
 
-        If the source is a bare matrix, the judge must prove by itself that it is in the set.
+        If the source is a bare matrix, the judge must itself prove that the matrix is in the set.
         """
         return alone(self.bounding(source, start, tol))
 
@@ -172,7 +173,7 @@ class Incumbent:
         self._evidence = certificate
 
     def check_clock(self) -> None:
-        """Raise OutOfTime if there is an answer, and only enough time left to judge it."""
+        """Raise OutOfTime if there is an answer and the time left is only enough to judge it."""
         if self.laplacian is not None:
             self.run.clock.check(self.judging)
 

@@ -18,7 +18,7 @@ class OutOfTime(Exception):  # noqa: N818 - it ends a run as planned, and never 
 
 
 def time_limit(seconds: float) -> float:
-    """Return a time limit if it is a positive number, which may be infinite."""
+    """Return a time limit; raise an error unless it is a positive number or infinite."""
     return real_number("time_limit", seconds, 0.0, strict=True, infinite=True)
 
 
@@ -56,8 +56,8 @@ def judged(
 
     With a clock it also gets the CPU seconds so far.
 
-    The judge shares no arithmetic with the solvers, so a mistake in a solver cannot pass for a
-    proof. It looks for no better bound once the gap is at most ``tol``.
+    The judge recomputes both numbers without the solvers' code, so a mistake in a solver cannot
+    pass for a proof. It looks for no better bound once the gap is at most ``tol``.
     """
     verdict = judge(problem, answer, enough=tol)
     return _confirmed(answer, verdict, tol, answer.solve_s if clock is None else clock.cpu_s)

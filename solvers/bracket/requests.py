@@ -1,4 +1,4 @@
-"""What a method asks for while it runs, and who answers: for one problem, or for many at once.
+"""The requests of a method while it runs, and their answers, for one problem or for many at once.
 
 A method is a generator that yields requests and receives the answers, so that its control flow is
 written once. :func:`alone` runs one generator. :func:`together` runs many, and answers requests of

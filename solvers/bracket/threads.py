@@ -1,8 +1,8 @@
 """Limit BLAS to one thread for graphs that are too small to gain from more.
 
-The matrices of a graph with a few hundred vertices are too small for several threads. Measured on
-a busy two-core machine, in one run for each of ten problems of 100 to 5000 vertices: two threads
-took 1.8 to 78 times as long as one. On an idle machine it was not measured.
+The matrices of a graph with a few hundred vertices are too small for several threads. On a busy
+machine several threads were slower than one up to 5000 vertices, because they wait for each other.
+On an idle machine this was not measured.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
-#: Up to this many vertices, one thread is at least as fast as several.
+#: Up to this many vertices, one thread was at least as fast as several.
 ONE_THREAD_UP_TO = 5000
 
 

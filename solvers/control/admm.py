@@ -24,7 +24,7 @@ S = TypeVar("S")
 
 #: Over-relaxation of the move.
 RELAXATION = 1.6
-#: Error of a step in L, as a share of the residual; ADMM was seen to stall with 0.3.
+#: Error of a step in L, as a share of the residual; with a much larger error ADMM may stall.
 STEP_ERROR = 0.05
 #: Iterations between certificates; one costs about two iterations.
 CHECK_EVERY = 20

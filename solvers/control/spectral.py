@@ -1,7 +1,8 @@
 """Step control of the spectral proximal gradient method.
 
-The Barzilai-Borwein rule estimates the curvature ρ of the risk, and a nonmonotone backtracking
-doubles it (Wright, Nowak and Figueiredo, IEEE Trans. Signal Process. 2009).
+The Barzilai-Borwein rule estimates the curvature ρ of the risk, and a nonmonotone line search
+doubles it until a step is accepted (Wright, Nowak and Figueiredo, IEEE Trans. Signal Process.
+2009).
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
 """A bundle method on worst cases, for nonsmooth risks and sets without structure.
 
 The best mixture of the worst cases found so far is a moment in the set and gives a bound. The best
-graph for all of them gives the next worst cases. An interior point (solvers/qp/minimax.py) finds
-both, with an accuracy in proportion to the current gap. The answers are therefore central, and the
-graphs do not jump between corners of the feasible set (Gondzio, Gonzalez-Brevis and Munari, EURO J.
-Comput. Optim. 2013).
+graph for all of them gives the next worst cases. An interior-point method (solvers/qp/minimax.py)
+finds both, with an accuracy in proportion to the current gap. The answers are therefore central,
+and the graphs do not jump between corners of the feasible set (Gondzio, Gonzalez-Brevis and Munari,
+EURO J. Comput. Optim. 2013).
 
 Planes are a poor model of a risk that bends between its kinks. If the gap hardly falls, the graphs
 are therefore held near the best one by ``ρ/2‖L - centre‖²``, as in the proximal bundle method
-(Kiwiel, Math. Program. 1990). The risk is homogeneous, so no plane ever loses its validity.
+(Kiwiel, Math. Program. 1990). The risk is a maximum of ``⟨M, L⟩`` over the set, so every plane
+remains valid when the centre moves.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ _PATIENCE = 4  # iterations for which an idle worst case is kept
 _NONE = 1e-9  # a smaller share, relative to the largest, is left out of a mixture
 # The gap must fall to this share within so many iterations, or else steps become proximal.
 _FALL, _WITHIN = 0.7, 8
-# The same before another method. Measured with 40 to 75 vertices: with up to 40 worst cases the gap
-# falls faster until it closes after 4 to 19 iterations; with the top eigenvalue it soon does not.
+# The same if another method follows. If few worst cases suffice, the gap falls faster than this
+# until it is closed; if the risk depends on the top eigenvalue, it soon does not.
 _BRIEF_FALL, _BRIEF_WITHIN = 0.5, 6
 _NEAR_ACCURACY, _NEAR_PATIENCE = 0.03, 15  # with proximal steps
 _FIRST = 10.0  # ρ, relative to the prior's curvature
@@ -70,7 +71,7 @@ class _Bundle:
         self.costs, self.idle = self.costs[kept], self.idle[kept]
 
     def mixed(self, shares: Array) -> WorstCase:
-        """Return a mixture; its pieces are mixed if they are asked for."""
+        """Return a mixture; its pieces are mixed only on demand."""
         kept = np.flatnonzero(shares > _NONE * shares.max())
         some, chosen = shares[kept] / shares[kept].sum(), [self.cases[k] for k in kept]
         matrix = np.zeros_like(chosen[0].second_moment)
@@ -192,9 +193,9 @@ def _chain(
 ) -> list[WorstCase]:
     """Return worst cases of a chain of graphs, each corrected for the worst case before it.
 
-    Each graph is the projection of the last one onto the graphs with a bounded cost under the last
-    worst case. The bound is the largest cost in the bundle. If many worst cases tie, one graph then
-    reveals several of them.
+    Each step reduces the cost under the last worst case, relative to the cost under the mixture, by
+    the excess over the largest cost in the bundle. If many worst cases tie, one graph then reveals
+    several of them.
     """
     weights, mean = weights_from_laplacian(graph), shares @ costs
     level = float(np.max(costs @ weights))

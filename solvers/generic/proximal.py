@@ -8,9 +8,9 @@ With ρ > 0 the multipliers of a degree in the step are ``φ'(u) + ρu``. The st
 ``ν + ρ·diag L``, and its own multipliers less ``ρ·diag L⁺`` give a bound at the next moment by one
 evaluation of the dual. A QP for the bound is solved only if that bound is nearly good enough.
 
-The first ρ comes from the structure of the set, if it moves signals. Without it the first step has
-ρ = 0 and goes too far, and ρ is known only from the second step on. Under logarithms it saves
-nothing (measured).
+If the set moves signals, the first ρ comes from its structure. Without this estimate the first step
+would have ρ = 0 and go too far, and ρ would be known only from the second step on. Under a prior
+with logarithms the estimate saves nothing, and is not used.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from wdro_cvx.validation import Array
 _MAX_DOUBLINGS = 60
 _FALL = 0.8  # with limited patience, the gap must fall to this share
 _NEAR = 10.0  # times the tolerance: below it the best bound of a moment is worth its QP
-# Accuracy of a QP, relative to the tolerance. Measured: a hundredth of the gap would save a tenth
-# of the Newton steps, but slow cases then take three times as many iterations.
+# Accuracy of a QP, relative to the tolerance. An accuracy relative to the gap would save some of
+# Newton's steps, but slow cases would then take many more iterations.
 _ACCURACY = 1e-3
 
 
@@ -43,9 +43,9 @@ def proximal_descent(
     """Improve the incumbent until it is solved, the limit is reached or no step descends.
 
     With ``patience`` it also ends after that many trial steps that have hardly reduced the gap,
-    which is typical of a kink. So it does after the first step if the curvature of the risk, in
-    units of the prior's, is above ``steepest``. This suits sets for which another method follows.
-    ``multipliers`` are those of a similar QP, for the first one.
+    which is typical of a kink. It ends already after the first step if the curvature of the risk,
+    in units of the prior's, is above ``steepest``. Both suit sets for which another method follows.
+    ``multipliers`` are those of a similar QP; the first QP starts from them.
     """
     laplacian, tol = start, incumbent.tol
     worst, value = yield from incumbent.evaluation(laplacian)

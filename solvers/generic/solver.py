@@ -25,25 +25,23 @@ from wdro_cvx.ambiguity import Atoms, Transport
 from wdro_cvx.programs import Program, programs_for
 from wdro_cvx.validation import Array, square_matrix, whole_number
 
-# If the risk is smooth at the optimum, a few steps suffice (measured: 2 to 40). A run that needs
-# more than this limit should use a method for nonsmooth risks.
+# If the risk is smooth at the optimum, fewer steps suffice (usual: 2 to 40). A run that needs more
+# than this limit should use a method for nonsmooth risks.
 _SMOOTH_ITERATIONS = 60
 # With many vertices and fast worst cases a step takes a fraction of one of ADMM's.
 _NEARBY_ITERATIONS, _NEARBY_PATIENCE = 300, 40
 _FIRST_ACCURACY = 1e-3  # of the sample-average graph, from which the smooth phase starts
-_TRANSPORT_ITERATIONS = 5000  # usual: 10 to 50 of the interior point, 100 to 500 of ADMM
-# The patience of the smooth phase if an interior point follows. Measured for atoms at d = 6 to 100:
-# with 8 the median takes a quarter longer; with 2 one run in twenty goes on to the interior point
-# without need. Measured for transport: at d = 30 it halves the time; at d = 60 a patience of 8 is
-# the best of 4, 8 and 17.
+_TRANSPORT_ITERATIONS = 5000  # usual: 10 to 50 interior-point steps, or 100 to 500 of ADMM
+# The patience of the smooth phase if an interior-point method follows. With more patience, atoms
+# take longer; with less, some runs go on to the interior-point method without need. For transport
+# sets the best patience grows with the number of edges.
 _PATIENCE, _EDGES_PER_TRIAL = 4, 200
-# For reweighted samples the smooth phase takes about ten steps if, after the first one, the risk is
-# at most five times as curved as the prior, and twenty if it is seven times. The interior point
-# takes eight, each as long as two of these if its matrix products are small (measured, d = 10 to
-# 40).
+# For reweighted samples the smooth phase takes many steps if, after the first one, the risk is more
+# than about five times as curved as the prior. The interior-point method is then faster, as long as
+# its matrix products are small.
 _STEEPEST, _PRODUCT = 5.0, 1e7
-# A conic backend takes 5 to 14 s with 60 vertices (measured), and minutes with more than this. In a
-# fifth of that time a bundle often solves the problem.
+# With more vertices than this, a conic backend takes minutes, and a bundle method often solves the
+# problem in less time.
 _CONIC_UP_TO = 80
 
 
@@ -53,8 +51,8 @@ class CertifiedSolver(Settings, Solver):
     """Spectral proximal gradient with a duality certificate as its stopping rule.
 
     If the risk is not smooth at the optimum, it switches to a method for the structure of the set:
-    an interior point or ADMM for transport, an interior point for atoms and for norm balls. The
-    last method is a bundle of worst cases, for any set.
+    an interior-point method or ADMM for transport sets, and interior-point methods for atoms and
+    norm balls. The last method is a bundle method on worst cases, for any set.
 
     Parameters
     ----------
@@ -92,7 +90,7 @@ class CertifiedSolver(Settings, Solver):
 
     claims = (AmbiguitySet,)
     takes_terms = (Term,)
-    rank = 100  # it solves every problem, so it comes last
+    rank = 100  # it takes every problem that no other solver solves, so it comes last
 
     max_iterations: int = 5500
     conic: bool = False
@@ -243,7 +241,7 @@ def _steepest(problem: GraphProblem) -> float:
 
 
 def _brief(problem: GraphProblem) -> int:
-    """Return a number of steps that take little time compared with an interior point."""
+    """Return a number of steps that take little time compared with an interior-point method."""
     return problem.d * (problem.d - 1) // 2 // _EDGES_PER_TRIAL
 
 

@@ -22,7 +22,7 @@ from solvers.large.charges import Charges
 Single = NDArray[np.float32]
 Found = NDArray[np.intp]
 
-_TILE = 768  # vertices per tile; measured: the fastest with 50 and with 200 columns
+_TILE = 768  # vertices per tile; the fastest with 50 and with 200 columns
 _AHEAD = 64  # blocks submitted to an executor in advance
 _LOOK_S = 5.0  # seconds without an answer before checking that workers are alive
 

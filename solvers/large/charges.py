@@ -1,4 +1,4 @@
-"""What every pair pays beyond its squared distance, whatever the graph, in the search's units."""
+"""What every pair costs beyond its squared distance, for any graph, in the search's units."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wdro_cvx import GraphProblem
 from wdro_cvx.ambiguity import Norm, Surcharge
 from wdro_cvx.validation import Array
 
-_ROWS = 32  # at a time, so that the places of the amounts stay in the cache
+_ROWS = 32  # at a time, so that the amounts stay in the cache
 _DOWN = 1.0 - 2.0**-22  # four roundings to single precision
 
 
@@ -26,10 +26,10 @@ class Charges:
     order : array (d,) of int
         The data's number of every vertex.
     square : float
-        By what to divide the amounts: the square of the search's unit.
+        The divisor of the amounts: the square of the search's unit.
     free : float
-        What the amounts are relative to. If the trace is fixed, every graph pays the least amount,
-        and then it is left out; otherwise 0.
+        A number that is subtracted from all amounts. If the trace is fixed, it is the least amount,
+        whose total is the same for every graph; otherwise it is 0.
     """
 
     surcharge: Surcharge
@@ -54,7 +54,7 @@ class Charges:
     ) -> NDArray[np.float32] | None:
         """Return the amounts beyond the least one for all pairs of two lists, rounded downwards.
 
-        None means that there are none.
+        Return None if all amounts are equal.
         """
         if self.surcharge.uniform:
             return None
@@ -77,7 +77,7 @@ def surcharge_of(problem: GraphProblem) -> Surcharge | None:
 
 
 def charges_of(problem: GraphProblem, order: NDArray[np.integer], square: float) -> Charges | None:
-    """Return what the pairs pay in a problem's set; None if it is nothing or the same constant."""
+    """Return a problem's charges; None if they are zero or the same constant for all graphs."""
     surcharge = surcharge_of(problem)
     if surcharge is None:
         return None

@@ -1,6 +1,6 @@
 """Moment balls at scale, as sample averages under other priors.
 
-For p = 1 and ∞ the prior or the costs change (rounds.py). The rest is for p = 2.
+For p = 1 and ∞ the prior or the costs change (rounds.py). The following is for p = 2.
 Since ``ε‖L‖_F = min_t ε‖L‖²/2t + εt/2``, the optimal graph solves the sample-average problem with
 ``ε/2t·‖L‖²`` added to the prior and ``t = ‖L‖_F``. The secant method solves this equation in t.
 """
@@ -20,7 +20,7 @@ from wdro_cvx.moments.points import TransportedMoment
 
 _CLOSE = 1e-5  # relative error of t; the error of the value is its square
 _MAX_STEPS = 12
-_INSIDE = 1.0 - 1e-15  # the judge pulls a shift that is outside by rounding
+_INSIDE = 1.0 - 1e-15  # keeps the shift inside the ball despite rounding
 
 #: Solves a sample-average problem and returns a sparse Laplacian.
 Average = Callable[[GraphProblem], Solution]

@@ -2,9 +2,10 @@
 
     D(p) = min Σ p_k x_kᵀLx_k + 2β‖w‖² + Σ φ(Aw)
 
-is concave and differentiable. Its gradient are the losses of the optimal graph, and its Hessian
-follows from the linearised QP. There are few signals, so every step solves a small model over the
-ball (solvers/qp/share_model.py) and then one QP at the new probabilities, which is also a bound.
+is concave and differentiable. Its gradient consists of the losses of the optimal graph, and its
+Hessian follows from the linearised QP. Every step solves a model over the ball, which is small
+because there are few signals (solvers/qp/share_model.py), and then one QP at the new probabilities.
+The value of this QP is also a bound.
 """
 
 from __future__ import annotations

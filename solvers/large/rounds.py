@@ -1,4 +1,4 @@
-"""The rounds of the sparse solver on one problem: descend on candidates, price all pairs, admit.
+"""The rounds of the sparse solver: descend on candidates, price all pairs, admit those that pay.
 
 Memory use is a few copies of the data, regardless of the number of pairs.
 """
@@ -75,7 +75,7 @@ class Rounds:
             edges = near_pairs(points, NEIGHBOURS, cells)
             if start is not None:
                 edges = edges.joined(start.heads, start.tails)
-        # Neighbours are adjacent in memory, so products with the Laplacian stay in the cache.
+        # In this order neighbours are close in memory, so products with the Laplacian are fast.
         self.order = csgraph.reverse_cuthill_mckee(
             edges.adjacency(np.ones(edges.size)), symmetric_mode=True
         )
@@ -149,7 +149,7 @@ class Rounds:
 
     @property
     def _mixes(self) -> bool:
-        """Whether mixtures of worst cases are available, and faster than the dense path."""
+        """Whether worst cases can be mixed, and the dense path, if available, is not faster."""
         data = self.search.data
         known = data.radius > 0.0 and data.scales is None and data.prior.trace.fixed
         return known and self.problem.d >= (_LEAST_MIXED if self.patient else _MIXED_FROM)
@@ -218,7 +218,10 @@ class Rounds:
         return self._admit_paying(points, evidence.nu, evidence.tau)
 
     def _admit_paying(self, points: Array, nu: Array, tau: float) -> int:
-        """Admit the pairs in the cells that pay, only the best if many; return how many are new."""
+        """Admit pairs that pay, the best if many; return how many are new.
+
+        If there are cells, only pairs within them are priced.
+        """
         self.search.check_clock()
         search = self.search
         most, charges = _MOST * points.shape[0], search.data.charges
@@ -301,7 +304,7 @@ class Rounds:
         )
 
     def _multiplier(self, edges: EdgeList) -> float:
-        """Return the derivative of the risk in the radius, to the power of the set's order."""
+        """Return γ, the derivative of the risk in the radius or, in some sets, in a power of it."""
         form, radius = self.problem.structure, self.problem.ambiguity.radius
         if isinstance(form, Surcharge) and radius > 0.0:
             return float(form.of(edges.heads, edges.tails) @ edges.weights) / radius
@@ -326,9 +329,9 @@ class Rounds:
 
 
 def _points(problem: GraphProblem) -> Array:
-    """Return rows with the nominal second moment, by columns: one row per vertex."""
+    """Return a factor of the nominal second moment with one row per vertex."""
     form = problem.structure
-    if isinstance(form, Atoms):  # these keep their identity; the factor may be rotated
+    if isinstance(form, Atoms):  # one column per atom; those of the factor may be mixtures
         return np.ascontiguousarray(form.signals.T * np.sqrt(form.shares))
     return np.array(problem.nominal.factor.T, order="C")
 

@@ -98,11 +98,11 @@ class SparseSolver(Settings, Solver):
     def try_solve(cls, problem: GraphProblem, request: Request) -> Solution | None:
         """Solve the problem if this solver is the fastest for it; otherwise return None.
 
-        This may only show during the solve: the graph may turn out not to be sparse, or the worst
-        case not to be unique (the hard case, in which the bounds are loose).
+        Some reasons for None appear only during the solve: the graph may turn out not to be sparse,
+        or the worst case not to be unique (the hard case, in which the bounds are loose).
         """
         form = problem.structure
-        # There MomentNewton takes one solve, and its judge needs the shift as a matrix anyway.
+        # For these, MomentNewton needs one solve, and the judge needs the shift as a matrix anyway.
         dense = isinstance(form, Norm) and np.isfinite(form.order) and problem.d <= SPARSE_FROM
         if problem.d < cls.least or dense:
             return None
@@ -117,7 +117,7 @@ class SparseSolver(Settings, Solver):
     def _solve(
         self, problem: GraphProblem, patient: bool, start: Solution | None
     ) -> Solution | None:
-        # The other modules of this room are loaded when there are many vertices.
+        # The other modules of this folder are loaded only if there are many vertices.
         from solvers.large.moment import in_matrices, solve_moment_ball
         from solvers.large.rounds import Rounds
         from solvers.large.worth import NotWorthwhileError
@@ -127,7 +127,7 @@ class SparseSolver(Settings, Solver):
         with running(self) as run:
             form = problem.structure
             special = isinstance(form, Norm) and form.order == 2.0
-            # The sample average's multipliers are the ball's only at the optimum.
+            # For p = 2 the sample average's multipliers are those of the ball only at the optimum.
             tol = MARGIN * self.tol * (0.1 if special else 1.0)
 
             def rounds(step: GraphProblem) -> Solution:

@@ -1,4 +1,4 @@
-"""Starting points for Newton and the search: solvers/qp/start.py with lists for matrices."""
+"""Starting points for Newton and the search: solvers/qp/start.py on lists instead of matrices."""
 
 from __future__ import annotations
 

@@ -7,10 +7,10 @@ from wdro_cvx.ambiguity import Atoms, Transport
 from wdro_cvx.graphs.listed_bounds import ListedBounds
 
 NEIGHBOURS = 16  # nearest neighbours of every vertex that become its first candidates
-# The sparse path costs about candidates · r, the dense one d³. Measured: they break even at a
-# ratio of 1/100, and at 1/160 for the sample average, which needs no worst case.
+# The sparse path costs about candidates · r, the dense one d³. They break even at a ratio of about
+# 1/100, and of 1/160 for the sample average, which needs no worst case.
 _WORTHWHILE, _WORTHWHILE_AVERAGE = 100, 160
-# Weights of signals: the dense interior point costs d² times the square of the number of signals.
+# Reweighed signals: a dense interior-point step costs d² times the squared number of signals.
 _WORTHWHILE_WEIGHTS = 10
 
 # The worst cases of a dense run, and the time of a sparse multiplication relative to a dense one.

@@ -1,4 +1,4 @@
-"""Compute the communities of a graph without drawing, because trials score graphs by them."""
+"""Compute the communities of a graph; trials use this module, so it imports no drawing code."""
 
 from __future__ import annotations
 

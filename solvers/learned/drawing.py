@@ -1,7 +1,8 @@
 """Layout and pictures of a learned graph; matplotlib is imported when first used.
 
 In layouts of up to some hundred vertices, all vertices repel each other. With more, that would
-take minutes: the layout starts from eigenvectors, and only the nearest vertices repel each other.
+take minutes. The layout then starts from eigenvectors, and only the nearest vertices repel each
+other.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def edge_table(
         The names of the vertices; by default their numbers.
     stability : array or sparse array (d, d), optional
     evidence : mapping of str to array (m,), optional
-        What the data say about the edges, in the same order; these columns come first.
+        What the data say about the edges, in the same order; these columns follow the weight.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Say what the data tell about the selected edges, as against what the solver proves."""
+"""Say what the data show about the selected edges, in contrast to what the solver proves."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from solvers.selection.support import NOISE_RATE
 if TYPE_CHECKING:
     from solvers.learned.graph import LearnedGraph
 
-# Clear edges are worth a remark if there are at least _SEVERAL and less than _HALF of them is
-# clear. The correlation of neighbouring rows is, if it exceeds _ALIKE by a standard error.
+# The number of clear edges is worth a remark if at least _SEVERAL edges are selected and less than
+# _HALF of them are clear. The correlation of neighbouring rows is worth a remark if it exceeds
+# _ALIKE by more than a standard error.
 _SEVERAL, _HALF, _ALIKE = 5, 0.5, 0.3
 _CLEAR = f"q-value of at most {NOISE_RATE:g}"
 
@@ -60,7 +61,7 @@ def edge_evidence(graph: LearnedGraph) -> list[tuple[str, str]]:
 
 
 def describe_evidence(graph: LearnedGraph) -> list[str]:
-    """Return what should be said if edges are less certain than they seem.
+    """Return remarks on edges that are less certain than they seem.
 
     Parameters
     ----------
@@ -91,7 +92,7 @@ def describe_evidence(graph: LearnedGraph) -> list[str]:
 
 
 def _passed_over(graph: LearnedGraph) -> list[tuple[str, str]]:
-    """Return how many edges are clear and not selected."""
+    """Return a row with the number of edges that are clear but not selected, unless it is zero."""
     assert graph.selection is not None
     count = int(np.count_nonzero(graph.selection.further >= graph.threshold))
     if not count:

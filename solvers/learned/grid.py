@@ -24,8 +24,8 @@ TOLERANCE = 1e-6
 _PATH_TOLERANCE = 1e-7
 #: Largest number of vertices, numbers of radii and etas; more take longer and enlarge the file.
 _GRIDS = ((60, 16, 5), (200, 9, 3), (500, 5, 3), (1000, 5, 1))
-# Up to this many vertices the whole grid is solved at once. Measured for 79 problems at d = 10 and
-# 20: two to three times as fast as one from the other; at d = 60 as fast or up to 1.5 times.
+# Up to this many vertices the whole grid is solved at once. For small problems this is faster than
+# solving each from its neighbour's answer.
 _TOGETHER = 60
 _SECONDS = 20.0
 _ETA_STEP = 2.0

@@ -1,6 +1,6 @@
 """The colours of all pictures and pages: Okabe and Ito's, which colour-blind readers tell apart.
 
-Their grey is made lighter: to readers with deuteranopia it would be their purple.
+The grey is light. To readers with deuteranopia, a darker one would look like the purple.
 """
 
 BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"

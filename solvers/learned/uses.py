@@ -28,7 +28,7 @@ class GraphUses(
     OneToOneFeatureMixin,  # type: ignore[misc]  # scikit-learn is untyped
     TransformerMixin,  # type: ignore[misc]
 ):
-    """Methods of ``RobustGraph`` that need a table after ``fit``; parameters are its own."""
+    """Methods of ``RobustGraph`` that take a table after ``fit``."""
 
     if TYPE_CHECKING:  # set by __init__ and fit of the estimator
         standardise: bool | str
@@ -45,14 +45,15 @@ class GraphUses(
     def score(
         self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None
     ) -> float:
-        """Return how well neighbours predict each other on X: at most 1; 0 if all are neighbours.
+        """Return how well neighbours predict each other on X; 1 is perfect, 0 is like the mean.
 
         Every entry of a signal is predicted by the weighted mean over the vertex's neighbours. The
         score is one minus the squared error, relative to that of the plain mean over all other
         vertices. The plain mean also predicts isolated vertices.
 
-        The negative risk would be no valid score: it contains ``eta`` and prefers the smallest.
-        This score depends only on the graph, so it compares any ``radius``, ``eta``, ``ambiguity``.
+        The negative objective would not be a valid score: it contains ``eta`` and prefers the
+        smallest. This score depends only on the graph, so it can compare any values of ``radius``,
+        ``eta`` and ``ambiguity``.
 
         Parameters
         ----------

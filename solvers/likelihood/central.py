@@ -1,8 +1,9 @@
 """The central path of the likelihood solver, for kinks that its active sets do not resolve.
 
-All weights stay strictly between their bounds, by logarithms whose weight μ is that of the risk's
-barrier. At a centre no edge has a positive price and the gap is about ``μ(d + m)``, so μ falls
-until that is enough. Each step factors the Hessian on all edges.
+Logarithms of the distances to the bounds keep all weights strictly inside. Their weight μ is also
+that of the risk's barrier. At a centre no edge has a positive price and the gap is about
+``μ(d + m)``, so μ falls until the gap is small enough. Each step factors the Hessian on all free
+edges.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from solvers.likelihood.model import Model, Point
 from solvers.likelihood.risks import BarrierRisk
 from wdro_cvx.validation import Array
 
-MOST_EDGES = 2000  # a factorisation takes a fifth of a second
+MOST_EDGES = 2000  # a factorisation with more takes too long
 _MIX = 0.1  # share of the middle in the first point
 _INSIDE = 0.95  # share of the way to the nearest bound
 _FALL = 8.0
@@ -30,10 +31,10 @@ _DECREASE = 1e-4
 
 
 def central_path(point: Point, first: float, last: Callable[[Point], float]) -> Iterator[Point]:
-    """Yield points along the path, from the barrier's weight ``first`` down to ``last`` of a point.
+    """Yield points along the path; the barrier's weight falls from ``first`` to ``last(point)``.
 
-    The first point may be any point of the model. Its value can be far above the optimum, and so
-    the least weight is asked for at every centre.
+    The first point may be any point of the model. Its value can be far above the optimum, so the
+    least weight is computed again at every centre.
     """
     walls = _Walls.of(point.model)
     mu, weights, edges = first, walls.inside(point.weights), walls.free.size
@@ -95,7 +96,7 @@ class _Walls:
         return moved
 
     def cost(self, weights: Array) -> float:
-        """Return the logarithms of the distances to the bounds."""
+        """Return minus the sum of the logarithms of the distances to the bounds."""
         own, limited = weights[self.free], np.isfinite(self.upper)
         space = own - self.lower
         room = (self.upper - own)[limited]

@@ -1,4 +1,4 @@
-"""Which risks the solver of log-determinants takes."""
+"""The risks that the solver of log-determinants takes."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
     f(w) = R(L) - α log det(L + 11ᵀ/d) + 2β‖w‖² + κ‖Aw‖² + penalty(Tr L),    l ≤ w ≤ u
 
 With ``P = (L + 11ᵀ/d)⁻¹`` and the effective resistances ``r = 𝒯*P`` its gradient is
-``𝒯*∇R - αr + 4βw + ν_i + ν_j``, ``ν = 2κ·deg``, and that of the penalty.
+``𝒯*∇R - αr + 4βw + ν_i + ν_j`` with ``ν = 2κ·deg``, plus the gradient of the penalty.
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ class Point:
     def bound(self) -> Bound:
         """Return the best of two lower bounds: of the slope -αP, and of a shorter one.
 
-        The shorter one leaves no edge a positive price, without which there is no bound for β = 0.
+        The shorter one is tried if the trace is free. It leaves no edge without an upper bound a
+        positive price, because for β = 0 such a price would make the bound infinitely low.
         """
         model = self.model
         heads, tails = model.ends

@@ -2,9 +2,9 @@
 
 The step is taken on the edges that are free: those between their bounds, and the most promising of
 those at a bound (Bertsekas, SIAM J. Control Optim. 1982). Weights that would leave their bounds are
-fixed there, and the gradients go on with the rest. The Hessian ``α(b_eᵀPb_f)²`` is stored if few
-edges are free; otherwise a product with it takes a few d × d matrix products. Both are in single
-precision, which is more than the accuracy of the step.
+fixed there, and the conjugate gradients continue with the rest. The Hessian ``α(b_eᵀPb_f)²`` is
+stored if few edges are free; otherwise a product with it takes a few d × d matrix products. Both
+are in single precision, which is more accurate than the step needs to be.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from wdro_cvx.validation import Array
 _ENTERING = 2  # times d: the most edges that become free in one step
 _PRODUCTS = 60  # conjugate-gradient products per round
 _ROUNDS = 12  # in which weights are fixed at their bounds
-_STORED = 400  # free edges up to which storing the Hessian is faster (measured: 350, not 600)
+_STORED = 400  # free edges up to which storing the Hessian is faster
 _LARGE, _THIN = 300, 10  # vertices, and free edges each, for which sparse products are faster
 _FACTORED = 300  # free edges up to which the Hessian of a barrier is factored
 _LIGHT = 0.5  # share of squared degrees in the preconditioner that is worth a factorisation
 _RIDGE = 1e-13  # relative to the diagonal
 _SHORTEST = 1e-9
 _DECREASE = 1e-4
-# The most by which a step may raise an entry of the diagonal of the inverse. A step that all but
-# cuts off some vertices can still lower the value, and no later step gets away from there.
+# The largest factor by which a step may raise a diagonal entry of the inverse. A step that nearly
+# cuts off some vertices can lower the value, but no later step would lead away from such a graph.
 _LOOSER = 20.0
 
 
@@ -213,7 +213,7 @@ class _System:
         return np.asarray(own[self.heads] + own[self.tails] - both)
 
     def preconditioner(self, free: NDArray[np.bool_]) -> _Preconditioner:
-        """Return the inverse of ``D + 2κAᵀA`` on some of the edges, or of the whole matrix."""
+        """Return the inverse of ``D + 2κAᵀA`` on some edges, or of the exact Hessian on these."""
         if self.exact is not None:
             some = np.flatnonzero(free)
             part = self.exact[np.ix_(some, some)]
@@ -236,9 +236,9 @@ class _System:
 
 @dataclass(frozen=True, eq=False)
 class _Preconditioner:
-    """``(D + 2κAᵀA)⁻¹`` by Woodbury's formula, onto steps with sum zero if the trace is fixed.
+    """``(D + 2κAᵀA)⁻¹`` by Woodbury's formula, projected to zero sums if the trace is fixed.
 
-    If ``some`` edges are given, the factor is that of the whole matrix on these.
+    If ``some`` edges are given, the factor is that of the exact Hessian on these.
     """
 
     system: _System

@@ -33,8 +33,8 @@ _FALL = 10.0
 _LAST_BARRIER = 1e-3  # of the tolerance
 _FIRST_GAP = 1e-2  # with which the central path starts, so that its first point is near a centre
 _PATIENCE = 24  # Newton steps, usually 4 to 12, before the central path
-# The judge's time, relative to those of the last bound and of the first point. The judge too takes
-# eigenvalues (measured with 1000 vertices and an open gap: 2 to 4 times as long as a point).
+# The judge's time, relative to those of the last bound and of the first point. Like a point, the
+# judge computes eigenvalues.
 _JUDGING, _JUDGING_POINT = 6.0, 4.0
 
 
@@ -138,9 +138,9 @@ class Search:
         return point if problem.prior.trace.fixed else self._rescaled(point)
 
     def _rescaled(self, point: Point) -> Point:
-        """Return a multiple of the point, if one is much better.
+        """Return a multiple of the point if one is much better; otherwise return the point.
 
-        Newton's steps halve weights that are far too large one by one.
+        If weights are far too large, each Newton step would only halve them.
         """
         laplacian = laplacian_from_weights(point.weights)
         risk = self.problem.ambiguity.worst_case(self.problem.nominal, laplacian).risk

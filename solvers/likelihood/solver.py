@@ -23,8 +23,8 @@ class LikelihoodSolver(Settings, Solver):
     """Projected Newton–CG for one :class:`~wdro_cvx.LogDet` term.
 
     It takes sets with one worst case for all graphs (the sample average, pair balls, moment balls
-    with p = ∞) and Euclidean transport balls, with the paper's prior, its trace fixed, penalised or
-    free, bounds on edges, and eta = 0.
+    with p = ∞) and Euclidean transport balls. The prior is the paper's, with a fixed, penalised or
+    free trace; edges may have bounds, and eta may be 0.
 
     Parameters
     ----------
@@ -87,7 +87,8 @@ class LikelihoodSolver(Settings, Solver):
     def try_solve(cls, problem: GraphProblem, request: Request) -> Solution:
         """Solve the problem, from a start if there is one.
 
-        Where the gap stays open, that of the generic solver is far wider.
+        The answer is returned even if its gap is open: the generic solver would leave a far wider
+        one.
         """
         return cls(**request.settings(cls)).solve(problem, request.start)
 
@@ -101,7 +102,7 @@ class LikelihoodSolver(Settings, Solver):
             The answer to a similar problem with the same vertices.
         """
         self.check_claim(problem)
-        from solvers.likelihood.search import Search  # loaded by those who need it
+        from solvers.likelihood.search import Search  # loaded only when needed
 
         with running(self, problem.unit) as run:
             search = Search(problem.normalised, MARGIN * self.tol, run)

@@ -40,7 +40,7 @@ def start_weights(model: Model, costs: Array) -> Array:
 
 
 def best_factor(point: Point, risk: float) -> float:
-    """Return the positive factor of a point's weights that has the least value without bounds.
+    """Return the positive factor of a point's weights with the least value, ignoring bounds.
 
     With the point's risk r, squares b, trace S and a penalty ``s(tS - T)²`` the value of t times
     the weights is ``rt + bt² + s(tS - T)² - α(d - 1) log t``.

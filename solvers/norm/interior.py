@@ -1,4 +1,4 @@
-"""Interior point for norm balls under any prior; it handles kinks of the norm and logarithms.
+"""An interior-point method for norm balls under any prior, with kinks of the norm and logarithms.
 
 Let ``v`` be the entries of ``L``: the degrees ``u = Aw``, and every weight twice. With
 ``N = ‖v‖_q``, the conditions are

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @register
 @dataclass(frozen=True)
 class MomentNewton(Settings, Solver):
-    """Semismooth Newton for the moment ball: about ten Cholesky factorisations for any p.
+    """Semismooth Newton for the moment ball, for any p; a step is a Cholesky factorisation.
 
     Parameters
     ----------
@@ -81,10 +81,10 @@ class MomentNewton(Settings, Solver):
 
     @classmethod
     def try_solve(cls, problem: GraphProblem, request: Request) -> Solution | None:
-        """Solve any norm ball; return None if the weights have bounds and 1 < p < ∞.
+        """Solve the problem; return None if the weights have bounds and 1 < p < ∞.
 
-        With bounds, the interior point of solvers/norm/interior.py takes as long in the median,
-        and a tenth of the time if there are upper bounds and p is close to 1.
+        With bounds, the interior-point method of solvers/norm/interior.py usually takes as long,
+        and far less time if there are upper bounds and p is close to 1.
         """
         norm = problem.structure
         assert isinstance(norm, Norm)  # as claimed
@@ -110,7 +110,7 @@ class MomentNewton(Settings, Solver):
         return judged(problem, incumbent.solution(status), self.tol, run.clock)
 
     def _run(self, incumbent: Incumbent, start: Solution | None) -> Status:
-        from solvers.norm.ascent import ascend  # loaded by those who need it
+        from solvers.norm.ascent import ascend  # loaded only when needed
 
         problem, run, steps = incumbent.problem, incumbent.run, count(1)
 

@@ -46,7 +46,7 @@ def solve_largest_degree(incumbent: Incumbent, max_steps: int) -> None:
 
 
 def _from_inside(incumbent: Incumbent) -> None:
-    """Mix the worst cases of all vertices by an interior point (solvers/qp/minimax.py)."""
+    """Mix the worst cases of all vertices by an interior-point method (solvers/qp/minimax.py)."""
     problem, master = incumbent.problem, incumbent.master()
     costs = adjoint(problem.nominal.second_moment)
     table = np.tile(costs, (problem.d, 1))
@@ -61,7 +61,7 @@ def _from_inside(incumbent: Incumbent) -> None:
 def _bracket(
     incumbent: Incumbent, laplacian: Array, shares: Array, multipliers: tuple[Array, float]
 ) -> None:
-    """Evaluate a graph, and bound by the moment whose diagonal is raised in these proportions."""
+    """Evaluate a graph, and keep the bound of a moment with its diagonal raised by these shares."""
     problem = incumbent.problem
     incumbent.evaluate(problem.prior.repaired(laplacian))
     total = float(shares.sum())  # zero if the radius is below the rounding of the multipliers

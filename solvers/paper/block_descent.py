@@ -37,7 +37,7 @@ class BlockDescent(Solver):
     trace.
 
     In the hard case (a radius that is large for the number of samples), γ approaches λmax, and the
-    L-step has no minimum. The status then reports that a limit was reached, and the bound is poor.
+    L-step has no minimum. The status is then not ``SOLVED``, and the bound is poor.
 
     Parameters
     ----------
@@ -110,7 +110,8 @@ class BlockDescent(Solver):
             if not np.isfinite(value):  # γ = λmax, the hard case: this method cannot go on
                 break
             # The inner subgradient belongs to the old γ, but the new γ is the minimiser. By
-            # Danskin, adding the difference of gradients gives one of the whole objective.
+            # Danskin's theorem, a subgradient of the whole objective is the inner one plus the
+            # difference of the two gradients.
             subgradient = descent.subgradient + adjoint(new_moment - old_moment)
             suboptimality = strong_convexity_bound(problem, subgradient, descent.rounding)
             history.append({"value": value, "suboptimality": suboptimality, "gamma": gamma})

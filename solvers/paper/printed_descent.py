@@ -44,12 +44,12 @@ class PrintedDescent(Solver):
     ``γI ≻ L`` are those of :class:`PrintedGradient`.
 
     - One *error* ends all three loops: the outer one, the bisection and the projected gradient.
-    - Start: the complete graph with trace d. Algorithm 2 starts from the last L; with a cold start
-      every time, it takes some twenty times as long.
-    - a = 100, b = 1e-4: with a = 10 the bracket misses the root on ordinary data of 20 vertices.
+    - Start: the complete graph with trace d. Algorithm 2 starts from the last L; a cold start in
+      every round takes far longer.
+    - a = 100, b = 1e-4: with a = 10 the bracket may miss the root on ordinary data.
     - λmax is computed from all eigenvalues.
     - If the derivative of g has no sign change on the bracket, the printed bisection never ends.
-      This version raises SolverError, which says which of a and b to change.
+      This version raises a SolverError that names the number to change, a or b.
 
     The values decrease from one round to the next, up to the *error* in γ.
 

@@ -63,9 +63,9 @@ class PrintedGradient(Solver):
         The paper's *maxIter*.
     as_printed : bool
         Whether to use the gradients of equations 35 and 45 as printed. They are wrong
-        (docs/paper.md E3, E4). With equation 35, the descent stalls. With equation 45, it is
-        correct for p = 2, stalls for p = 3/2, and fails for p = 3 and p = 4, because it raises a
-        negative number to a fractional power.
+        (docs/paper.md E3, E4). With equation 35, the descent stalls. Equation 45 is correct for
+        p = 2. With it, the descent stalls for p = 3/2, and fails for p = 3 and p = 4, because a
+        negative number is raised to a fractional power.
     time_limit : float
         Seconds after which to stop, with the status ``TIME_LIMIT``.
 

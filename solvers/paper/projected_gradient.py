@@ -43,8 +43,8 @@ class ProjectedGradient(Solver):
     replaced by ``μ·log Σ exp(deg/μ)``, which exceeds it by at most ``μ·log d``, and μ is reduced
     until this is half the tolerance.
 
-    If the worst case is not smooth at the optimum (a Wasserstein ball that is large for the number
-    of samples), the method stalls, and the status says so.
+    If the risk is not smooth at the optimum (as for a Wasserstein ball that is large for the number
+    of samples), the method stalls, and the status is not ``SOLVED``.
 
     Parameters
     ----------

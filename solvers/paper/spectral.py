@@ -5,8 +5,8 @@ Raydan, SIAM J. Optim. 2000), and the line search backtracks along the projectio
 need a number of iterations proportional to d, because 𝒯*𝒯 has condition number d.
 
 The stopping rule uses strong convexity: if ``ξ`` is a subgradient of the constrained objective at
-the iterate, then ``f - f* ≤ ‖ξ‖²/8η``. The printed rule tests the length of a step, which short
-steps pass anywhere.
+the iterate, then ``f - f* ≤ ‖ξ‖²/8η``. The printed rule tests the length of a step. A small step
+size passes this test far from the optimum.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Descent:
     value : float
         The objective at the weights, including the penalty.
     subgradient : array (m,)
-        An element of the subdifferential of the objective plus the constraint.
+        A subgradient of the objective plus the indicator function of the feasible set.
     rounding : float
         A bound on the error of the subgradient from rounding. Without it, a step lost in the last
         digit of the weights would look like a zero subgradient.

@@ -2,8 +2,8 @@
 
 With an exact trace, this is the projection onto ``{w ≥ 0, 1ᵀw = T/2}``. With the paper's trace
 penalty, the printed algorithms project onto ``w ≥ 0`` and put ``β(Tr L - T)²`` into the gradient.
-Its curvature ``8β·d(d-1)/2`` then forces steps so short that large β never converge. Here the
-penalty is part of the step instead; the minimiser has the same form ``(v - θ)₊``.
+Its curvature ``8β·d(d-1)/2`` then forces very short steps if β is large. Here the penalty is part
+of the step instead; the minimiser has the same form ``(v - θ)₊``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Proximal = Callable[[Array, float], Array]
 
 
 def check_step(problem: GraphProblem) -> None:
-    """Raise ProblemError if the problem has no such step."""
+    """Raise ProblemError if the weights have bounds and the trace is not fixed."""
     if problem.bounds is not None and not problem.prior.trace.fixed:
         raise ProblemError(
             "projected gradient does not combine bounds with a trace penalty. Use "

@@ -90,7 +90,7 @@ class Curvature:
 
 
 def common_bump(prior: DegreePrior, nu: Array) -> tuple[float, Array, float] | None:
-    """Return the bump of a prior whose degrees do not depend on their own multipliers alone."""
+    """Return the bump of a prior; None if each degree depends only on its own multiplier."""
     found = prior.common(nu)
     return None if found is None else (4 * prior.beta * found[0], found[1], 0.0)
 

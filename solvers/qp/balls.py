@@ -1,8 +1,8 @@
 """The probabilities of atoms as shares, the unknowns of interior-point methods.
 
 If the divergence is smooth, the cases are the atoms. If it has linear pieces, the cases are the
-pieces of every atom: their shares have upper limits, and their cost is linear. The interior point
-then needs no derivatives of a function with kinks.
+pieces of every atom: their shares have upper limits, and their cost is linear. An interior-point
+method then needs no derivatives of a function with kinks.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class PieceBall:
     def shares(self) -> Array:
         """The nominal probabilities, in parts that are strictly inside the pieces.
 
-        The pieces share a ratio of one so that the costs use half of the radius at the most.
+        The ratio 1 is divided among the pieces such that their cost is at most half of the radius.
         """
         widths, slopes = np.array(self.atoms.pieces).T
         parts = np.minimum(widths, 2.0)

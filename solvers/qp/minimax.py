@@ -1,4 +1,4 @@
-"""Solve the problem of a few worst cases, by an interior point in weights and shares (saddle.py).
+"""Solve the problem of a few worst cases by interior-point steps in weights and shares (saddle.py).
 
     min t + 2β‖w‖² + Σ φ(u)    s.t.  ⟨M_k, L⟩ ≤ t for every worst case,  l ≤ w ≤ h,  1ᵀw = T/2
 

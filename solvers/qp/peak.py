@@ -39,7 +39,10 @@ class PeakPrior(DegreePrior):
         return DegreePrior(self.beta, self.kappa, self.alpha, self.trace, self.bounds)
 
     def level(self, nu: Array) -> float:
-        """Return s with ``Σ (ν_i - s)₊ = peak``: the largest of the levels of the first k."""
+        """Return s with ``Σ (ν_i - s)₊ = peak``: the maximum of ``(ν_1 + … + ν_k - peak)/k``.
+
+        The multipliers are sorted in descending order, and k runs from 1 to their number.
+        """
         ordered = np.sort(nu)[::-1]
         levels = (np.cumsum(ordered) - self.peak) / np.arange(1, nu.size + 1)
         return float(levels.max())
@@ -89,5 +92,5 @@ class PeakPrior(DegreePrior):
         return np.asarray(nu >= min(self.level(nu), float(nu.max())))
 
     def step_limit(self, nu: Array, step: Array) -> float:
-        """Return no limit: the search along a step finds the domain by the conjugate."""
+        """Return infinity: the line search rejects points at which the conjugate is infinite."""
         return np.inf

@@ -1,4 +1,4 @@
-"""A primal-dual interior point in edge weights and shares of cases.
+"""A primal-dual interior-point method in edge weights and shares of cases.
 
 Let w = lower + x. A saddle point of ``qᵀZw + 2β‖w‖² + Σ φ(deg)`` over the weights and the shares
 with ``f(q) ≤ ε`` (saddle_model.py) satisfies, with κ = 0, the conditions

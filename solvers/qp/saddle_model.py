@@ -130,7 +130,7 @@ class ShareBall(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class SaddleModel:
-    """The data of the interior point, for one problem or a stack.
+    """The data of the interior-point method, for one problem or a stack.
 
     The unknowns are the excesses of the ``free`` edges over their lower bounds, at most ``width``,
     in units of ``scale``. Multipliers of weights are in units of ``price``. ``lower`` holds the

@@ -1,4 +1,4 @@
-"""Steps of many interior points at once (saddle.py), as stacks of equal sizes."""
+"""Steps of many interior-point methods at once (saddle.py), as stacks of equal sizes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NUMBERS = 2**18  # entries of the cost tables in a stack, which fit into the ca
 
 
 def stack_key(model: SaddleModel) -> Hashable:
-    """Return what models must have in common to be stacked; a key of its own if that is nothing."""
+    """Return a key that models must share to be stacked; it is unique if a model cannot be."""
     prior, tiles = model.prior, list(model.spread.tiles())
     bounded = model.lower.any() or np.isfinite(model.width).any()
     plain = not bounded and isinstance(model.incidence, np.ndarray)

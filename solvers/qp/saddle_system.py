@@ -1,4 +1,4 @@
-"""The Newton system of the interior point, solved by eliminating the edges or the cases.
+"""The Newton system of the interior-point method, solved by eliminating the edges or the cases.
 
     (W + AᵀΦA) dw + Zᵀ dq - dτ          = edges       W = 4β + z/x + v/y, Φ = φ″
     Z dw - Q dq - f′ dλ - dθ            = -cases      Q = λf″ + r/q

@@ -1,11 +1,11 @@
-"""The best shares of atoms for a concave quadratic model, by an interior point.
+"""The best shares of atoms for a concave quadratic model, by an interior-point method.
 
     max cᵀp + ½(p - p₀)ᵀH(p - p₀),    f(q) ≤ ε,  0 ≤ q ≤ most,  1ᵀq = 1
 
 over shares q with the probabilities p (balls.py).
 
-There are as many unknowns as atoms, a few hundred at most, so that a step is one small Cholesky
-factorisation. The slack of ``f(q) ≤ ε`` is a variable of its own, as in saddle.py.
+There are as many unknowns as shares, a few hundred at most for a smooth divergence. A step is one
+small Cholesky factorisation. The slack of ``f(q) ≤ ε`` is a variable of its own, as in saddle.py.
 """
 
 from __future__ import annotations

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 Climb = Ascent[QuadraticPoint] | Ascent[BoundedPoint]
 
 # Newton usually takes 3 to 20 steps. With logarithms and a very small quadratic term it would have
-# to cross thousands of linear pieces; an interior point avoids them.
+# to cross thousands of linear pieces; an interior-point method avoids them.
 _MAX_STEPS = 40
 _LAST_STEPS = 200
 _ROUGH = 1e-10  # a smaller gap is attributed to rounding
-_INSIDE = 1e-10  # accuracy of the interior point, relative to the value
+_INSIDE = 1e-10  # accuracy of the interior-point method, relative to the value
 _EASIER = 1e-4  # gap to which an easier problem is solved
 
 
@@ -103,7 +103,7 @@ def _solution(found: Climb) -> QPSolution:
 
 
 def _from_inside(qp: LaplacianQP, found: Climb) -> Mixture | None:
-    """Return nearly optimal weights and multipliers, found by an interior point."""
+    """Return nearly optimal weights and multipliers, found by an interior-point method."""
     from solvers.qp.minimax import Master  # seldom needed
 
     nu, rule = found.last.nu, qp.prior.trace

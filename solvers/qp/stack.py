@@ -80,7 +80,7 @@ def evaluate_laplacian_qps(
 
 
 def _guess(qp: LaplacianQP) -> Start:
-    """Return the multipliers from which a QP with logarithms starts; None if it needs a path."""
+    """Return the first multipliers of a QP with logarithms; None if it is solved alone."""
     if qp.prior.bounds is not None:
         return None
     point = quadratic_point(qp)
@@ -111,8 +111,8 @@ def _stacked(qps: list[LaplacianQP]) -> LaplacianQP:
 def _start(qp: LaplacianQP, starts: Sequence[Start]) -> QuadraticPoint:
     """Evaluate a stack at the given multipliers, or for equal degrees.
 
-    If the trace is fixed, a τ at which it is far off is replaced by the best one for ν. Newton's
-    first steps would be short.
+    If the trace is fixed and far off at some τ, every τ is replaced by the best one for ν.
+    Otherwise Newton's first steps would be short.
     """
     prior, d = qp.prior, qp.d
     if starts[0] is not None:

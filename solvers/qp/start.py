@@ -14,14 +14,13 @@ from wdro_cvx.validation import Array
 
 # Edges per vertex that the guess considers: with logarithms, and with squares only.
 _NEAREST, _NEARER = 64, 32
-_LARGE = 200  # from this many vertices on, a guess is worth its time: it halves Newton's steps
+_LARGE = 200  # from this many vertices on, a guess saves more time than it takes
 _SETTLE = 8  # iterations for the first τ
-# Damped best-response sweeps over the vertices, with half steps. With logarithms at d = 500, six
-# to twelve sweeps reduce Newton's steps from 13 to 5 at αβ = 0.1 and from 20 to 10 at αβ = 0.01.
-# More sweeps gain nothing.
+# Damped best-response sweeps over the vertices, with half steps, under logarithms. They save about
+# half of Newton's steps; more sweeps gain nothing.
 _SWEEPS = 8
-# Sweeps with squares only, with a momentum of half the last move. Newton then takes 5 steps at
-# d = 500 and 1000, against 8 after eight sweeps without momentum.
+# Sweeps with squares only, with a momentum of half the last move. They save more of Newton's steps
+# than fewer sweeps without momentum.
 _LONG_SWEEPS, _MOMENTUM = 24, 0.5
 # Edges that a vertex alone would use under the easiest prior; ratio of successive products αβ.
 PLENTY, _RUNG = 2, 4.0

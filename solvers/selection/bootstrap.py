@@ -6,8 +6,8 @@ Cisneros-Velarde, Petersen and Oh (AISTATS 2020), who choose the radius of a rob
 this way. Here the distance is the one of the ambiguity set in use.
 
 A resample counts half of the rows twice and the other half not at all. Drawing rows with
-replacement would overestimate the distance when there are many vertices: a row drawn several times
-adds ``(count - 1)²``, which has mean 1 and variance 3.
+replacement would overestimate the distance when there are many vertices: a row that is drawn
+``count`` times adds ``(count - 1)²``, which has mean 1 and variance 3.
 
 The distance between half-samples and their table estimates the distance between the table and the
 truth only up to a factor. It is too large with many vertices. For transport sets with fewer signals
@@ -104,10 +104,11 @@ def bootstrap_radius(
 def quick_radius(
     signals: Signals, ambiguity: AmbiguitySet, *, block: int = 1, seed: Seed = 0
 ) -> float:
-    """Return the bootstrap's radius from a few halves, or a small share of the signals' length.
+    """Return the smaller of a quick bootstrap radius and a small share of a signal's length.
 
-    The mean distance of half-samples, times 1.1, is within about 13 % of the calibrated quantile.
-    With few signals it is so large that the graph loses its structure; the share limits it.
+    The bootstrap radius is the mean distance of a few half-samples, times 1.1, which is close to
+    the calibrated quantile. With few signals it is so large that the graph loses its structure; the
+    share limits it.
 
     Parameters
     ----------
@@ -172,7 +173,8 @@ def _calibrated(
 ) -> Iterator[float]:
     """Yield law-to-sample distances, rescaled by each simulated table's half-sample distance.
 
-    Data and simulated tables use equally many halves, so the quantile is exact if the law is.
+    The data and the simulated tables use equally many halves, so the quantile is exact if the law
+    is that of the data.
     """
 
     def halves() -> Array:

@@ -9,7 +9,7 @@ from wdro_cvx.validation import Array
 
 #: Numbers that often stand for a missing value.
 _CODES = (-99999.0, -9999.0, -999.0, -99.0, 9999.0, 99999.0)
-_OFTEN = 3  # times from which a code that lies far outside is one
+_OFTEN = 3  # occurrences from which a number far outside the rest is reported as a code
 
 
 def suspected_codes(table: Array) -> dict[float, int]:
@@ -41,7 +41,7 @@ def say_code(code: float, count: int, remedy: str) -> str:
 
 
 def describe_codes(table: Array) -> list[str]:
-    """Return what should be said about codes that occur often and lie far outside the rest."""
+    """Return remarks on codes that occur often and lie far outside the rest."""
     return [
         say_code(code, count, f"X.replace({code:g}, np.nan)")
         for code, count in suspected_codes(table).items()
@@ -50,7 +50,7 @@ def describe_codes(table: Array) -> list[str]:
 
 
 def _lies_outside(table: Array, coded: NDArray[np.bool_]) -> bool:
-    """Return whether codes are further from the other values of a column than those are apart."""
+    """Return whether, in some column, codes are further away than the other values are apart."""
     for place in np.flatnonzero(coded.any(axis=0)):
         column = table[:, place]
         others = column[~coded[:, place] & ~np.isnan(column)]

@@ -26,7 +26,8 @@ from wdro_cvx.validation import Array
 _STRONGEST = 8.0
 # Refitted edges per vertex. If the cut of the learned ranking alone keeps more than _DENSE per
 # vertex, the refit lacks edges that it needs. With at most _FEW signals per vertex no pilot is good
-# enough to say where a long ranking ends: the learned graph is its own, and _DENSE is the most.
+# enough to say where a long ranking ends. The learned graph is then its own pilot, and at most
+# _DENSE edges per vertex are kept.
 _REFITTED, _DENSE, _FEW = 4, 3, 2
 REFIT_UP_TO = 1000  # vertices; with more, the learned graph is its own pilot
 _WEAK = 1e-5  # similarity of pairs without an edge, for the spanning tree of the refit
@@ -48,7 +49,7 @@ class Candidates:
     signals : bool
         Whether the rows are signals, which show how much single products vary.
     incomplete : Nominal or None
-        The distribution if the table has missing values, which show the same.
+        The distribution, if the table has missing values; its table shows how products vary.
     """
 
     heads: NDArray[np.intp]

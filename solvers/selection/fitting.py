@@ -40,8 +40,8 @@ _ETAS = {"frobenius": 0.3, "log-degree": 0.6, "likelihood": 0.01}
 def default_eta(prior: str) -> float:
     """Return the eta that is used if none is given.
 
-    Those of the two older priors were chosen by comparison. The likelihood needs none; a little
-    keeps the weight of nearly equal columns finite.
+    The values of the two other priors were chosen by comparison. The likelihood needs no eta; a
+    small one keeps the weight between nearly equal columns finite.
     """
     return _ETAS[prior]
 

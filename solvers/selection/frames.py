@@ -47,7 +47,7 @@ def _is_frame(table: Any) -> bool:
 
 
 def check_frame(table: Any) -> None:
-    """Refuse what is no table of numbers; the message names the column and the remedy.
+    """Refuse a table that does not consist of numbers; the message names a column and a remedy.
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ class LikelyLaw:
 def likely_law(
     rows: Array, shares: Array, rng: np.random.Generator, resamples: int
 ) -> LikelyLaw | None:
-    """Return the law of centred rows; None if only a single row has weight."""
+    """Return the law of centred rows; None if fewer than two rows contribute."""
     d = rows.shape[1]
     weighted = rows * np.sqrt(shares)[:, np.newaxis]
     size = float(np.sum(weighted**2))

@@ -28,7 +28,7 @@ def check_jobs(n_jobs: int | None) -> None:
 def in_processes(
     function: Callable[..., T], calls: Iterable[tuple[Any, ...]], n_jobs: int | None
 ) -> Iterator[T]:
-    """Yield the results of calls, in order; a single process makes each when it is asked for.
+    """Return an iterator of the results of calls; a single process makes each call on demand.
 
     Parameters
     ----------

@@ -28,10 +28,10 @@ _REMEDY = "Or choose without folds: radius='auto', 'bootstrap' or a number, and 
 # Larger radii are not tried after more than this many in a row were worse than the best.
 _PATIENCE = 2
 # The same holds if the error exceeds its minimum by a tenth, or twice in a row by half as much.
-# Larger radii are then worse still; with few signals, they are hundreds of times as hard to solve.
+# Larger radii are then worse still; with few signals, they are also far harder to solve.
 _HOPELESS = 0.1
 # An answer that took more iterations than this is near the hard case. The next, harder problem is
-# then solved several times faster from a cold start than from this answer.
+# then solved faster from a cold start than from this answer.
 _EASY = 10
 # The number of problems that are solved together, if they are small; other processes solve others.
 # It does not depend on the number of processes, so that the answers do not either.

@@ -34,7 +34,7 @@ class Preparation:
     Attributes
     ----------
     centre, scale : arrays (d,)
-        A negative scale turns a column round.
+        A negative scale reverses the sign of a column.
     """
 
     centre: Array
@@ -111,7 +111,7 @@ def prepare(
         True: columns get mean zero and deviation one. False: they stay as they are. ``"auto"``:
         mean zero, and deviation one if the columns are in different units.
     moment : "auto", "clipped" or "sample"
-        Whether to clip outliers; ``"auto"`` does if the lengths of the rows ask for it.
+        Whether to clip outliers; ``"auto"`` clips if :func:`has_heavy_rows` is true.
     absolute : bool
         Whether to reverse the sign of columns such that as many as possible vary alike.
 
@@ -201,7 +201,7 @@ def _signs(table: Array) -> Array:
     columns = table / np.where(lengths > 0.0, lengths, 1.0)
     signs = np.where(np.linalg.svd(columns, full_matrices=False)[2][0] < 0.0, -1.0, 1.0)
     for _ in range(10 * len(signs)):
-        # A column that agrees with the sum of the others in reverse is turned round.
+        # A column with a negative covariance with the sum of the others is reversed.
         gain = signs * (columns.T @ (columns @ signs)) - 1.0
         worst = int(np.argmin(gain))
         if gain[worst] >= -_ROUNDING:

@@ -20,7 +20,7 @@ from wdro_cvx import AmbiguitySet, GraphProblem, Nominal, ProblemError, Singleto
 RULES = ("auto", "bootstrap", "prediction")
 #: Candidates for eta, in the squared unit of the data.
 ETAS = tuple(float(eta) for eta in np.geomspace(0.01, 10.0, 7))
-# Scores of candidates differ by percents; gaps below this do not change the ranking.
+# The scores of candidates differ by far more; smaller gaps would not change the ranking.
 _TOLERANCE = 1e-4
 
 Build = Callable[[Nominal, float, float], GraphProblem]

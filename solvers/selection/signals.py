@@ -154,7 +154,7 @@ class Signals:
         return (peak * unit if unit > ROUNDING else 0.0) or 1.0
 
     def prediction(self, adjacency: Array | sparse.csr_array) -> float:
-        """Return how well neighbours predict each other: at most 1; 0 if all are neighbours.
+        """Return how well neighbours predict each other; 1 is perfect, 0 is like the mean.
 
         A vertex is predicted by the weighted mean over its neighbours that have a value. The score
         is one minus the squared error, relative to that of the plain mean over all other vertices.

@@ -24,7 +24,7 @@ _EVIDENT = 2.0
 _FEWEST = 4  # rows below which permuted tables hardly differ
 _MOST_COLUMNS = 1000  # a wide table is tested on this many of its columns
 _SLOW = 0.1  # autocorrelation below which rows count as independent
-_SMALL = 3  # up to this many columns, row means would hide most of what there is
+_SMALL = 3  # up to this many columns, subtracting row means would hide most of the structure
 
 
 Present = NDArray[np.bool_] | None
@@ -122,7 +122,7 @@ def find_structure(
 
 
 def sees_no_opposites(d: int) -> bool:
-    """Return whether the test leaves negative correlations of so few columns out."""
+    """Return whether the test of d columns ignores negative correlations."""
     return d <= _SMALL
 
 
@@ -173,7 +173,7 @@ def _statistic(rows: Array, present: Present) -> float:
 
 
 def _whitened(rows: Array, present: Present) -> tuple[Array, float]:
-    """Return standardised rows without the autocorrelation that columns share, and that."""
+    """Return standardised rows without the autocorrelation that columns share, and its size."""
     n, d = rows.shape
     white = _standardised(_scaled(rows, present), present, row_means=d > _SMALL)
     below = float(np.vdot(white[:-1], white[:-1]))
@@ -195,7 +195,7 @@ def _standardised(rows: Array, present: Present, row_means: bool = True) -> Arra
 
 
 def _scaled(rows: Array, present: Present) -> Array:
-    """Return columns of mean zero and deviation one; zero if constant, and where values miss."""
+    """Return columns of mean zero and deviation one; constant ones and missing values are zero."""
     centred = rows - _means(rows, present, 0)
     if present is not None:
         centred = np.where(present, centred, 0.0)

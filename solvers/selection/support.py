@@ -158,7 +158,7 @@ def select_edges(
 
 
 def describe_selection(selection: Selection, samples: int) -> list[str]:
-    """Return what should be said about a table in which no structure was found."""
+    """Return a remark on a table in which no structure was found."""
     if selection.found:
         return []
     kept = len(selection.heads)

@@ -1,7 +1,7 @@
-"""Recognise tables of numbers that may not mean what a graph needs, and say what to do.
+"""Recognise tables of numbers that may not suit a graph, and say what to do.
 
-Row numbers, constant and equal columns and columns in different units are warnings: a graph can be
-learned, but it may not be the one that was meant.
+Row numbers, constant or equal columns, and columns in different units cause warnings: a graph can
+be learned, but it may not be the intended one.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from wdro_cvx.validation import Array
 _COUNTED = 10  # rows from which a rising sequence of integers is a row number
 #: Columns up to which all correlations are computed.
 MOST_COMPARED = 1000
-# A pair is opposite if its correlation is at most minus the first and, given all others, at most
-# minus the second, or the strongest of one of them. The ridge steadies the inverse if there are few
-# rows.
+# A pair is opposite if its correlation is below minus the first number and one of two things holds:
+# given all other columns, the correlation is below minus the second, or no correlation of one of
+# the two is stronger. The ridge stabilises the inverse if there are few rows.
 _OPPOSITE, _DIRECTLY, _RIDGE = 0.6, 0.4, 0.1
 _NAMED, _PAIRS = 5, 3  # names and pairs that a sentence lists
-_BALANCED = 0.1  # the variance of row sums, relative to independent columns, of equal sums
-_MOVED = 0.005  # the change of the second moment from which it is said
+_BALANCED = 0.1  # row sums count as equal below this share of the variance of independent columns
+_MOVED = 0.005  # the change of the second moment from which it is mentioned
 _MOSTLY = 0.9  # the share of missing or equal cells from which a column says little
 
 
 class TableWarning(UserWarning):
-    """The table may not mean what a graph needs."""
+    """The table may not suit a graph."""
 
 
 def describe_table(signals: Signals, spread: Array, standardise: bool | str) -> list[str]:
-    """Return what should be said about a table before it is used.
+    """Return remarks on a table before it is used.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def describe_table(signals: Signals, spread: Array, standardise: bool | str) -> 
 
 
 def _describe_empty(signals: Signals, spread: Array) -> list[str]:
-    """Return what should be said about columns that are mostly missing, or mostly one value."""
+    """Return remarks on columns that are mostly missing, or mostly one value."""
     names, said = signals.labels, []
     missing = np.flatnonzero(signals.present.mean(axis=0) < 1.0 - _MOSTLY)
     if missing.size:
@@ -103,7 +103,7 @@ def _describe_empty(signals: Signals, spread: Array) -> list[str]:
 
 
 def describe_copies(signals: Signals) -> list[str]:
-    """Return what should be said about columns that are copies of each other."""
+    """Return a remark on columns that are copies of each other."""
     if len(signals) < 3 or signals.d > MOST_COMPARED:
         return []
     moving = moving_columns(signals)
@@ -127,12 +127,13 @@ def correlations(signals: Signals) -> Array:
 
 
 def describe_opposites(signals: Signals) -> list[str]:
-    """Return what should be said about columns that vary in opposite directions.
+    """Return a remark on columns that vary in opposite directions.
 
-    A pair is named if the strongest correlation of one of the two is that with the other, or if it
-    remains given all others: distant vertices of a graph are negatively correlated too, but hardly
-    so. Rows that sum to zero cause negative correlations, and a common shift of the inverse ones.
-    For such rows the first does not count; the shift is always removed.
+    A pair with a strongly negative correlation is named if one of the two columns has no stronger
+    correlation with any other, or if the correlation remains given all others. Distant vertices of
+    a graph are negatively correlated too, but hardly fulfil one of these conditions. Rows that sum
+    to zero cause negative correlations, and shift all entries of the inverse. For such rows the
+    first condition does not count; the shift is always removed.
     """
     n, d = len(signals), signals.d
     if n < 3 or d > MOST_COMPARED:
@@ -165,7 +166,7 @@ def _sums_are_equal(signals: Signals) -> bool:
 
 
 def describe_moved(moved: float) -> list[str]:
-    """Return what should be said if estimates from pairs of columns did not fit together."""
+    """Return a remark if the estimates from pairs of columns did not fit together."""
     if moved < _MOVED:
         return []
     return [

@@ -142,7 +142,7 @@ def solve_for_neighbours(
 def with_smaller_radius(
     problem: GraphProblem, neighbours: float, tol: float, time_limit: float = math.inf
 ) -> NeighbourFit:
-    """Like :func:`solve_for_neighbours`, but reduce the radius if it keeps too many edges.
+    """Do what :func:`solve_for_neighbours` does, with a smaller radius if the target needs one.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Solvers for transport sets with a nonsmooth risk: an interior point, and ADMM for many edges."""
+"""Solvers for transport sets with a nonsmooth risk: interior point, and ADMM for many edges."""

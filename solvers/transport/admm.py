@@ -22,11 +22,11 @@ from wdro_cvx.ambiguity import Transport
 from wdro_cvx.validation import Array
 
 _FEW = 0.15  # share of the eigenvectors; a larger share costs more than computing all of them
-_TRIAL_STEPS = 450  # most QPs on trial; at its best ADMM takes 40 to 350
+_TRIAL_STEPS = 450  # most QPs on trial; a run that converges fast takes fewer
 _TRIAL_CHECKS, _TRIAL_FALL = 2, 0.1  # over two certificates the gap must fall to this share
-# If the mean moves alone, the bound converges long before the value, whose error is the primal
-# residual. Weighing this one more and being patient halves the time of MomentUncertainty with 60
-# vertices. Where all of the data moves it doubles the time.
+# If only the mean moves, the bound converges long before the value, whose error is the primal
+# residual. A larger weight of this residual and more patience then save time. If all of the data
+# move, they cost time.
 _PRIMAL_WEIGHT, _PATIENT_FALL = 10.0, 0.3
 _NEARLY = 2.0  # times the tolerance: with a smaller gap, ADMM goes on
 
@@ -45,7 +45,7 @@ def run_admm(
     if incumbent.problem.prior.alpha > 0.0:
         return  # the steps are quadratic programs, which have no logarithms
     if not form.diagonal:
-        return  # the steps have a weight per edge, which another metric has not
+        return  # the steps need one weight per edge, which only a diagonal metric gives
     _DenseADMM(incumbent, form, start, on_trial).run(max_iterations)
 
 

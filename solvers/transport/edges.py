@@ -1,4 +1,4 @@
-"""The free edges of an interior point: those with an interval of nonempty interior.
+"""The free edges of the interior-point method: those with an interval of nonempty interior.
 
 ``L = base + 𝒯x`` with ``0 < x < room`` on a list of n edges. ``base`` is the Laplacian of all lower
 bounds.

@@ -1,4 +1,4 @@
-"""Interior point for transport sets: a primal-dual path in weights and couplings.
+"""An interior-point method for transport sets: a primal-dual path in weights and couplings.
 
 The method is invariant to the scales of data and metric, so it is exact for all of them. Its
 systems (system.py) are as large as the number of edges, so it uses a working set (working_set.py).
@@ -53,7 +53,7 @@ def follow_path(incumbent: Incumbent, form: Transport, max_iterations: int) -> N
 
 @dataclass
 class _Path:
-    """The current state of the interior point and its working set."""
+    """The current state of the interior-point method and its working set."""
 
     lmi: TransportLMI
     chosen: WorkingSet

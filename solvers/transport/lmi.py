@@ -3,8 +3,9 @@
     min ⟨rest, L⟩ + ⟨FᵀF, K⟩ + reach‖L‖ + prior(L) + γ + Tr Z
     s.t.  X = [[γI - K, KFᵀ], [FK, Z]] ⪰ 0,    K = TᵀLT
 
-``P = (TTᵀ)⁻¹``, and ``F`` is the factor in the coordinates ``T⁻¹x``. The unit makes the radius 1.
-No transport is longer than the radius, so the blocks of the dual are of comparable size.
+The metric of the transport is ``P = (TTᵀ)⁻¹``, and ``F`` is the factor in the coordinates ``T⁻¹x``.
+The unit makes the radius 1. No transport is longer than the radius, so the blocks of the dual are
+of comparable size.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 The multiplier γ hardly changes from step to step. With ``A = γI - L`` at a nearby γ, the moves are
 ``Y = γA⁻¹Fᵀ - Fᵀ``, one factorisation and one solve. With ``E = A⁻¹Y`` the moves at γ + h are
-``Y - hE`` up to ``(h/(γ - λ))²``, and errors of the moves enter the risk squared. This takes about
-half of the time of an eigendecomposition, which remains for γ close to λmax. For a stack of small
+``Y - hE`` up to ``(h/(γ - λ))²``, and errors of the moves enter the risk squared. This takes less
+time than an eigendecomposition, which is still used for γ close to λmax. For a stack of small
 matrices NumPy has no solves with Cholesky factors, so A is inverted.
 """
 
@@ -44,12 +44,12 @@ class NearbyWorst:
 
     @classmethod
     def applies(cls, problem: GraphProblem) -> bool:
-        """Return whether it takes the problem, and is faster for it alone."""
+        """Return whether this class takes the problem, and is faster even without a stack."""
         return problem.d >= FROM and cls.takes(problem)
 
     @classmethod
     def takes(cls, problem: GraphProblem) -> bool:
-        """Return whether all rows move, in the Euclidean metric."""
+        """Return whether this class takes the problem: all rows move, in the Euclidean metric."""
         form = problem.structure
         known = isinstance(form, Transport) and form.moves_all and form.euclidean
         return known and problem.ambiguity.radius > 0.0
@@ -105,7 +105,7 @@ class NearbyWorst:
         return [found[place] for place in range(len(cases))]
 
 
-@np.errstate(all="ignore")  # where nothing moves; the set answers then
+@np.errstate(all="ignore")  # if nothing moves, the set's own formula is used
 def _moves(
     rows: Array, laplacian: Array, radius: Any, gamma: Any, tol: float
 ) -> tuple[Array, Any, Any]:

@@ -34,7 +34,7 @@ class LaplacianStep:
     lmi: TransportLMI
     laplacian: Array
     tau: float | None = None
-    curvature: float = 1.0  # of 2‖KFᵀ‖², locally; over all matrices it may be 1e6 times larger
+    curvature: float = 1.0  # of 2‖KFᵀ‖², locally; over all matrices it may be far larger
     solved: int = 0  # number of QPs so far
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The Newton system of the interior point: KKT residuals, direction, longest step.
+"""The Newton system of the interior-point method: KKT residuals, direction, longest step.
 
 With ``A = γI - K``, ``K = TᵀLT``, ``G = F + E`` and the weights x, the conditions are
 

@@ -1,6 +1,6 @@
-"""The working set of the interior point: few edges at first, then those that turn out to pay.
+"""The working set of the interior-point method: few edges at first, then those that pay.
 
-Optimal graphs are often sparse, and the cost of an interior point is cubic in the number of edges.
+Optimal graphs are often sparse, and the cost of a step is cubic in the number of edges.
 Edges outside the set stay at their lower bounds. Their reduced costs show whether to add them.
 """
 
@@ -16,7 +16,7 @@ from solvers.transport.edges import FreeEdges
 from solvers.transport.system import NewtonSystem
 from wdro_cvx.validation import Array
 
-MAX_EDGES = 2500  # a system takes 50 MB and a tenth of a second
+MAX_EDGES = 2500  # a system then takes 50 MB
 _CHEAPEST = 5  # initial edges per vertex
 _ROOMY = 2.0  # least total width of the intervals, relative to the weight to place
 _MOST, _DENSE = 0.5, 0.8  # shares of all edges, chosen or in use, above which all are taken

@@ -1,8 +1,8 @@
 """Run many attacks on the judge and report them by set, table and constraint.
 
-``make attacks`` runs it (``CASES=1000``). It writes to ``runs/stress-attacks``, resumes a run that
-was stopped, and exits with 1 if an answer or a bound is wrong. With ``--composed`` the problems
-have sums, multiples, intersections and coordinates of sets, and terms; these go to
+``make attacks`` runs this program (``CASES=1000``). It writes to ``runs/stress-attacks``, resumes a
+run that was stopped, and exits with 1 if an answer or a bound is wrong. With ``--composed`` the
+problems have terms, and sums, multiples, intersections and coordinates of sets. These results go to
 ``runs/composed-attacks``.
 """
 
@@ -124,7 +124,7 @@ def _figures(group: pd.DataFrame) -> list[object]:
     ]  # fmt: skip
 
 
-#: Modules of the tests are named one by one; what they import from the packages follows.
+#: Test modules are named one by one; modules that they import from the packages are found.
 ATTACKS = Study(
     "stress-attacks", Source(("tests.helpers.attacks", "tests.helpers.hostile")), _answer
 )

@@ -1,4 +1,4 @@
-"""Altered and broken proof files: none may prove anything that is false, crash or hang."""
+"""Altered and broken proof files: the verifier proves nothing false, and does not crash or hang."""
 
 import hashlib
 import json

@@ -1,7 +1,7 @@
-"""Bounds that leave next to no choice: caps that fill the trace but for a crumb, pins, both.
+"""Bounds that leave almost no choice: caps that add up to nearly the trace, pins, and both.
 
-The truths are in exact fractions. What a sum of floating-point numbers lacks of the trace has to be
-placed, and may have to be placed where it costs the most.
+The truths are exact fractions. The weights may add up to less than the trace by a rounding error.
+This error must then be added to an edge, sometimes to the most expensive one.
 """
 
 import re

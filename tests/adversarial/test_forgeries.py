@@ -1,4 +1,4 @@
-"""What a hostile reviewer tried: certificates that lie about what they are, data that cancel."""
+"""Forgeries by a hostile reviewer: certificates that misreport their contents, data that cancel."""
 
 import numpy as np
 import pytest

@@ -1,7 +1,7 @@
-"""Structured attacks on the judge: tables in which something large cancels.
+"""Structured attacks on the judge: tables in which large numbers cancel.
 
-Clusters of columns far apart, weights over ten orders of magnitude, nearly equal columns, many
-equal rows: the truth is computed in exact arithmetic from the raw table.
+The tables have clusters of columns far apart, weights over ten orders of magnitude, nearly equal
+columns or many equal rows. The truth is computed in exact arithmetic from the raw table.
 """
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Every registered term, and that nothing ignores one silently."""
+"""Every registered term; no solver, formulation or judge ignores a term silently."""
 
 from dataclasses import dataclass
 

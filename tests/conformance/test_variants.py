@@ -1,4 +1,4 @@
-"""A set of one's own, in one file: the same suite picks it up, and can fail on it."""
+"""A user's set in one file: the conformance tests include it and can fail on it."""
 
 import os
 import subprocess

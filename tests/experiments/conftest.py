@@ -1,4 +1,4 @@
-"""What takes most of the time of a small run, for tests that look at something else."""
+"""Fixtures that save most of the time of a small run, for tests of something else."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The contest of the stress grid: every set has a form, ratios are against the better one."""
+"""``wdro stress --conic``: every set has a conic form, and ratios use the better backend."""
 
 import math
 

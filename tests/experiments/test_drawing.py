@@ -1,4 +1,4 @@
-"""One look for a method; marks that can be told apart."""
+"""Figures: one style for each method, and marks, labels and colours that can be told apart."""
 
 from itertools import combinations
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Exponents only where they mean something, with intervals that contain the truth."""
+"""Fitted growth: none from too few sizes or from overhead, and intervals that contain the truth."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""``wdro bench --hard``: every cell is judged, and what was not solved is said."""
+"""``wdro bench --hard``: every cell is judged, and the report names unsolved ones."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The command before its libraries are there."""
+"""The command while its libraries load."""
 
 import importlib.abc
 import signal

@@ -1,4 +1,4 @@
-"""The low-rank rival: every answer is certified, whether or not it gets there."""
+"""The low-rank rival: every answer is certified, whether or not it reaches the tolerance."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Measurements: stopping by its own rule, steady times, one data set where it takes long."""
+"""Measurements: methods with their own stopping rule, steady times, one data set for slow sizes."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Why a ball helps: tasks, predictions that can fail, and the report."""
+"""``wdro study mechanism``: tasks, predictions that can fail, and the report."""
 
 import numpy as np
 import pandas as pd

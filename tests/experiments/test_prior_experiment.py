@@ -1,4 +1,4 @@
-"""Priors compared: candidates are alike, scores are of scaled graphs, differences are paired."""
+"""The comparison of priors: equal candidates, scores of scaled graphs, paired differences."""
 
 import numpy as np
 import pandas as pd

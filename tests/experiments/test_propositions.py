@@ -1,4 +1,4 @@
-"""Every verdict of the ledger, and for every check a way to break it that turns the verdict."""
+"""Every verdict of the ledger, and for every check a fault that changes its verdict."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The field's algorithms for log-degree graphs: right, and told from ours."""
+"""The rival algorithms for log-degree graphs: correct, and not among our solvers."""
 
 import numpy as np
 import pytest
@@ -57,31 +57,34 @@ def test_our_value_is_clarabel_s(d, shape):
 
 
 @examples(10)
-@given(st.integers(0, 100), st.floats(0.1, 30.0), st.floats(0.01, 1.0))
-def test_gspbox_s_parameters_are_ours_times_the_number_of_signals(seed, a, b):
-    """Its code minimises ``zᵀw - a Σ log deg + b‖w‖²`` over sums of squared differences z."""
+@given(st.integers(0, 100), st.floats(0.1, 30.0), st.floats(0.01, 1.0), st.sampled_from([1, 2]))
+def test_gspbox_s_parameters_are_ours_times_the_number_of_signals(seed, a, b, times):
+    """Its code minimises ``times·zᵀw - a Σ log deg + b‖w‖²``: once in 0.6.0, later twice."""
     rng = np.random.default_rng(seed)
     n, d = 15, 8
     signals = rng.standard_normal((n, d))
     distances = pdist(signals.T, "sqeuclidean")
     nominal = paper_problem(d, n, Singleton()).nominal.from_samples(signals)
-    problem = GraphProblem(nominal, Singleton(), prior=LogDegree(a / n, b / (2 * n)))
+    share = times * n
+    problem = GraphProblem(nominal, Singleton(), prior=LogDegree(a / share, b / (2 * share)))
     weights = -solve(problem, 1e-10).laplacian[np.triu_indices(d, 1)]
 
     def objective(candidate):
         degrees = squareform(candidate).sum(axis=1)
-        return distances @ candidate - a * np.log(degrees).sum() + b * candidate @ candidate
+        cost = times * distances @ candidate
+        return cost - a * np.log(degrees).sum() + b * candidate @ candidate
 
     least = objective(weights)
-    assert least == pytest.approx(n * problem.value(_laplacian(weights)), rel=1e-9, abs=1e-9)
+    ours = share * problem.value(_laplacian(weights))
+    assert least == pytest.approx(ours, rel=1e-9, abs=1e-9)
     for _ in range(20):
         other = weights * np.exp(0.05 * rng.standard_normal(weights.size))
         other += 1e-3 * rng.exponential(size=weights.size) * weights.max()
         assert objective(other) >= least - 1e-8 * a * d
-    # Stationarity, edge by edge: z - a/u_i - a/u_j + 2bw ≥ 0, and zero where there is an edge.
+    # Stationarity, edge by edge: times·z - a/u_i - a/u_j + 2bw ≥ 0, zero where there is an edge.
     slopes = -a / squareform(weights).sum(axis=1)
     heads, tails = np.triu_indices(d, 1)
-    gradient = distances + slopes[heads] + slopes[tails] + 2 * b * weights
+    gradient = times * distances + slopes[heads] + slopes[tails] + 2 * b * weights
     # The gap of 1e-10 leaves weights that are right to its root, and so prices.
     assert gradient.min() >= -1e-3 * distances.max()
     assert np.abs(gradient[weights > 1e-3 * weights.max()]).max() <= 1e-3 * distances.max()

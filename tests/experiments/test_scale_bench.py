@@ -1,4 +1,4 @@
-"""``wdro bench --scale``: what is measured is judged, and near pairs only are no optimum."""
+"""``wdro bench --scale``: every measurement is judged, and near pairs alone miss the optimum."""
 
 import numpy as np
 import pandas as pd

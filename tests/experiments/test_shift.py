@@ -1,4 +1,4 @@
-"""Does robustness pay: nested candidates, troubles, tests of a graph, choice and comparison."""
+"""``wdro study shift``: nested candidates, troubles, tests of a graph, choice and comparison."""
 
 import numpy as np
 import pandas as pd

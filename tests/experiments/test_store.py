@@ -1,4 +1,4 @@
-"""What is on disk: whole or not there, refused if damaged, made by the code that asks for it."""
+"""Files and stored results: complete or absent, refused if damaged, and one run per folder."""
 
 import errno
 import json

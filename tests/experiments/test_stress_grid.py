@@ -1,4 +1,4 @@
-"""The stress grid draws likelihood problems in every regime, and says what it could not solve."""
+"""The stress grid draws likelihood problems in every regime, and its report lists unsolved ones."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""The skeleton of studies: what it writes, what it resumes, what it exits with."""
+"""The skeleton of studies: the files that it writes, resuming, and exit codes."""
 
 import argparse
 from dataclasses import dataclass, replace

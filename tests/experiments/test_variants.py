@@ -1,4 +1,4 @@
-"""A variant from outside: the printed example, by file and by entry point, and its checks."""
+"""Variants from outside: the documented example, by file and by entry point, and its checks."""
 
 import re
 import sys

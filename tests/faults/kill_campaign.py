@@ -1,7 +1,7 @@
-"""Kill runs at random moments and see that nothing is lost, torn, doubled or left running.
+"""Kill runs at random moments and check that nothing is lost, torn, doubled or left running.
 
-``make faults`` runs it (``KILLS=100``); the counts of the last campaign are in docs/running.md.
-Every command keeps its folder from kill to kill, so that each run resumes from the one before.
+``make faults`` runs this program (``KILLS=100``), which prints the counts. Every command keeps its
+folder from kill to kill, so that each run resumes the previous one.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def stored(folder: Path) -> dict[Path, tuple[int, bytes]]:
 
 
 def kill_once(name: str, folder: Path, rng: random.Random, counts: Counter[str]) -> None:
-    """Start a command, send a signal at a random moment, look at what is left."""
+    """Start a command, send it a signal at a random moment, and count what is left."""
     mark = f"campaign-{os.getpid()}-{time.monotonic_ns()}"
     before = stored(folder)
     run = subprocess.Popen(
@@ -90,11 +90,11 @@ def kill_once(name: str, folder: Path, rng: random.Random, counts: Counter[str])
     counts["kills"] += not finished
     if finished:
         counts["finished with an error"] += run.returncode not in (0, 1)
-        shutil.rmtree(folder, ignore_errors=True)  # one that failed at once has made none
+        shutil.rmtree(folder, ignore_errors=True)  # a run that failed at once has made no folder
 
 
 def whole(raw: bytes) -> bool:
-    """Say whether a stored row is complete."""
+    """Return whether a stored row is complete."""
     try:
         return set(json.loads(raw)) == {"task", "row"}
     except ValueError:
@@ -117,12 +117,12 @@ def main() -> int:
             name = min(COMMANDS, key=lambda one: totals[one]["kills"])
             kill_once(name, folders[name], rng, totals[name])
             print(name, dict(totals[name]), flush=True)
-        for name in ("compare", "figures", "propositions", "stress"):  # and now to the end
+        for name in ("compare", "figures", "propositions", "stress"):  # let the last runs finish
             command = [sys.executable, "-m", "experiments", *COMMANDS[name]]
             done = subprocess.run(
                 [*command, "--output", str(folders[name])], capture_output=True, check=False
             )
-            # 1 is a verdict: few instances decide little.
+            # 1 is a verdict, not an error: few instances decide little.
             totals[name]["last run failed"] += done.returncode not in (0, 1)
     columns = ["kills", "rows saved", "rows lost", "rows written twice", "torn files",
                "processes left", "did not end", "last run failed"]  # fmt: skip

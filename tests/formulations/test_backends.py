@@ -1,4 +1,4 @@
-"""Every backend by name: its tolerance is obeyed, and its failures are ours to report."""
+"""Every backend by name: its tolerance is obeyed, and its errors become ours."""
 
 import cvxpy as cp
 import numpy as np

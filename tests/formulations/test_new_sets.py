@@ -1,4 +1,4 @@
-"""The sets beyond the paper: conic form against certified solver, both before the judge."""
+"""The sets beyond the paper: conic form against certified solver, both judged."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The API with wrong types, extreme numbers and odd shapes: a value, or a sentence of ours.
+"""The API with wrong types, extreme numbers and odd shapes: a value, or one of our errors.
 
 Each case of ``CALLS`` is a function of drawn arguments; a new part of the API is one more entry.
 """

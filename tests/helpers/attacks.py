@@ -51,7 +51,7 @@ def _attack(case: Case, instance: Instance, time_limit: float) -> dict[str, Any]
     started = time.perf_counter()
     answer = solve(problem, TOL, time_limit=time_limit)
     seconds = time.perf_counter() - started
-    # Below the accuracy that can be reached, a splitting method may diverge; it is then given up.
+    # At a gap that cannot be reached, a splitting method may diverge; the solver then abandons it.
     with np.errstate(over="ignore", invalid="ignore"):
         finest = solve(problem, FINEST, start=answer, time_limit=time_limit)
     verdict = judge(problem, answer)
@@ -184,7 +184,7 @@ def forge(
 
 
 def forge_pieces(problem: GraphProblem, laplacian: Array) -> Iterator[tuple[str, Certificate]]:
-    """Yield worst cases of sets with too large a radius, as pieces and as matrices."""
+    """Yield worst cases of sets whose radius is too large, as parts and as matrices."""
     nominal, ambiguity = problem.nominal, problem.ambiguity
     nu = problem.prior.slope(np.diagonal(laplacian))
     for excess in EXCESSES:

@@ -22,7 +22,7 @@ _WHITE = _TO_XYZ.sum(axis=1)
 
 
 def lab(colour, sight="normal"):
-    """Return a colour in CIELAB, as seen by somebody."""
+    """Return a colour in CIELAB, as seen with a kind of colour vision."""
     rgb = np.array(to_rgb(colour))
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     share = _TO_XYZ @ np.clip(_SEEN[sight] @ linear, 0.0, 1.0) / _WHITE
@@ -31,5 +31,5 @@ def lab(colour, sight="normal"):
 
 
 def apart(first, second, sight="normal"):
-    """Return the distance of two colours; about 2 is just noticed, beyond 10 is plain."""
+    """Return the distance of two colours; 2 is just noticeable, more than 10 is obvious."""
     return float(np.linalg.norm(lab(first, sight) - lab(second, sight)))

@@ -1,8 +1,8 @@
 """Hostile problems with composed sets and terms, forged certificates for them, and exact truths.
 
 The sets are sums, multiples, intersections and sets in coordinates of condition up to 1e8. The
-truth is an upper bound of the objective of a feasible graph, computed in exact arithmetic, with the
-functions of ``wdro_cvx.verify`` where the verifier itself does not know a set.
+truth is an upper bound of the objective of a feasible graph, computed in exact arithmetic. For sets
+that the verifier does not know, the functions of ``wdro_cvx.verify`` compute it.
 """
 
 from __future__ import annotations
@@ -238,7 +238,7 @@ def _mean_premium(proof: verify.Proof, ambiguity: SetInCoordinates, nominal: Nom
 
 
 def _split_premium(proof: verify.Proof, ambiguity: ShiftIntersection) -> Fraction:
-    """Return ``r₂‖A‖_2 + r_∞‖L - A‖_1``, at least the premium for every A, at the best clipping."""
+    """Return ``r₂‖A‖_2 + r_∞‖L - A‖_1`` at the best clipping A; every A bounds the premium."""
     graph = proof.graph
     sizes = verify.entry_sizes(graph.degrees, graph.weights, graph.bits)
     whole = proof.d**2 - sum(sizes.values())
@@ -262,9 +262,10 @@ def _split_premium(proof: verify.Proof, ambiguity: ShiftIntersection) -> Fractio
 
 
 def _capped_premium(proof: verify.Proof, ambiguity: WeightsIntersection) -> Fraction:
-    """Return the dual of KL and CVaR together, at the best multipliers, less the mean loss.
+    """Return the dual value of KL and CVaR together at the best multipliers, less the mean loss.
 
-    For all t > 0 and c it is ``εt + t log mean exp(min(l, c)/t) + (1 + ε') mean (l - c)₊``.
+    For t > 0 and any c the dual function is
+    ``εt + t log mean exp(min(l, c)/t) + (1 + ε') mean (l - c)₊``.
     """
     losses = verify.losses_of(proof)
     count, worst, least = sum(losses.values()), max(losses), min(losses)
@@ -361,7 +362,8 @@ def tampered(
     """Yield moments of the same kind with other numbers in one place."""
     d = nominal.d
     noise = rng.standard_normal((d, d))
-    constant = np.ones((d, d))  # costs no edge anything, so that indefinite matrices cost much
+    # It adds nothing to the cost of an edge, so an indefinite matrix can have high costs.
+    constant = np.ones((d, d))
     matrix = size * (noise + noise.T)
     yield (
         "a matrix far outside",
@@ -474,8 +476,8 @@ def attack_composed(case: Composed, time_limit: float = 1.0) -> dict[str, Any]:
                     row |= {"excess": excess, "forger": name}
             elif verdict.bound > 0 or np.isnan(verdict.bound):
                 row |= {"excess": np.inf, "forger": name}
-            # The exact bound of the truth is not known for every set; a value may be below the
-            # objective of the best graph by its gap at most.
+            # An exact lower bound of the optimum is not known for every set. A value may be below
+            # the objective of the best graph by at most the gap of that graph.
             if verdict.value < float(truth) - max(finest.gap, 1e-12) * scale * 2 - 4e-12 * scale:
                 row |= {"understated": True, "forger": name}
         row["apart"] = apart(problem, [answer, finest])

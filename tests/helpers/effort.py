@@ -1,4 +1,4 @@
-"""How many random examples a property is tried with, by the profile of hypothesis."""
+"""The number of random examples for a property, by the profile of hypothesis."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _LEAST = 5
 
 
 def tries(number: int) -> int:
-    """Return how often to try what the full profile tries this often."""
+    """Return the number of tries for something that the full profile tries ``number`` times."""
     share = min(settings.default.max_examples / PROFILES["full"], 1.0)
     return max(_LEAST, round(share * number))
 
 
 def examples(number: int) -> settings:
-    """Return settings with this many examples in the full profile, and a share of them else."""
+    """Return settings with this many examples in the full profile, and a share in the others."""
     return settings(max_examples=tries(number))

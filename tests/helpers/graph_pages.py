@@ -1,4 +1,4 @@
-"""Shared by the tests of ``graph.html``: data, pages and how to operate them."""
+"""Shared by the tests of ``graph.html``: data, pages, and functions that operate them."""
 
 import base64
 
@@ -76,7 +76,7 @@ def put(entry, value):
 
 
 def shown(browser, given, folder):
-    """Open a page that may not be drawn to its end, and return what it says of itself."""
+    """Open a page, which may fail to draw everything, and return the verdict that it shows."""
     page = browser.new_page()
     page.goto(f"file://{written_data(given, folder)}")
     page.wait_for_selector("#verified.good, #verified.bad")

@@ -1,7 +1,7 @@
 """A file of sets and a term, written with docs/new-variant.md and docs/terms.md alone.
 
-It uses documented names only, and what goes wrong easily: parameters that are arrays, numbers of
-NumPy, and a gradient on the boundary of a domain. Nothing is registered here.
+It uses only documented names, and features that easily go wrong: parameters that are arrays, NumPy
+scalars, and a gradient on the boundary of a domain. Nothing is registered here.
 """
 
 from dataclasses import dataclass

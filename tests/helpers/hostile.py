@@ -128,7 +128,7 @@ def _bounds(kind: str, rng: np.random.Generator, d: int, trace: float) -> EdgeBo
         capped = rng.random(m) < 0.6
         capped[rng.integers(m)] = True
         upper[capped] = _shares(rng, int(capped.sum()), total)
-        if rng.random() < 0.3 or capped.all():  # otherwise other pairs absorb the last digits
+        if rng.random() < 0.3 or capped.all():  # otherwise free pairs absorb the rounding
             upper[capped] = _exactly(upper[capped], total)
             upper[rng.integers(m)] *= 1.0 + float(rng.choice([0.0, 1e-15, 1e-9]))
     else:

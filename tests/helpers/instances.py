@@ -74,7 +74,7 @@ def frobenius_qp(moment, eta, trace, penalty=None, bounds=None) -> LaplacianQP:
 
 
 def some_bounds(rng: np.random.Generator, d: int, kind: str, trace: float) -> EdgeBounds | None:
-    """Return bounds: edges absent (mask), fixed or present (pins), limited (caps), all (mixed).
+    """Return bounds: edges absent (mask), fixed or present (pins), limited (caps), or all (mixed).
 
     Graphs with the given trace exist within the bounds.
     """

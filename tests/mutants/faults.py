@@ -1,7 +1,7 @@
-"""Faults to plant: for each file the tests that must notice, and text with its faulty form.
+"""Faults to plant: for each file the tests that must notice, and texts with their faulty forms.
 
-Each is a mistake that somebody could make: a wrong sign, a missing factor, rounding in the wrong
-direction, a check left out. The text occurs once in its file.
+Each fault is a plausible mistake: a wrong sign, a missing factor, rounding in the wrong direction,
+a check left out. Every text occurs exactly once in its file.
 """
 
 _JUDGE = (

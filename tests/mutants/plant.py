@@ -1,9 +1,9 @@
-"""Plant one known fault at a time, and see whether the tests of ``make test`` notice.
+"""Plant one known fault at a time, and see whether the tests of ``make test`` fail.
 
-Run ``python tests/mutants/plant.py``, or with words that must be in the fault's file or text:
-``python tests/mutants/plant.py judge.py gap``. A number comes first to go on from that fault:
-``python tests/mutants/plant.py 40``. The tree is copied, so that the real one stays as it is. Exits
-with 1 if a fault is not noticed, or if the table no longer fits the code.
+``python tests/mutants/plant.py`` plants all faults. Words select the faults whose file or text
+contains them all: ``python tests/mutants/plant.py judge.py gap``. A number before the words is the
+first fault to plant: ``python tests/mutants/plant.py 40``. The faults are planted in a copy of the
+tree. Exits with 1 if a fault is not noticed, or if the table no longer fits the code.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def main(words: list[str]) -> int:
 
 
 def tried(copy: Path, number: int, fault: Fault) -> str:
-    """Plant a fault, run its tests, take it out again, and print what happened."""
+    """Plant a fault, run its tests, remove it, print what happened, and return the outcome."""
     path = copy / fault.file
     sound = path.read_text() if path.is_file() else ""
     if sound.count(fault.text) != 1:
@@ -74,7 +74,7 @@ def tried(copy: Path, number: int, fault: Fault) -> str:
 
 
 def noticed(copy: Path, tests: list[str]) -> tuple[str, float, str]:
-    """Return whether a test fails, after how long, and which."""
+    """Return the outcome, the seconds that the tests took, and the test that failed."""
     started = time.perf_counter()
     command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "-p", "no:cacheprovider"]
     environment = os.environ | {

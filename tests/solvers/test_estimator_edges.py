@@ -1,4 +1,4 @@
-"""What is told of the edges: names, the optimum, stability, pictures."""
+"""What the estimator reports about edges: names, the optimum, stability, pictures."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What score says of a graph, and searches and pipelines that go by it."""
+"""The score of a graph, and searches and pipelines that use it."""
 
 import numpy as np
 import pytest

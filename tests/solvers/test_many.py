@@ -1,4 +1,4 @@
-"""``solve_many`` gives the answers of ``solve``, whatever problems it gets together."""
+"""``solve_many`` gives the answers of ``solve`` for any mixture of problems."""
 
 from dataclasses import replace
 

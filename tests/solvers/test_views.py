@@ -1,4 +1,4 @@
-"""What the estimator gives to others: graphs of other libraries, filled tables, prepared units."""
+"""Views of the estimator: graphs of other libraries, filled tables, prepared signals."""
 
 import sys
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Worst-case distributions: the optimal-transport distances are POT's, not ours."""
+"""Worst-case distributions: POT, not our code, computes their optimal-transport distances."""
 
 import numpy as np
 import ot

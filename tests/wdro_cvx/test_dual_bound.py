@@ -1,4 +1,4 @@
-"""The judge's dual bound against the same sum in exact fractions, which rounding may not pass."""
+"""The judge's dual bound never exceeds the same sum in exact fractions."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""The judge's edge costs against exact fractions: never above, and hardly below."""
+"""The judge's edge costs against exact fractions: never above, and only slightly below."""
 
 from fractions import Fraction
 

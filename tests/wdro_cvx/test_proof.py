@@ -1,4 +1,4 @@
-"""Proof files as they are written: whole, without loss, and about the problem that was meant."""
+"""Proof files as they are written: complete, without loss, and for the right problem."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Registries and claims: no name stands for two, and the order in which solvers are tried."""
+"""Registries and claims: every name is registered once, and solvers are tried in order of rank."""
 
 from dataclasses import dataclass
 

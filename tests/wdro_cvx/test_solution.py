@@ -1,4 +1,4 @@
-"""What an answer offers beside its Laplacian; names of the sets."""
+"""The adjacency matrix and network of a solution; names of the sets."""
 
 import networkx as nx
 import numpy as np

@@ -1,4 +1,4 @@
-"""The exact verifier: its arithmetic against identities, what it proves against other truths."""
+"""The exact verifier: its arithmetic against identities, its proofs against known optima."""
 
 import decimal
 import json

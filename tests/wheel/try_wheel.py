@@ -1,7 +1,8 @@
 """Build the wheel, install it alone into a new environment, and use it far from the repository.
 
-``make wheel-test`` runs it. It needs a package index, and so is no part of the test suite. The
-working directory has folders ``solvers`` and ``experiments`` that end whoever imports them.
+``make wheel-test`` runs this program. It needs a package index and is therefore not part of the
+test suite. The working directory has folders ``solvers`` and ``experiments`` that end any process
+that imports them.
 """
 
 from __future__ import annotations

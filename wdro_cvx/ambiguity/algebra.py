@@ -28,7 +28,8 @@ from wdro_cvx.moments.points import DenseMoment, Moment, TransportedMoment, nucl
 from wdro_cvx.validation import Array, coordinate_matrix, real_number
 
 _EPS = float(np.finfo(float).eps)
-#: Of a risk and its worst case, relative. The judge reports a larger one as a defect of the set.
+#: The largest relative difference of a risk and ⟨M, L⟩ at its worst case M. The judge reports a
+#: larger one as a defect of the set.
 _DISAGREEMENT = 1e-8
 
 
@@ -49,7 +50,7 @@ class CombinedSet(AmbiguitySet):
     Raises
     ------
     ProblemError
-        If a part is no set, or a factor is negative or not finite.
+        If a part is not a set, or a factor is negative or not finite.
 
     Examples
     --------
@@ -120,7 +121,7 @@ class CombinedSet(AmbiguitySet):
 
     @property
     def reach(self) -> float:
-        """The largest reach of the parts."""
+        """The largest reach of the parts, each times the root of its factor."""
         pairs = zip(self.factors, self.sized_parts, strict=True)
         return max(float(np.sqrt(factor)) * part.reach for factor, part in pairs)
 
@@ -146,8 +147,8 @@ class CombinedSet(AmbiguitySet):
 class SumMembership(Membership[SumMoment]):
     """Membership by a point of every part.
 
-    A matrix alone does not tell how it is made of several parts, so that only the pieces prove
-    anything.
+    A matrix alone does not show how it is composed of points of several parts, so only the pieces
+    prove membership.
     """
 
     nominal: Nominal
@@ -202,7 +203,7 @@ class SumMembership(Membership[SumMoment]):
 
 
 def _rounding_of(nominal: Nominal, form: Array, worst: WorstCase) -> float:
-    """Return the rounding error of a risk; a bound as the judge's own if the set states none."""
+    """Return a bound of the rounding error of a risk; the set's own if it states one."""
     if worst.rounding is not None:
         return worst.rounding
     size = float(np.linalg.norm(form)) * nuclear_size(worst.moment)
@@ -297,7 +298,7 @@ class SetInCoordinates(AmbiguitySet):
 
     def worst_case(self, nominal: Nominal, laplacian: Array) -> WorstCase:
         """Return the worst case of the set for y, mapped to x."""
-        # The nominal risk is computed without the detour, which costs digits.
+        # The nominal risk is computed in x, because the change of coordinates costs digits.
         average, rounding = nominal_risk(nominal, laplacian)
         if self.radius == 0.0:
             return WorstCase(
@@ -339,8 +340,8 @@ class SetInCoordinates(AmbiguitySet):
         """Return the worst case of a norm ball of shifts; its premium does not depend on the data.
 
         Around the data, ``⟨Θ, TᵀLT⟩`` would be added and subtracted; around zero nothing cancels.
-        The size of a shift depends on the sizes of its entries, so that no error of ``TᵀLT`` adds
-        more than a matrix of the bounds of its entries.
+        The size of a shift depends on the absolute values of its entries only. An error of ``TᵀLT``
+        therefore adds at most the premium of the matrix of the bounds of its entries.
         """
         average, rounding = known
         silent = Nominal.from_rows(np.zeros(nominal.d), np.zeros((1, nominal.d)))

@@ -1,8 +1,8 @@
 """The interface of ambiguity sets.
 
 Every model is ``min_L R(L) + prior(L)`` with ``R(L) = sup {⟨M, L⟩ : M ∈ 𝓜}`` for a convex set 𝓜 of
-second moments around ``Θ``. A set therefore needs one function, :meth:`AmbiguitySet.worst_case`.
-Values, gradients and certificates all follow from it.
+second moments around ``Θ``. A solver therefore needs one function, :meth:`AmbiguitySet.worst_case`:
+values, gradients and certificates follow from it. The judge also needs ``distance``.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class WorstCase:
     rounding: float | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        # Formulas return NumPy's scalars easily, and what is stored and printed are numbers.
+        # Formulas often return NumPy scalars; Python floats are stored and printed instead.
         for name in ("risk", "multiplier", "rounding"):
             value = getattr(self, name)
             if type(value) is not float and not (name == "rounding" and value is None):
@@ -100,7 +100,7 @@ class AmbiguitySet(ABC):
     Parameters
     ----------
     radius : float ≥ 0
-        The paper's ε; 0 trusts the data and gives the sample average.
+        The paper's ε; 0 gives the sample average.
 
     Raises
     ------
@@ -155,7 +155,7 @@ class AmbiguitySet(ABC):
         """Return the worst cases of several sets of this class.
 
         Override it if a stack of Laplacians (B, d, d) takes less time than one after the other.
-        :func:`stacked_worst_cases` does not use an inherited one.
+        :func:`stacked_worst_cases` does not use an override that a class inherits.
         """
         return each_worst_case(sets, nominals, laplacians)
 
@@ -216,7 +216,7 @@ class AmbiguitySet(ABC):
         return OPERATIONS["multiple"](factor, self)
 
     def __and__(self, other: AmbiguitySet) -> AmbiguitySet:
-        """Return the intersection of two sets (see :class:`Intersection`)."""
+        """Return the intersection of two sets (see :mod:`wdro_cvx.ambiguity.intersection`)."""
         return OPERATIONS["intersection"](self, other)
 
     def in_coordinates(self, matrix: ArrayLike) -> AmbiguitySet:
@@ -243,8 +243,8 @@ class AmbiguitySet(ABC):
         return OPERATIONS["coordinates"](self.radius, self, matrix)
 
 
-#: Makes sets of other sets, by name. The modules of these sets provide it (algebra.py,
-#: intersection.py, metric.py), because they import this one.
+#: Functions by name that make sets from other sets. The modules that define these sets (algebra.py,
+#: intersection.py, metric.py) add them, because they import this module.
 OPERATIONS: dict[str, Callable[..., AmbiguitySet]] = {}
 
 
@@ -253,7 +253,7 @@ def stacked_worst_cases(
 ) -> list[WorstCase]:
     """Return the worst cases of several sets of one class, by its own formula for stacks if any.
 
-    A class that inherits such a formula may have another ``worst_case``.
+    An inherited formula is not used, because the class may have another ``worst_case``.
     """
     kind = type(sets[0])
     formula = kind.worst_cases if "worst_cases" in vars(kind) else each_worst_case
@@ -289,7 +289,7 @@ def register_ambiguity(cls: A) -> A:
     Raises
     ------
     ProblemError
-        If the class is abstract, is no set, or another class has its name.
+        If the class is abstract or not an AmbiguitySet, or if another class has its name.
 
     Examples
     --------

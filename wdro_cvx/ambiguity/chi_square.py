@@ -24,9 +24,10 @@ _TINY = 1e-300
 class ChiSquareBall(ReweightingBall):
     """All reweightings ``q`` of the samples with ``Σ (N q_i - 1)² / N ≤ radius``.
 
-    For small radii the risk is the mean smoothness plus ``√radius`` standard deviations, so the
-    learned graph is smooth evenly and not only on average. Compared with :class:`KLBall`, samples
-    reach weight zero at smaller radii. At the radius ``N - 1`` the worst sample has all weight.
+    For small radii the risk is the mean smoothness plus ``√radius`` standard deviations, so it
+    favours graphs over which all signals are about equally smooth. Compared with :class:`KLBall`,
+    samples reach weight zero at smaller radii. At the radius ``N - 1`` the worst sample has all
+    weight.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ class ChiSquareBall(ReweightingBall):
         deficits = losses[order[0]] - losses[order]
 
         def spent(kept: int) -> float:
-            """Return the divergence at which the first of the samples after these gets weight."""
+            """Return the divergence below which more than ``kept`` samples have weight."""
             slack = np.maximum(deficits[kept] - deficits, 0.0)
             return self.divergence(slack / slack.mean())
 

@@ -1,4 +1,4 @@
-"""Say why a set has no worst case for some data, most often because it is for other vertices."""
+"""Explain why a set has no worst case for some data; often the number of vertices differs."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from wdro_cvx.moments.nominal import Nominal
 
 
 def misfit(ambiguity: AmbiguitySet, nominal: Nominal) -> str | None:
-    """Return what a set raises for data, and whether its size is the reason; None if nothing.
+    """Return the error that a set raises for data and its likely reason; None if there is none.
 
-    A set whose class makes a working example for as many vertices is for another number of them.
+    If the example of the class for this number of vertices works, the set is for another number.
     """
     raised = _raised(ambiguity, nominal)
     if raised is None:
@@ -56,6 +56,6 @@ def _raised(ambiguity: AmbiguitySet, nominal: Nominal) -> str | None:
             raise ProblemError(f"it must return a WorstCase; it is {type(worst).__name__}")
         asked = "distance"
         ambiguity.distance(nominal, nominal.second_moment)
-    except Exception as error:  # whatever a set of somebody else raises
+    except Exception as error:  # a user's set may raise anything
         return f"{asked} raised {describe(error)}"
     return None

@@ -156,7 +156,8 @@ class MatrixFrame(Frame):
         harm.
         """
         guess = self.inside(moves)
-        # The bounds of errors are those of |T|, whose norm may be larger than that of T.
+        # Rounding is bounded by |T|, whose spectral norm may exceed that of T; their Frobenius
+        # norms are equal.
         wide, narrow = float(np.linalg.norm(self.matrix)), self.sizes[1]
         size = float(np.linalg.norm(guess))
         rounding = (len(self.matrix) + 8) * _EPS * (float(np.linalg.norm(moves)) + wide * size)

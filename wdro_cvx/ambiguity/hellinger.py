@@ -1,4 +1,4 @@
-"""The Hellinger ball: every sample keeps some weight, and outliers gain it slowly.
+"""The Hellinger ball: samples are reweighted, and every sample keeps some weight.
 
     R(L) = sup {Σ q_i l_i : Σ (√q_i - √(1/N))² ≤ ε}
          = inf_{θ > max l, t ≥ 0} θ - (2 - ε)t + t² mean 1/(θ - l_i)
@@ -46,7 +46,7 @@ class HellingerBall(TiltedBall):
     """
 
     def least_sharpness(self) -> float:
-        """Return a lower bound; the divergence is at most a fourth of the squared sharpness."""
+        """Return a lower bound of the sharpness; a fourth of its square bounds the divergence."""
         return math.sqrt(self.radius)
 
     def tilted_at(self, deficits: Array, sharpness: float) -> tuple[Array, float, float]:

@@ -4,9 +4,10 @@
     moment balls:     the same shift Δ of the second moment lies in every part
 
 The worst case maximises a linear function under one convex constraint per part (separable.py). Its
-dual is the infimal convolution of the parts' risks. It costs 15 to 30 passes over the N samples or
-the d² entries. Sets of different families have no common description of their points: whether a
-matrix is in both would need a matrix program for every worst case, so these are refused.
+dual is the infimal convolution of the parts' risks. A worst case takes some dozens of steps, each
+with a few passes over the N samples or the d² entries. Sets of different families have no common
+description of their points. Every worst case would be a semidefinite program, so their
+intersections are refused.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from wdro_cvx.moments.points import TransportedMoment
 from wdro_cvx.validation import Array
 
 _EPS = float(np.finfo(float).eps)
-_ABSENT = 1e-11  # relative to the largest entry: what an absent edge gains, to decide its shift
+_ABSENT = 1e-11  # the gain of an absent edge, relative to the largest; it decides the edge's shift
 
 
 @dataclass(frozen=True)
@@ -160,8 +161,8 @@ class ShiftIntersection(ShiftBall):
         least = min(part.radius for part in parts)
         if least == 0.0:
             return WorstCase(average, nominal.second_moment, np.inf, rounding=rounding)
-        # Where the shift of an absent edge is free, it is that of a positive weight: no other is
-        # feasible, so this is the derivative that counts.
+        # If the shift of an absent edge is not unique, it is that of a small positive weight. The
+        # weight can only grow, so this shift gives the derivative in the feasible direction.
         signs = np.where(laplacian + 0.5 * np.eye(nominal.d) * (laplacian == 0.0) > 0.0, 1.0, -1.0)
         gains = np.maximum(np.abs(laplacian), _ABSENT * float(np.abs(laplacian).max())).ravel()
         # In the unit of the smallest radius no power over- or underflows.
@@ -204,7 +205,7 @@ class ShiftIntersection(ShiftBall):
 
 
 def intersected(first: AmbiguitySet, second: AmbiguitySet) -> AmbiguitySet:
-    """Return ``first & second``, or raise ProblemError if the two have no common points by form."""
+    """Return ``first & second``, or raise ProblemError if their points have no common form."""
     parts: list[AmbiguitySet] = []
     for one in (first, second):
         if isinstance(one, WeightsIntersection):

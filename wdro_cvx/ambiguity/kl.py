@@ -57,7 +57,11 @@ class KLBall(TiltedBall):
     stackable = True
 
     def least_sharpness(self) -> float:
-        """Return a lower bound: the variance of numbers in [0, 1] is at most 1/4."""
+        """Return a lower bound of the sharpness: the divergence is at most an eighth of its square.
+
+        The derivative of the divergence is the sharpness times a variance of numbers in [0, 1],
+        which is at most 1/4.
+        """
         return math.sqrt(8.0 * self.radius)
 
     def tilted_at(self, deficits: Array, sharpness: float) -> tuple[Array, float, float]:
@@ -147,8 +151,8 @@ def _dual(losses: Array, top: Any, multiplier: Any, radius: Any) -> Any:
 def _tilts(losses: Array, radii: Array) -> tuple[Array, Array]:
     """Return the ratios and multipliers of a stack, with the same steps as :meth:`TiltedBall.tilt`.
 
-    Arrays of one element would take twice as long as the numbers of a single search, so there are
-    two loops.
+    Arrays of one element take longer than the plain numbers of a single search, so there are two
+    loops.
     """
     radius, count = radii, losses.shape[-1]
     spread = np.ptp(losses, axis=-1)

@@ -55,7 +55,8 @@ class Membership(ABC, Generic[M]):
     def explain(self, second_moment: Array) -> Moment:
         """Return pieces that make up a matrix, equal to it up to rounding.
 
-        The judge bounds with what this returns, so it needs no slack for rounding in the matrix.
+        The judge computes its bound from these pieces, so it needs no slack for rounding in the
+        matrix.
         """
 
     @abstractmethod

@@ -100,8 +100,9 @@ class MetricBall(TransportBall):
         worst = worst_transport(rows, congruent, self.radius)
         average, rounding = nominal_risk(nominal, laplacian)
         wide = frame.widest
-        # The rows y differ from T⁻¹x by T⁻¹e, e from rounding and the residual of the inverse. They
-        # enter as TᵀLT times the rows, which is TᵀLe, and ‖TᵀL‖ ≤ top/wide.
+        # The computed rows y differ from T⁻¹x by T⁻¹e, where e comes from rounding and from the
+        # residual of the inverse. Rows enter multiplied by TᵀLT, so their error enters as TᵀLe, and
+        # ‖TᵀL‖ ≤ top/wide.
         error = accumulation(nominal) + frame.residual
         unsure = error * float(np.linalg.norm(nominal.lengths)) / wide
         top = 2 * float(np.diagonal(laplacian).max()) * wide**2

@@ -1,4 +1,4 @@
-"""The moment ball, the set that Theorem 3 solves.
+"""The moment ball, the set to which Theorem 3 applies.
 
 Theorem 3 moves ``Θ = xxᵀ`` freely in the symmetric matrices. This is a ball of second moments,
 ``{Θ + Δ : ‖vec Δ‖_p ≤ ε}``, and not the Wasserstein ball of signals (docs/paper.md E1). Its risk
@@ -36,7 +36,7 @@ class MomentBall(ShiftBall):
     radius : float ≥ 0
         In the unit of the data squared.
     p : float in [1, ∞]
-        The norm of the ground cost. On feasible Laplacians ``p = ∞`` adds the constant ``2dε`` to
+        The norm of the ground cost. On Laplacians of trace d ``p = ∞`` adds the constant ``2dε`` to
         the sample average, and ``p = 1`` adds ``ε`` times the largest degree.
     alpha : float ≥ 1
         The order of the Wasserstein distance. It changes the multiplier, not the risk.
@@ -92,7 +92,7 @@ class MomentBall(ShiftBall):
     def worst_cases(
         sets: Sequence[AmbiguitySet], nominals: Sequence[Nominal], laplacians: Array
     ) -> list[WorstCase]:
-        """Return the worst cases, as a stack if all orders are equal and strictly inside."""
+        """Return the worst cases, as a stack if all p are equal and strictly between 1 and ∞."""
         balls = cast("Sequence[MomentBall]", sets)
         orders = {ball.q for ball in balls}
         edges = diagonals(laplacians).max(axis=-1) > 0.0

@@ -45,9 +45,9 @@ class PairBall(ShiftBall):
     ----------
     radius : float ≥ 0
     scales : sequence of d(d-1)/2 floats > 0, optional
-        One per pair, in the order of ``scipy.spatial.distance.squareform``; all 1 by default. With
-        ``1/√n_ij`` for pairs that share ``n_ij`` rows, and equally spread pairs, the radius
-        is proportional to standard errors.
+        One per pair, in the order of ``scipy.spatial.distance.squareform``; all 1 by default. If
+        the pair i, j shares ``n_ij`` rows, scales of ``1/√n_ij`` allow every pair the same number
+        of standard errors, as long as all pairs are equally spread.
 
     Raises
     ------
@@ -116,7 +116,7 @@ class PairBall(ShiftBall):
         return self.radius * least * trace / 2
 
     def in_coordinates(self, matrix: ArrayLike) -> AmbiguitySet:
-        """Raise ProblemError: the set bounds differences between vertices, and no other ones."""
+        """Raise ProblemError: the set bounds differences between vertices only."""
         raise ProblemError(
             "PairBall bounds differences between vertices, which other coordinates do not have. "
             "Use MomentBall in coordinates."

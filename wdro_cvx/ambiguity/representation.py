@@ -23,7 +23,7 @@ from wdro_cvx.validation import Array
 Link = Callable[[Array], tuple[Array, Array]]
 
 _EPS = float(np.finfo(float).eps)
-_MAX_STEPS = 200  # usually ten; vanishing weights shrink by a factor e per step
+_MAX_STEPS = 200  # usually far fewer; vanishing weights shrink by a factor e per step
 _MAX_HALVINGS = 30
 _FLAT = 1e-10  # relative curvature that counts as zero
 _VANISHED = 1e-100  # largest curvature at which to give up
@@ -36,7 +36,7 @@ _ROUNDS = 10  # of corrections; each may set another weight to zero
 class _Frame:
     """The linear map from ratios to their mean and second moment, in its singular vectors.
 
-    ``basis`` has orthonormal columns. ``coordinates`` maps (1, moment) to ``basisᵀρ``; each
+    ``basis`` has orthonormal columns. ``coordinates`` maps (mean, moment) to ``basisᵀρ``; each
     coordinate enters the moment in proportion to ``spectrum``.
     """
 
@@ -52,7 +52,10 @@ class _Frame:
         return np.asarray(self.coordinates @ np.concatenate([[total], entries]))
 
     def polished(self, moment: Array, ratios: Array) -> Array:
-        """Correct the moment by changes in proportion to the ratios, so that zeros stay zero."""
+        """Return ratios close to the given ones whose moment is nearer to ``moment``.
+
+        Each change is a multiple of its ratio, so zeros stay zero.
+        """
         for done in range(_ROUNDS):
             roots = np.sqrt(np.maximum(ratios, 0.0))
             weighed = self.rows * roots[:, np.newaxis]
@@ -100,8 +103,8 @@ def cheapest_ratios(
 ) -> Iterator[Array]:
     """Yield candidates for ratios with this second moment, those of the cheapest pieces first.
 
-    What exceeds the widths of all pieces costs more than these. As with :func:`density_ratios`, the
-    caller must check them.
+    The part of a ratio beyond the widths of all pieces costs more than any piece. As with
+    :func:`density_ratios`, the caller must check the candidates.
     """
     from scipy.optimize import linprog  # slow to import, and seldom needed
 
@@ -131,7 +134,8 @@ def cheapest_ratios(
 def _nearest(frame: _Frame, moment: Array, seen: Array) -> Iterator[Array]:
     """Yield the nonnegative ratios whose moment is nearest.
 
-    If some samples have weight zero, rounding may leave no solution. These ratios identify them.
+    If some samples have weight zero, the other searches may fail because of rounding. The nearest
+    ratios show which samples these are.
     """
     with suppress(RuntimeError):  # an iteration limit
         from scipy.optimize import nnls  # slow to import, and seldom needed

@@ -134,7 +134,7 @@ class WeightsBall(AmbiguitySet, Divergence):
         return np.inf if found is None else self.divergence(found / found.mean())
 
     def weights(self, nominal: Nominal, second_moment: Array) -> Array | None:
-        """Return the least divergent weights found with a second moment; None if there are none.
+        """Return the least divergent weights found with a second moment; None if none are found.
 
         With more than d(d+1)/2 samples the weights are not unique. An inexact search for the least
         divergent ones makes the distance too large, never too small.
@@ -215,10 +215,10 @@ class PiecewiseBall(WeightsBall):
 
     @abstractmethod
     def pieces(self) -> tuple[Piece, ...]:
-        """Return the pieces that every density ratio is the sum of, in the order of their slopes.
+        """Return the pieces whose sum is a density ratio, in the order of their slopes.
 
-        The ratios in the set are those whose costs, ``slope`` times the piece, have a mean of at
-        most the radius.
+        A piece costs ``slope`` times its size, and a ratio costs the sum over its pieces. In the
+        set the mean cost of the ratios is at most the radius.
         """
 
     def candidates(self, nominal: Nominal, second_moment: Array) -> Iterator[Array]:
@@ -267,8 +267,8 @@ def divergence_above(divergence: Callable[[Array], Any], weights: Array) -> Any:
 
     The exact ratios ``Nq_i / Σq`` differ from ``Nq_i`` by the rounding of the product and by the
     difference of the sum from one, both relative. A divergence ``mean φ(ρ_i)`` grows with the
-    distance of every ratio from one, so ratios are moved away from one by as much. Those that may
-    lie on either side are tried on both.
+    distance of every ratio from one, so ratios are moved away from one by this error. Those that
+    may lie on either side of one are tried on both.
 
     Examples
     --------

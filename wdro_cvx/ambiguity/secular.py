@@ -1,10 +1,10 @@
-"""The multiplier γ of a Gelbrich ball, from the eigenvalues of L alone.
+"""The multiplier γ of a Gelbrich ball, from one eigendecomposition of L.
 
-After one eigendecomposition ``L = VΛVᵀ``, with ``s_i = v_iᵀΘv_i``, Theorem 1's inner problem over γ
-is the scalar equation ``Σ s_i λ_i² / (γ - λ_i)² = ε²``. A step costs O(d), compared with O(d³) for
-the paper's bisection. The unknown is ``δ = γ - λmax``, which keeps all digits if the root is close
-to λmax. If the top eigenspace carries no mass, the equation may have no root. In this hard case
-γ = λmax, and the rest of the budget moves mass along a top eigenvector.
+Let ``L = VΛVᵀ`` be the eigendecomposition and ``s_i = v_iᵀΘv_i``. Theorem 1's inner problem over γ
+is then the scalar equation ``Σ s_i λ_i² / (γ - λ_i)² = ε²``. A step costs O(d), compared with O(d³)
+for the paper's bisection. The unknown is ``δ = γ - λmax``, which keeps all digits if the root is
+close to λmax. If the top eigenspace carries no mass, the equation may have no root. In this hard
+case γ = λmax, and the rest of the budget moves mass along a top eigenvector.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from wdro_cvx.validation import Array
 
 _TINY = 1e-280
 _BELOW = 1.0 - 1e-11  # a bound that rounding cannot lift above the root
-_MAX_STEPS = 100  # Newton is monotone and takes about three.
+_MAX_STEPS = 100  # Newton is monotone and takes far fewer.
 # The last step, relative to the root. A step of relative size s leaves an error of at most 1.5s²,
 # because |f''| ≤ 3f'/δ for f = 1/√φ: every derivative of a term divides it by at least δ.
 _LAST = 1e-8
@@ -90,8 +90,8 @@ def _from_mean(amplitudes: Array, gaps: Array, radius: Any) -> Any:
 def solve_seculars(eigenvalues: Array, masses: Array, radius: Array) -> SecularRoot:
     """Solve a stack of equations, with the same steps as :func:`solve_secular`.
 
-    Arrays of one element would take twice as long as the numbers of a single equation, so there
-    are two loops.
+    Arrays of one element take longer than the plain numbers of a single equation, so there are two
+    loops.
     """
     top = eigenvalues[..., -1:]
     amplitudes = np.sqrt(masses) * np.abs(eigenvalues)

@@ -3,7 +3,7 @@
     max aᵀv    s.t.  Σ φ_k(v_i) ≤ ε_k for every k,    0 ≤ v ≤ cap,    Σ v = mass (optional)
 
 This is the worst case of an intersection of sets. The Newton system is diagonal, bordered by one
-row per constraint, so a step costs a few passes over v. Fifteen to thirty steps are usual.
+row per constraint, so a step costs a few passes over v. Usually some dozens of steps suffice.
 """
 
 from __future__ import annotations
@@ -73,7 +73,10 @@ def _parts(point: _Point) -> tuple[Array, ...]:
 def maximise_linear(
     gains: Array, constraints: list[Constraint], cap: float, mass: float | None, start: float
 ) -> LargestPoint:
-    """Return the maximum; ``start`` is a number that every ``v_i`` may have, strictly inside."""
+    """Return a point that nearly attains the maximum, and an upper bound of the maximum.
+
+    ``start`` is a number that all ``v_i`` may have at once, strictly within all constraints.
+    """
     unit = float(np.abs(gains).max()) * start * gains.size
     if unit == 0.0:
         return LargestPoint(np.full(gains.size, start), 0.0)
@@ -112,7 +115,7 @@ class _Problem:
     mass: float | None
 
     def first(self, start: float) -> _Point:
-        """Return equal numbers, and multipliers of equal products."""
+        """Return the point with equal ``v_i``, and multipliers that make all products equal."""
         n = self.gains.size
         v, spare = np.full(n, start), np.full(n, self.cap - start)
         slack = np.array([one.limit - float(np.sum(one.terms(v)[0])) for one in self.constraints])
@@ -163,7 +166,8 @@ class _System:
         """Return an upper bound of the maximum, for any point and any multipliers.
 
         The constraints lie above their tangents at v, so with ``g = a - Σλφ′(v)`` the maximum is at
-        most ``Σλ(ε - φ(v) + φ′(v)ᵀv)`` plus that of ``gᵀv`` over the box and the mass.
+        most ``Σλ(ε - φ(v) + φ′(v)ᵀv)`` plus the maximum of ``gᵀu`` over all u that satisfy the cap
+        and the mass.
         """
         at, cap, mass = self.point, self.problem.cap, self.problem.mass
         g = self.problem.gains - self.pull

@@ -1,7 +1,7 @@
 """The expected smoothness ``⟨Θ, L⟩`` of the nominal distribution, with its rounding error.
 
-If signals are large compared with their smoothness, the matrix product cancels. In that case the
-sum is taken over the edges, of squared differences, which do not cancel.
+If signals are large compared with their smoothness, the matrix product cancels. In that case
+squared differences are summed over the edges, which does not cancel.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from wdro_cvx.validation import Array
 
 #: The relative error of the product above which to sum over differences.
 CANCELLATION = 1e-11
-_WORK = 50_000_000  # number of differences that takes a tenth of a second
+_WORK = 50_000_000  # number of differences that takes a fraction of a second
 
 _EPS = float(np.finfo(float).eps)
 
@@ -54,7 +54,7 @@ def nominal_risk(nominal: Nominal, laplacian: Array) -> tuple[float, float]:
     risk = float(np.sum(costs * weights[used]))
     rounding = (error + 64 * _EPS) * abs(risk)
     if not reads_table(nominal, used.size):
-        # The rounding error of the factor is additive in the root of the risk, a norm.
+        # The rounding error of the factor adds to the root of the risk, which is a norm.
         shaken = accumulation(nominal) * float(np.sqrt(top * nominal.trace))
         rounding += shaken * (2 * float(np.sqrt(max(risk, 0.0))) + shaken)
     return risk, rounding

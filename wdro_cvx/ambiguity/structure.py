@@ -214,8 +214,8 @@ class Atoms:
 
     @cached_property
     def _groups(self) -> tuple[Array, NDArray[np.intp], NDArray[np.intp]]:
-        # Signals with different first entries are different; finding that out takes a tenth of the
-        # time of comparing them.
+        # If all first entries are different, so are the signals. This takes much less time than
+        # comparing the signals.
         order = np.argsort(self.samples[:, 0])
         signals = self.samples[order]
         if (np.diff(signals[:, 0]) > 0.0).all():
@@ -265,7 +265,7 @@ class Norm:
     order : float in [1, ∞]
         p.
     alpha : float ≥ 1
-        The multiplier is that of the radius to this power.
+        The multiplier belongs to the radius raised to this power.
 
     Examples
     --------
@@ -303,7 +303,7 @@ class Norm:
 
 @dataclass(frozen=True, eq=False)
 class Surcharge:
-    """A set whose worst case makes every pair dearer by an amount of its own, for every graph.
+    """A set whose worst case adds a fixed amount to the cost of each pair, whatever the graph.
 
         R(L) = ⟨Θ, L⟩ + Σ radius·scale_ij·w_ij
 
@@ -347,12 +347,12 @@ class Surcharge:
     def of(self, heads: NDArray[np.integer], tails: NDArray[np.integer]) -> Array:
         """Return the amounts of pairs of different vertices; the arrays are broadcast.
 
-        A vertex paired with itself gets some amount that means nothing.
+        A vertex paired with itself gets a meaningless amount.
         """
         low = np.minimum(heads, tails).astype(np.int64)
         if self.scales is None:
             return np.full(np.broadcast_shapes(low.shape, np.shape(tails)), self.radius)
-        # Vertex i is preceded by the pairs of i earlier ones, each of them with all later ones.
+        # The pairs of vertex i follow those of the i earlier vertices, each with all later ones.
         places = low * (2 * self._d - low - 1)
         places //= 2
         places += np.maximum(heads, tails)

@@ -14,7 +14,7 @@ from wdro_cvx.validation import Array
 #: Distinct losses in [0, 1] differ by at least a rounding unit. At this sharpness only the largest
 #: keep weight.
 SHARPEST = 1e20
-MAX_STEPS = 200  # Newton takes about six, bisection seventy
+MAX_STEPS = 200  # more than Newton's method or bisection takes
 LAST_STEP = 1e-9  # Newton squares the error, so the next one would be at rounding level
 
 
@@ -23,7 +23,7 @@ class TiltedBall(ReweightingBall):
     """A smooth divergence ball whose divergence grows with the sharpness of the worst ratios.
 
     A subclass implements :meth:`least_sharpness` and :meth:`tilted_at` instead of :meth:`tilt`, and
-    what else a :class:`ReweightingBall` needs.
+    the other methods of a :class:`ReweightingBall`.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class TiltedBall(ReweightingBall):
         deficits : array (N,)
             The largest loss minus each loss, between 0 and 1.
         sharpness : float > 0
-            The derivative is in its logarithm.
+            The derivative is with respect to its logarithm.
         """
 
     def tilt(self, losses: Array) -> tuple[Array, float]:
@@ -71,8 +71,9 @@ class TiltedBall(ReweightingBall):
             low, high = (place, high) if spent < self.radius else (low, place)
             if settled or not low < high:
                 break
-            # Newton on the logarithm of the divergence. In that of the sharpness it is nearly
-            # linear at first and bends down later, so that steps from the left hardly overshoot.
+            # Newton's method on the logarithm of the divergence. As a function of the logarithm of
+            # the sharpness it is nearly linear at first and bends down later, so steps from the
+            # left hardly overshoot.
             step = math.inf
             if spent > 0.0 and growth > 0.0:
                 step = spent / growth * math.log(self.radius / spent)

@@ -1,6 +1,7 @@
 """The total variation ball: a share of the samples may be replaced by the worst one.
 
-    R(L) = sup {Σ q_i l_i : ½ Σ |q_i - 1/N| ≤ ε} = min_θ θ + ε(max l - θ) + mean (l_i - θ)₊
+    R(L) = sup {Σ q_i l_i : ½ Σ |q_i - 1/N| ≤ ε}
+         = min {θ + ε(max l - θ) + mean (l_i - θ)₊ : θ ≤ max l}
 
 Mass ε moves from the smallest losses to the largest one (Jiang and Guan, Math. Program. 2016). If
 losses tie at θ or at the maximum, the worst weights are not unique.
@@ -23,7 +24,7 @@ from wdro_cvx.validation import Array
 class TotalVariationBall(PiecewiseBall):
     """All reweightings of the samples within total variation distance ``radius``.
 
-    Use it if a share of the samples may be wrong, and nothing is known of which.
+    Use it if a share of the samples may be wrong, and it is not known which samples these are.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ class TotalVariationBall(PiecewiseBall):
     """
 
     def tilt(self, losses: Array) -> tuple[Array, float]:
-        """Return ratios that lose mass from the smallest losses on, all of it to the largest.
+        """Return the ratios after mass has moved from the smallest losses to the largest ones.
 
         The multiplier is ``max l - θ``.
         """

@@ -36,7 +36,7 @@ class WorstTransport:
     Attributes
     ----------
     premium : float
-        What it adds to ``⟨FᵀF, L⟩``.
+        The amount by which the risk exceeds ``⟨FᵀF, L⟩``.
     multiplier : float
         γ; infinite if nothing moves.
     moved : array (r, d)
@@ -76,7 +76,7 @@ class WorstTransport:
     ) -> Any:
         """Return by how much rounding may have lowered the premium.
 
-        ``top`` bounds the eigenvalues; for a Laplacian, twice its largest degree does.
+        ``top`` bounds the eigenvalues; by default it is twice the largest degree of a Laplacian.
         ``unsure`` bounds the error of the rows in the Frobenius norm, which enters through
         ``2⟨ΔL, F⟩``. Rounding in the eigendecomposition amounts to a Laplacian with an error E. It
         changes the premium by at most ``‖E‖₂`` times the sum of the singular values of the moment's
@@ -154,9 +154,9 @@ class TransportMembership(Membership[TransportedMoment]):
     def explain(self, second_moment: Array) -> TransportedMoment:
         """Return the cheapest way to move the rows to a second moment, up to rounding.
 
-        With ``RᵀR`` the moment, it is ``QR`` for the orthogonal ``Q`` that aligns it best with the
-        rows (Procrustes), in the coordinates of the frame. The result is a valid coupling even
-        if the roots are inexact.
+        If the moment is ``RᵀR``, the moved rows are ``QR`` with the orthogonal ``Q`` that aligns
+        them best with the rows (Procrustes), in the coordinates of the frame. The result is a valid
+        coupling even if the roots are inexact.
         """
         target = root_rows(self.frame.inner_moment(second_moment))
         rows = self.frame.inside(self.rows)

@@ -29,7 +29,8 @@ def rbf_graph(
 ) -> Array:
     """Return the Laplacian of a random geometric graph on ``d`` points of the unit square.
 
-    Points at distance r share an edge of weight ``exp(-r²/2·width²)`` if it exceeds ``threshold``.
+    Points at distance r share an edge of weight ``exp(-r²/(2·width²))`` if this weight exceeds
+    ``threshold``.
 
     Parameters
     ----------

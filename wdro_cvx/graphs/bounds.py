@@ -18,7 +18,7 @@ from wdro_cvx.graphs.exact_sums import SURE, missing, too_little
 from wdro_cvx.graphs.laplacian import edge_index, vertex_count
 from wdro_cvx.validation import Array, real_number, whole_number
 
-#: Bounds are stored for every pair, unless the possible ones are listed.
+#: The largest number of vertices for bounds that are stored for every pair.
 MOST_VERTICES = 20_000
 
 
@@ -188,7 +188,7 @@ class EdgeBounds:
         return found
 
     def check_degrees(self) -> None:
-        """Raise ProblemError if a vertex can have no edge, which logarithms of degrees rule out."""
+        """Raise ProblemError if a vertex cannot have an edge; logarithms of degrees need one."""
         lonely = np.flatnonzero(self.most_degrees() == 0.0)
         if lonely.size:
             raise ProblemError(

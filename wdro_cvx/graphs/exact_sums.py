@@ -47,7 +47,7 @@ def project_interval(point: Array, lower: Array, upper: Array, total: float) -> 
 
     The weights are within the bounds. Their exact sum is ``total``, or would be if one positive
     weight changed by less than its own rounding. A point that satisfies this already is returned
-    unchanged. If no weights within the bounds have the sum, it is as near as they allow.
+    unchanged. If no weights within the bounds have this sum, the sum is as near as they allow.
     """
     weights = np.clip(point, lower, upper)
     if abs(float(weights.sum()) - total) > 4 * _EPS * total:
@@ -56,9 +56,9 @@ def project_interval(point: Array, lower: Array, upper: Array, total: float) -> 
 
 
 def nearby_weights(weights: Array, lower: Array, upper: Array, total: float) -> Array:
-    """Return weights as :func:`project_interval` does, without new edges where none are needed.
+    """Return weights as :func:`project_interval` does, with new edges only if they are needed.
 
-    An edge that a graph does not have may cost any amount, of which a repair knows nothing.
+    A repair does not know the costs, so a new edge could be expensive.
     """
     own = np.where(weights > 0.0, upper, lower)
     if too_little(own, total):

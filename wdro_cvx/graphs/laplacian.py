@@ -174,8 +174,8 @@ class Residuals:
     """The violations of the constraints on Laplacians.
 
     Each is relative to the trace, or to the largest entry if the trace is not fixed. ``trace`` is
-    zero if the trace is not fixed, and ``bounds`` if there are none. ``repair`` is the distance to
-    the repaired graph, relative to its norm.
+    zero if the trace is not fixed, and ``bounds`` is zero if there are none. ``repair`` is the
+    distance to the repaired graph, relative to its norm.
     """
 
     symmetry: Any
@@ -193,7 +193,7 @@ class Residuals:
 
 
 def graph_size(size: Any, target: Any) -> Any:
-    """Return the scale of a graph's errors if its trace is free.
+    """Return the scale of a graph's errors if its trace is not fixed.
 
     It is at least a millionth of the target trace, because an empty graph has no scale of its own.
     """
@@ -217,7 +217,8 @@ def violations(matrix: Array, trace: Any, *, fixed_trace: bool = True) -> Residu
         for start in range(0, d, _ROWS):  # blocks of rows stay in the cache
             rows = matrix[..., start : start + _ROWS, :]
             others = rows - np.swapaxes(matrix[..., start : start + _ROWS], -1, -2)
-            skew = np.maximum(skew, flat(others).max(axis=-1))  # both signs of each are there
+            # Every pair of entries occurs in both orders, so no absolute value is needed.
+            skew = np.maximum(skew, flat(others).max(axis=-1))
             np.copyto(others, rows)
             flat(others)[..., start :: d + 1] = 0.0
             sign = np.maximum(sign, flat(others).max(axis=-1))

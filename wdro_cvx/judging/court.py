@@ -32,7 +32,7 @@ SUM = 64 * EPS  # relative error of pairwise sums and of their terms
 WORTHWHILE = 1e-10
 #: A certificate is used if at least this share of it is left after pulling it into the set.
 USABLE = 0.5
-#: A gap at which a slower proof is not needed, and one at which no other proof is.
+#: Relative gaps: at the first no slower proof is tried, at the second no other proof at all.
 SETTLED, ENOUGH = 1e-6, 1e-11
 _RANGE = 1e30  # limit of certificates in the problem's unit; squared for moments
 _ISOLATED = 1e-12  # relative to the mean degree
@@ -120,7 +120,8 @@ class Court(ABC, Generic[M]):
 def pulled_inside(problem: GraphProblem, moment: Moment) -> Candidate[Moment]:
     """Move a second moment towards the nominal one until it is in the set.
 
-    Rounding leaves most of them barely outside. The nominal moment itself, share 0, is always in.
+    Because of rounding, most moments are barely outside. The nominal moment itself, with share 0,
+    is always inside.
     """
     ambiguity = problem.ambiguity
     membership = ambiguity.membership(problem.nominal)
@@ -178,7 +179,7 @@ def multipliers_in_range(nu: Array, unit: float) -> bool:
 
 
 def slopes_in_range(slopes: tuple[Array, ...] | None, unit: float) -> bool:
-    """Say whether products of the terms' slopes stay in range; no slopes are."""
+    """Say whether products of the terms' slopes stay in range; true without slopes."""
     return all(float(np.abs(slope).max()) <= (_RANGE * unit) ** 2 for slope in slopes or ())
 
 

@@ -139,8 +139,9 @@ class DenseCourt(Court[Moment]):
     def _remainders(self) -> list[float]:
         """Return by how much each term may be larger at an exactly feasible graph.
 
-        Without an exact sum of the weights, one of them takes what is missing. The graph is then
-        on the way to one in which this weight is doubled or halved, and terms are convex.
+        If the sum of the weights is not exact, one weight has to take what is missing. The graph
+        then lies between this one and one in which that weight is doubled or halved. Terms are
+        convex, so each grows by at most its share of the growth in between.
         """
         rule, bounds = self.prior.trace, self.prior.bounds
         weights = weights_from_laplacian(self.laplacian)
@@ -228,7 +229,7 @@ class DenseCourt(Court[Moment]):
     def _shrunk(self, costs: Array, slopes: tuple[Array, ...]) -> tuple[Array, ...]:
         """Return slopes at which no unlimited edge has a positive price, if β = 0 demands it.
 
-        Any multiple of a slope is a slope too, and one close to it loses little.
+        A multiple of a slope gives a bound too, and a factor close to one loses little.
         """
         prior, share = self.prior, 1.0
         if prior.beta > 0.0 or not prior.trace.free:
@@ -249,7 +250,8 @@ class DenseCourt(Court[Moment]):
 def _summing_to_trace(prior: DegreePrior, laplacian: Array) -> Array:
     """Return a feasible graph with weights of an exact sum, if the trace is fixed.
 
-    The value of a term may change by far more than its own rounding if the trace misses by one.
+    If the trace is wrong by a rounding, the value of a term may change by far more than its own
+    rounding.
     """
     if not prior.trace.fixed or prior.bounds is not None:  # with bounds, the repair has done it
         return laplacian

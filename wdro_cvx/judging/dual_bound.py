@@ -145,7 +145,7 @@ def _weights(beta: float, prices: Array, lower: Array, upper: Array) -> Array:
 def conjugate(prior: DegreePrior, nu: Array) -> tuple[Any, Any]:
     """Return ``Σ φ*(ν_i)``, and the sum of the absolute values of its terms."""
     kappa, alpha = column(prior.kappa), column(prior.alpha)
-    if is_zero(alpha) and is_zero(kappa):  # degrees cost nothing: ν = 0 and nothing else
+    if is_zero(alpha) and is_zero(kappa):  # degrees cost nothing: finite for ν = 0 only
         return (np.inf, 0.0) if nu.any() else (0.0, 0.0)
     if is_zero(alpha):
         total = np.square(nu).sum(axis=-1) / (4 * prior.kappa)
@@ -167,8 +167,8 @@ def conjugate(prior: DegreePrior, nu: Array) -> tuple[Any, Any]:
 def flat_tau(prior: DegreePrior, levels: Array, box: tuple[Array, Array] | None) -> float:
     """Return the best τ for β = 0, at which every unlimited edge has a price of at most zero.
 
-    The dual's slope is ``T/2 - Σw - 2·curvature·τ``, where the weights are upper bounds below τ and
-    lower bounds above; it falls at every level.
+    The dual's slope is ``T/2 - Σw - 2·curvature·τ``. An edge with a level below τ has its upper
+    bound as its weight, any other edge its lower bound. The slope falls at every level.
     """
     lower, upper = (np.zeros_like(levels), np.full_like(levels, np.inf)) if box is None else box
     order = np.argsort(levels, kind="stable")
@@ -185,7 +185,7 @@ def flat_tau(prior: DegreePrior, levels: Array, box: tuple[Array, Array] | None)
 
 
 def best_tau(prior: DegreePrior, levels: Array) -> Any:
-    """Return τ with ``Σ(τ - level)₊ = 4β(T/2 - 2κτ)``.
+    """Return τ with ``Σ(τ - level)₊ = 4β(T/2 - 2·curvature·τ)``.
 
     For a known set of used edges, τ is an average over them. Edges with levels above it are dropped
     until none is left. Levels are measured from the cheapest edge, so that small differences keep

@@ -107,7 +107,7 @@ def _parts(nominal: Nominal, moment: Moment, exactly: bool) -> Iterator[_Part]:
         moved = _factor_error(accumulation(nominal), nominal.lengths, moment.rows)
         yield _of_rows(moment.rows, exactly, moved)
     if isinstance(moment, (MeanMoment, TransportedMoment)):
-        if moment.shift is not None:  # exact: it is no sum
+        if moment.shift is not None:  # its entries are exact
             yield _of_matrix(moment.shift, 8 * _EPS)
     elif moment.rest is not None:
         yield _of_matrix(moment.rest, accumulation(nominal))
@@ -160,7 +160,7 @@ def _of_gram(matrix: Array, error: Any) -> _Part:
 
 
 def _shaken(costs: Array, moved: Array) -> Array:
-    """Return the largest decrease of the costs if columns move by at most ``moved``."""
+    """Return a bound of the change of the costs if columns move by at most ``moved``."""
     heads, tails = edge_index(moved.shape[-1])
     shaken = moved.take(heads, axis=-1) + moved.take(tails, axis=-1)
     return np.asarray(shaken * (2 * np.sqrt(costs) + shaken))
@@ -186,10 +186,10 @@ def _of_mean(nominal: Nominal, mean: Array, change: Array, doubt: Array) -> _Par
 def _of_mapped(nominal: Nominal, moment: MappedMoment, exactly: bool) -> Iterator[_Part]:
     """Yield the costs of ``TMTᵀ``, where M is a moment of ``y = T⁻¹x``.
 
-    Changes of the nominal distribution of y are exact numbers. Around the nominal distribution of x
-    they are mapped once, so that the error of the inverse of T does not count. Errors of products
-    are bounded entry by entry, because their sizes may exceed the product by the squared condition
-    number of T.
+    Changes of the nominal distribution of y are exact numbers. They are mapped once and added to
+    the nominal distribution of x, so the error of the inverse of T does not enter. Errors of
+    products are bounded entry by entry, because the sizes of their terms may exceed the product by
+    the squared condition number of T.
     """
     inner, frame = moment.inner, MatrixFrame(moment.matrix)
     inside = nominal.transformed(frame.inverse)
@@ -221,8 +221,8 @@ def _of_mapped_whole(
 ) -> Iterator[_Part]:
     """Yield the costs of a moment of y that is not made of changes.
 
-    It was measured from the computed nominal distribution of y, which mapped back to x differs from
-    the nominal one by the residual of the inverse and by rounding.
+    The moment was measured from the computed nominal distribution of y. Mapped back to x, this
+    distribution differs from the nominal one by the residual of the inverse and by rounding.
     """
     matrix, inverse = np.abs(frame.matrix), np.abs(frame.inverse)
     units = 2 * (frame.matrix.shape[0] + 8) * _EPS

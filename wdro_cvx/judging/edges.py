@@ -5,7 +5,7 @@ the prior alone gives, for the optimal graph,
 
     2β‖w - w*‖² + κ‖A(w - w*)‖² ≤ g     and so, edge by edge,     |w - w*|² ≤ edge_reach·g
 
-The dual adds, at the price p of every edge and with ``m = clip(p/4β)`` to its bounds,
+For an edge with the price p, let m be p/4β clipped to the bounds of the edge. The dual adds
 
     2β(w* - m)² + s|w* - m| ≤ g,    s = |4βm - p|
 
@@ -117,7 +117,7 @@ def dual_brackets(
         at_rest = 4 * beta * middle
         slope = np.abs(at_rest - prices) - 4 * _EPS * (at_rest + np.abs(prices))
         slope = np.maximum(slope, 0.0)
-        # Without squares, because an infinite root would make the brackets points.
+        # Without squares: if one overflowed, the brackets would shrink to points.
         root = np.hypot(slope, np.sqrt(8 * beta) * np.sqrt(excess))
         with np.errstate(over="ignore"):
             around = 2 * (excess / (slope + root + np.finfo(float).tiny))

@@ -1,12 +1,13 @@
 """The worst-case risk of a Euclidean transport ball from offered moves, rounded upwards.
 
-For **any** moves Δ, any γ above all eigenvalues of L and ``R = (F + Δ)L - γΔ``,
+Let λ̄ be at least all eigenvalues of L. For **any** moves Δ, any γ > λ̄ and ``R = (F + Δ)L - γΔ``,
 
     max { ‖(F + Δ')L^½‖² : ‖Δ'‖ ≤ ε }  ≤  γε² + ⟨(F + Δ)L, F⟩ + ⟨R, Δ⟩ + ‖R‖²/(γ - λ̄)
 
 because ``⟨ΔL, F⟩ + ⟨R, Δ⟩ + Tr R(γI - L)⁻¹Rᵀ`` is ``Tr FL(γI - L)⁻¹LFᵀ``. If Δ is nearly the worst,
 one matrix product proves nearly the exact risk, without eigenvalues. Wrong moves only make the
-bound loose; then the caller computes the worst case itself.
+bound loose; then the caller computes the worst case itself. The bound also covers spread, which
+moves rows of zeros appended to F.
 """
 
 from __future__ import annotations

@@ -142,8 +142,8 @@ class MappedMoment(Moment):
 def mixture(moments: Sequence[Moment], shares: Array) -> Moment:
     """Return the convex combination of moments, from their pieces if they are of one kind.
 
-    Rows that move differently are moved to their mean, and the differences are spread: the square
-    of the mean plus the variance. The cost is the mean cost.
+    Rows that move differently are moved to their mean, and the differences become spread, because
+    a mean square is the square of the mean plus the variance. The cost is the mean cost.
 
     Examples
     --------

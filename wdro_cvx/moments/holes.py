@@ -1,10 +1,11 @@
 """Second moments of a table with missing values, estimated from pairs of columns.
 
-A Laplacian depends on the data through ``D_ij = E(x_i - x_j)²`` only. Each pair of columns
-estimates it from the rows where both are present. ``Θ = -½JDJ`` with ``J = I - 11ᵀ/d`` has these
+A Laplacian depends on the data through ``D_ij = E(x_i - x_j)²`` only. ``D_ij`` is estimated from
+the rows in which columns i and j have values. ``Θ = -½JDJ`` with ``J = I - 11ᵀ/d`` has these
 squared differences. With missing values Θ need not be positive semidefinite, so it is replaced by
-the nearest matrix that is. The rows of this matrix, as stored, define the nominal distribution. A
-table is refused if rounding changes its squared differences noticeably.
+the nearest matrix that is. The stored rows R, for which ``RᵀR`` is this matrix up to rounding,
+define the nominal distribution. A table is refused if rounding changes its squared differences
+noticeably.
 """
 
 from __future__ import annotations

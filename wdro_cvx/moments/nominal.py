@@ -5,9 +5,9 @@ moment of the samples, as the paper's propositions require.
 
 Adding a constant to all entries of a signal changes no model, since ``L1 = 0``, but costs digits
 when second moments are formed. Each signal is therefore stored less a level, if the subtraction is
-exact for all of its entries. The level is the median, or the median in units of the last digit of
-the largest entry, or else zero. The stored table thus equals the given one without any rounding, up
-to a constant per signal that no model depends on.
+exact for all of its entries. The level is the median, or the median rounded to a multiple of the
+last digit of the largest entry, or else zero. The stored table thus equals the given one without
+any rounding, up to a constant per signal that no model depends on.
 
 Certificates refer to the following exact definition. Samples define the moments of the table with
 the given weights, ``Θ = Σ w xxᵀ / Σ w`` and ``μ = Σ w x / Σ w``. Rows, moments and tables with
@@ -141,7 +141,8 @@ class Nominal:
     def from_moments(cls, mean: ArrayLike, covariance: ArrayLike) -> Nominal:
         """Build from a mean vector and a covariance matrix (divisor N).
 
-        A level is removed, as everywhere. Use :meth:`transformed` for other coordinates.
+        A level is removed, as in :meth:`from_samples`. Use :meth:`transformed` for other
+        coordinates.
         """
         centre = finite_array("mean", mean, 1)
         _check_vertices("mean", centre.size)
@@ -325,8 +326,8 @@ _KNOWN = {
 def prepare(nominals: Sequence[Nominal]) -> None:
     """Compute second moments, rows and lengths of many nominals as stacks, for later use.
 
-    It covers short tables without weights. With a few vertices this takes a small part of the time
-    of one after the other.
+    It covers short tables without weights. With few vertices this is much faster than one nominal
+    after the other.
     """
     groups: dict[tuple[int, ...], list[Nominal]] = {}
     for nominal in nominals:

@@ -4,8 +4,8 @@ A ball around a second moment that outliers have spoilt contains the truth only 
 These estimators change the table instead, so every ambiguity set can be used with them.
 Certificates then refer to the changed table.
 
-All of them first subtract the mean of every row, on which no graph depends, and the median of every
-column. Each keeps the typical length of a signal, so radii keep their meaning.
+All but ``sample`` first subtract the mean of every row, on which no graph depends, and the median
+of every column. Each keeps the typical length of a signal, so radii keep their meaning.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ def robust_table(table: Array, moment: str) -> Array:
     moment : str
         ``"sample"``: the table itself. ``"sign"``: all signals scaled to one length, the spatial
         sign covariance. ``"kendall"``: differences of signals scaled to one length, the spatial
-        Kendall covariance, which needs no centre. ``"trimmed"``: the tenth of the signals that are
-        longest is left out.
+        Kendall covariance, which needs no centre. ``"trimmed"``: the longest tenth of the signals
+        is left out.
 
     Returns
     -------
     array
-        With as many columns, and with as many rows unless signals are left out or paired.
+        It has the same number of columns, and of rows unless signals are left out or paired.
 
     Raises
     ------

@@ -2,7 +2,7 @@
 
 It covers the paper's regulariser and the log-degree model of Kalofolias (AISTATS 2016):
 
-    2β‖w‖² + Σ φ(u_i),    φ(u) = κu² - α log u,    u = Aw the degrees,    l ≤ w ≤ u,
+    2β‖w‖² + Σ φ(u_i),   φ(u) = κu² - α log u,   u = Aw the degrees,   lower ≤ w ≤ upper,
 
 with the trace fixed, penalised or free. The family is closed under proximal steps, since
 ``‖L‖² = 2‖w‖² + ‖u‖²``, so solvers that use the Laplacian QP support all of it. The formulas also
@@ -165,7 +165,7 @@ class DegreePrior:
         """Return a feasible Laplacian close to the given matrix.
 
         Its weights are within the bounds. If the trace is fixed, they have the exact sum up to half
-        a rounding of one weight; without bounds, up to a common factor that is 1 to rounding.
+        a rounding of one weight; without bounds, up to a common factor that is 1 up to rounding.
         """
         rule = self.trace
         if self.bounds is None:
@@ -177,7 +177,10 @@ class DegreePrior:
         return laplacian_from_weights(nearby_weights(weights, *box, rule.target / 2))
 
     def clipped(self, weights: Array) -> Array:
-        """Return the nearest weights within the bounds, with an exact sum for a fixed trace."""
+        """Return the nearest weights within the bounds.
+
+        With bounds and a fixed trace their sum is exact. Without bounds they are only nonnegative.
+        """
         if self.bounds is None:
             return np.maximum(weights, 0.0)
         if self.trace.fixed:
@@ -219,7 +222,7 @@ class DegreePrior:
 
 
 def checked_prior(prior: DegreePrior) -> DegreePrior:
-    """Return a prior that was built by its attributes with plain numbers, or raise ProblemError.
+    """Return a prior with its attributes checked and as plain numbers, or raise ProblemError.
 
     The constructors of :class:`Frobenius` and :class:`LogDegree` make the same checks.
     """

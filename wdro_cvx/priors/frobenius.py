@@ -17,7 +17,7 @@ class Frobenius(DegreePrior):
     Parameters
     ----------
     eta : float ≥ 0
-        Larger values spread the weight over more edges. Only a problem with a term such as
+        Larger values give graphs with more edges. Only a problem with a term such as
         :class:`LogDet` may have eta = 0.
     trace : float > 0 or None
         The trace, which sets the scale of the graph. :class:`GraphProblem` uses the number of

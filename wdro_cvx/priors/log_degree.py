@@ -1,7 +1,8 @@
 """The log-degree prior: every vertex keeps an edge, and the trace is free.
 
 ``2β‖w‖² - α Σ log deg`` (Kalofolias, "How to learn a graph from smooth signals", AISTATS 2016). The
-product αβ determines the shape of the graph, ``L*(α, β) = α L*(1, αβ)``; smaller is sparser.
+product αβ determines the shape of the graph, ``L*(α, β) = α L*(1, αβ)``. A smaller product gives a
+sparser graph.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ class LogDegree(DegreePrior):
     alpha : float > 0
         The weight of the logarithms, which keep every vertex connected; it scales the graph.
     beta : float > 0
-        The weight of ``2‖w‖²``; larger values spread the weight over more edges.
+        The weight of ``2‖w‖²``; larger values give graphs with more edges.
     bounds : EdgeBounds, optional
         Prior knowledge of edges.
 

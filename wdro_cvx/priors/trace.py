@@ -9,7 +9,7 @@ from functools import cached_property
 
 @dataclass(frozen=True)
 class TraceRule:
-    """The penalty ``stiffness·(Tr L - target)²``; infinite fixes the trace, zero frees it.
+    """The penalty ``stiffness·(Tr L - target)²``; ∞ fixes the trace, zero leaves it free.
 
     One formula covers all three cases: the dual is ``τ·target/2 - curvature·τ²``, with τ = 0 for a
     free trace.

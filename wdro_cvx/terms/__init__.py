@@ -1,4 +1,4 @@
-"""Terms: convex functions of the Laplacian beside the worst-case risk, one file each."""
+"""Terms: convex functions of the Laplacian beside the worst-case risk."""
 
 import importlib
 import pkgutil

@@ -92,7 +92,7 @@ class Term(ABC):
     def slope_near(self, laplacian: Array, wanted: Array) -> Array:
         """Return the subgradient Y at a Laplacian with ``𝒯*Y`` nearest to the wanted edge costs.
 
-        A term with one subgradient everywhere, a smooth one, need not override it.
+        A smooth term, which has only one subgradient, need not override it.
         """
         return self.gradient(laplacian)
 
@@ -209,7 +209,7 @@ def register_term(cls: T) -> T:
     Raises
     ------
     ProblemError
-        If the class is abstract, is no term, or another class has its name.
+        If the class is abstract or not a Term, or if another class has its name.
 
     Examples
     --------

@@ -158,7 +158,7 @@ class KnownEdges(_NearGraph):
         return np.where(same, -costs / 2, self.gradient(laplacian))
 
     def minorant(self, slope: Array) -> tuple[Array, float]:
-        """Return ``𝒯*Y`` between -α and α, and its sum with the known weights, rounded upwards."""
+        """Return ``𝒯*Y`` clipped to [-α, α], and its product with w₀, rounded upwards."""
         known = weights_from_laplacian(self.laplacian)
         costs = -2 * slope[np.triu_indices(len(slope), 1)]
         own = np.diagonal(slope)

@@ -17,7 +17,7 @@ def log_det_below(matrix: Array, units: float = 0.0) -> float:
     With a triangular C close to the inverse of A's Cholesky factor, ``B = CACᵀ`` is close to the
     identity, and ``log det A = log det B - 2 Σ log c_ii``. For a matrix with dominant diagonal
     ``det B ≥ Π (b_ii - Σ_j≠i |b_ij|)`` (Ostrowski 1937). The rounding of the two products is at
-    most ``(2d + 4)ε |C||A||C|ᵀ``, of which only the row sums are needed.
+    most ``(2d + 4)ε |C||A||C|ᵀ``. Only the row sums of this matrix are needed.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ _EXACT = 1e-8  # identities in double precision
 _STEP = 1e-6
 _SLOPE = 1e-4  # error of one-sided differences with that step
 _VISIBLE = 1e-6  # a premium below this share of the risk may be rounding
-#: Tolerances of checks that are no identities in double precision.
+#: Tolerances of checks that are not identities in double precision.
 _LIMITS = {
     "gradient": _SLOPE,
     "derivatives of the divergence": _SLOPE,

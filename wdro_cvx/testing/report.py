@@ -88,7 +88,7 @@ def run_check(name: str, check: Callable[..., tuple[bool, str]], *arguments: Any
     """Run one check, which returns whether a property holds and a detail; an error fails it."""
     try:
         passed, detail = check(*arguments)
-    except Exception as error:  # whatever the code of somebody else raises
+    except Exception as error:  # a user's code may raise anything
         passed, detail = False, f"raised {describe(error)}"
     return CheckResult(name, passed, detail)
 

@@ -119,7 +119,7 @@ def _claims(solver: AnySolver, sets: list[AmbiguitySet]) -> CheckResult:
 
 
 def _large(ambiguity: AmbiguitySet) -> AmbiguitySet:
-    """Return the set with a large radius, at which few samples leave the worst case not unique."""
+    """Return the set with a large radius; with few samples the worst case is then not unique."""
     return ambiguity if isinstance(ambiguity, Singleton) else replace(ambiguity, radius=_LARGE)
 
 

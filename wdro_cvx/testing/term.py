@@ -21,7 +21,7 @@ from wdro_cvx.validation import Array
 _EXACT = 1e-9  # identities in double precision
 _STEP = 1e-5
 _SLOPE = 1e-4  # error of one-sided differences with that step
-_HALVINGS = 30  # of a segment: the slope of a smooth term has changed by a billionth
+_HALVINGS = 30  # of a segment; in the last part a smooth slope changes by a billionth
 _KINK = 1e-4  # far above that, far below a jump that matters
 _SHARES = (0.25, 0.9, 1.1, 3.0)
 
@@ -79,7 +79,7 @@ def _answers(case: _Case, kind: str) -> tuple[bool, str]:
     try:
         case.term.value(case.laplacian)
         case.term.minorant(case.term.gradient(case.laplacian))
-    except Exception as error:  # whatever a term of somebody else raises
+    except Exception as error:  # a user's term may raise anything
         return False, (
             f"raised {describe(error)}; if the term does not fit {d} vertices, write the class "
             f"method example(alpha, d) and check {kind}.example(1.0, {d}), or pass d to check_term"

@@ -18,7 +18,7 @@ from wdro_cvx.validation import Array
 
 
 class FastDual:
-    """The state of the method between two iterations; ``shape`` is that of the model's weights."""
+    """The state of the method between two iterations; ``shape`` is the shape of the weights."""
 
     def __init__(
         self, model: Model, shape: tuple[int, ...], local: bool = True, restart: bool = True

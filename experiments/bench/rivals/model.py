@@ -112,7 +112,7 @@ class Best:
 def iterate(model: Model, iteration: Iteration, tol: float, most: int = 200_000) -> Best:
     """Iterate until the duality gap is at most ``tol``, but at most ``most`` times."""
     best, floor = Best(), model.alpha * model.d
-    # Too long a step produces NaN; such a run continues to its limit.
+    # A step that is too long produces NaN; such a run continues to its limit.
     with np.errstate(all="ignore"):
         while not best.gap(floor) <= tol and best.iterations < most:
             for _ in range(_LOOK):

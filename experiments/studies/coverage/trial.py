@@ -74,7 +74,8 @@ def cover(task: CoverageTask) -> Row:
 def contains(signals: Signals, ball: AmbiguitySet, truth: Array, seed: np.random.Generator) -> bool:
     """Return whether the set with the bootstrap's radius contains a second moment.
 
-    It does if enough resamples are at least as far away. Drawing stops once this is decided.
+    The set contains it if enough resamples are at least as far away. Drawing stops once this is
+    decided.
     """
     rows = signals.centred
     distance = ball.distance(Nominal(rows.mean(axis=0), None, rows), truth)

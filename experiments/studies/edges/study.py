@@ -31,7 +31,7 @@ STUDY = Study("edges", Source(("experiments.studies.edges.trial",)), answer)
 
 
 def scores(table: pd.DataFrame) -> pd.DataFrame:
-    """Return, for every rule, what the decision uses."""
+    """Return the scores of every rule on which the decision rests."""
     table = table.assign(
         ratio=table["found"] / table["true"].where(table["true"] > 0),
         share=table["found"] / table["pairs"],
@@ -62,7 +62,7 @@ def _means(table: pd.DataFrame, score: str) -> pd.Series:
 
 
 def decide(found: pd.DataFrame) -> str | None:
-    """Return the winner: the largest MCC of those that stand noise and spoilt tables, or None."""
+    """Return the rule with the best MCC of those that pass on noise and spoilt tables, or None."""
     sound = (found["noise"] <= _NOISE) & (found["spoilt"] >= found["spoilt"].max() - _WORSE)
     kept = found[sound]
     if kept.empty:

@@ -1,4 +1,4 @@
-"""Draw tables of signals with a known graph: five families, and what makes tables difficult."""
+"""Draw tables of signals with known graphs of five families, clean, difficult or spoilt."""
 
 from __future__ import annotations
 

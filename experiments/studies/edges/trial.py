@@ -16,7 +16,7 @@ from wdro_cvx.metrics import edge_correlation
 if TYPE_CHECKING:
     from experiments.measuring.store import Row
 
-#: The candidates for the default, and what it replaced.
+#: The candidates for the default, and the former default.
 RULES: dict[str, dict[str, Any]] = {
     "cut": {},
     "cut, radius 0": {"radius": 0.0},

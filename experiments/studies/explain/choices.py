@@ -31,7 +31,7 @@ class OnStacks(Choice):
 
 @dataclass(frozen=True)
 class Fitted(OnStacks):
-    """The paper's way at the fitted setting: one eta, radius by the truth of the scored graphs."""
+    """Choose as the paper does, at one setting: one eta, the radius by the scored graphs' truth."""
 
     name = "fitted setting"
     any_eta = False
@@ -55,7 +55,7 @@ class Fitted(OnStacks):
 
 @dataclass(frozen=True)
 class Tuned(OnStacks):
-    """Eta and radius of every model tuned on other graphs by the scored metric.
+    """Choose eta and radius of every model on other graphs, by the metric that is scored.
 
     Norms are compared at one ``eta``, each at its own radius.
     """
@@ -92,7 +92,7 @@ class Tuned(OnStacks):
 
 @dataclass(frozen=True)
 class Blind(OnStacks):
-    """Eta and radius chosen for every graph by its neighbour error on held-out signals."""
+    """Choose eta and radius for every graph by its neighbour error on held-out signals."""
 
     name = "without truth"
     stacks: ByKind

@@ -174,7 +174,7 @@ def search(stacks: Stacks, rng: np.random.Generator) -> list[Fit]:
 
 
 def identified(settings: Sequence[Setting]) -> dict[str, list[Any]]:
-    """Return, for every value that the paper leaves open, what settings have for it."""
+    """Return the values that settings have for every choice that the paper leaves open."""
     names = [option.name for option in fields(Setting)]
     return {name: sorted({getattr(setting, name) for setting in settings}) for name in names}
 

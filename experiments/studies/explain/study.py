@@ -54,13 +54,13 @@ class Explained:
     fits : sequence of Fit
         Every setting, the best first.
     tied : sequence of Setting
-        Settings that the tables do not tell from the best, by two standard errors.
+        Settings that fit the tables as well as the best one, within two standard errors.
     held : mapping
         By setting, the names of the statements that hold on the graphs of the search.
     choices : sequence of Choice
         Ways to choose that treat all models alike.
     verdicts : mapping
-        What was found of every statement: at the tied settings, and under every choice.
+        The findings about every statement: at the tied settings, and under every choice.
     """
 
     fits: Sequence[Fit]

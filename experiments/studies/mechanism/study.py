@@ -69,7 +69,7 @@ def gains(scores: Scores) -> pd.DataFrame:
 
 
 def verdicts(scores: Scores) -> list[list[str]]:
-    """Return what each prediction came to, in every condition in which the ball gains."""
+    """Return the verdict on every prediction for each condition, or that the ball gains nothing."""
     lines = []
     for key in CONDITIONS:
         of = {name: scores[key, name] - scores[key, SAA] for name in MODELS[1:]}
@@ -89,7 +89,7 @@ def verdicts(scores: Scores) -> list[list[str]]:
 
 
 def _sure(differences: Array) -> str:
-    """Return more, less or even, by three standard errors; the first entry is the estimate."""
+    """Return ``more``, ``less`` or ``even`` by three standard errors; entry 0 is the estimate."""
     limit = SIGNIFICANT * float(differences[1:].std(ddof=1))
     if abs(differences[0]) <= limit:
         return "even"

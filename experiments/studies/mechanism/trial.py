@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 GRAPHS, POWER = "random graphs", "power-57"
 CONDITIONS = ((GRAPHS, 30), (GRAPHS, 300), (GRAPHS, 1000), (POWER, 100))
-#: Radii in units of the signal length; weights of residuals such that the residual of the complete
-#: graph weighs as much as its risk. Both come with every fourth eta.
+#: Radii in units of the signal length, and weights of residuals. At weight 1 the residual of the
+#: complete graph is about as large as its risk. Both are tried with every fourth eta.
 RADII = (0.05, 0.1, 0.2, 0.4, 0.8)
 WEIGHTS = (0.03, 0.1, 0.3, 1.0, 3.0)
 BALL = "Gaussian ball"
@@ -90,7 +90,7 @@ def run_task(task: MechanismTask) -> Row:
 def _draw(task: MechanismTask) -> tuple[Array, Array, Array]:
     """Return two independent tables of one graph, and its Laplacian."""
     if task.source == POWER:
-        # Twice the trial and the next number, so that no load is used twice.
+        # Two numbers per trial, so that no loads are used twice.
         one, two = (load_source(POWER, 2 * task.trial + k + 1000) for k in (0, 1))
         return one.table, two.table, np.diag(one.truth.sum(axis=1)) - one.truth
     graph = rbf_graph(D, np.random.default_rng([task.seed, task.trial]))

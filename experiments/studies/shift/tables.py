@@ -1,7 +1,7 @@
-"""Draw the training signals of a task, and return what tests the graphs that are learned from them.
+"""Draw the training signals of a task, and define the scores of graphs learned from them.
 
-Random graphs are tested by their truth. Real temperatures have none: their graphs are tested by
-predicting each state from its neighbours in years that were not used.
+Random graphs are tested by their truth. Real temperatures have no true graph. Their graphs are
+tested by predicting each state from its neighbours in years that were not used.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ GRAPHS, STATES = "random graphs", "temperatures of states"
 SIZES = {GRAPHS: (10, 30, 100, 300, 1000), STATES: (30, 120)}
 #: The sample sizes of spoilt training signals.
 SPOILT_SIZES = {GRAPHS: (30, 300), STATES: (30, 120)}
-#: Of the 25 years, those from which training signals are drawn.
+#: The number of years, of 25, from which training signals are drawn.
 _YEARS = 12
 
 Score = Callable[[Array], dict[str, float]]
@@ -74,7 +74,7 @@ def _graphs(n: int, shared: np.random.Generator, rng: np.random.Generator) -> tu
 
 
 def _states(n: int, shared: np.random.Generator, rng: np.random.Generator) -> tuple[Array, Score]:
-    """Return n months of some years; graphs are tested by the other years, which nobody spoils."""
+    """Return n months of some years; the other years test the graphs and are never spoilt."""
     table = state_anomalies()
     years = np.array([month.year for month in table.index])
     known = np.isin(years, shared.permutation(np.unique(years))[:_YEARS])

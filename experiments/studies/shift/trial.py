@@ -1,7 +1,7 @@
 """Learn, judge and test every candidate of every model on one table.
 
 The lists are nested: every ball's list contains radius 0 with all etas of the sample average. A
-ball therefore loses to it only by choosing badly, and wins only by its radius.
+ball therefore loses to the sample average only by a bad choice, and wins only by its radius.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def run_task(task: ShiftTask) -> Row:
     """Return every metric of every candidate, the errors on held-out signals, and failures.
 
     The candidate chosen from the table alone is the one whose graph, learned from two thirds of the
-    signals, predicts the others best. Robust moments are not offered this choice.
+    signals, predicts the others best. Robust moments have no such choice.
     """
     samples, score = draw(task)
     kept = 2 * task.n // 3

@@ -1,4 +1,4 @@
-"""Spoil training signals: outlying rows, heavy tails, bad sensors, values that hide themselves."""
+"""Spoil training signals: outlying rows, heavy tails, bad sensors, missing large values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from wdro_cvx.validation import Array
 
 CLEAN = "clean"
-#: A twentieth of the signals times six.
+#: A twentieth of the signals are multiplied by six.
 OUTLIER_SHARE, OUTLIER_FACTOR = 0.05, 6.0
 #: Degrees of freedom of heavy tails.
 FREEDOM = 3.0

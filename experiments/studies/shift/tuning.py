@@ -1,7 +1,7 @@
 """Choose candidates, compare the models on fresh graphs, and bootstrap the uncertainty.
 
-The bootstrap draws the graphs anew on which candidates are chosen as well as those on which they
-are scored, so a standard error includes the luck of the choice.
+The bootstrap resamples both the graphs on which candidates are chosen and the graphs on which they
+are scored. A standard error therefore includes the uncertainty of the choice.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _COLUMNS = ["source", "n", "training", "metric", "choice", "model", "baseline", 
 def collect(tasks: Sequence[Any], rows: Sequence[Row], tuned: int) -> tuple[Rows, Rows]:
     """Return the rows by condition: those of the first ``tuned`` trials, and the others.
 
-    A condition is everything of a task but its trial and seed.
+    A condition is all fields of a task except trial and seed.
     """
     found: tuple[dict[Condition, list[Row]], dict[Condition, list[Row]]] = ({}, {})
     for task, row in zip(tasks, rows, strict=True):
@@ -89,7 +89,8 @@ def chosen(
 ) -> Array:
     """Return the mean score of the chosen candidates: of all graphs, and of every resample.
 
-    Candidates are chosen by the metric that is scored; unaware of a shift, by the risk without it.
+    Candidates are chosen by the metric that is scored. If the choice is unaware of a shift, the
+    risk without a shift replaces every risk.
     """
     scores = _scores(fresh[key], name, metric)
     if how == BLIND:  # one candidate per table

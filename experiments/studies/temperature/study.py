@@ -1,4 +1,4 @@
-"""Learn graphs of weather stations, draw maps, and test what the paper reads from its own."""
+"""Learn graphs of weather stations, draw maps, and test what the paper reads from its maps."""
 
 from __future__ import annotations
 

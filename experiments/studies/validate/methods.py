@@ -29,8 +29,8 @@ _DISCOVERY = 0.05  # false discovery rate of the tests of correlations
 _STABLE = 0.9  # share of resamples in which an edge must be found
 _RESAMPLES = 50
 _BETAS = tuple(float(beta) for beta in np.geomspace(0.001, 10.0, 9))
-#: The columns of a row of scores: of the ranking, of the edges that the method draws, and of as
-#: many pairs from the top of its ranking as there are true edges.
+#: The scores: of the ranking, of the edges that the method draws (three), and of as many pairs from
+#: the top of its ranking as there are true edges.
 SCORES = ("average_precision", "mcc", "f1", "edges", "f1_equal")
 
 
@@ -113,7 +113,7 @@ def graphical_lasso(source: KnownGraph) -> Learned:
     return Learned(found, found > 0.0)
 
 
-#: The methods that are compared. The first is the one that the others are compared with.
+#: The methods. The others are compared with the first.
 METHODS: dict[str, Learn] = {
     "RobustGraph": ours(),
     "RobustGraph, radius 0": ours(radius=0.0),

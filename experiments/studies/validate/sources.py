@@ -60,7 +60,7 @@ class KnownGraph:
 def load_source(name: str, trial: int = 0) -> KnownGraph:
     """Return one draw of a source.
 
-    Random graphs and states of power grids are drawn anew. Of a given table a draw is half of the
+    Random graphs and states of power grids are drawn anew. A draw of a given table is half of its
     rows, in whole blocks.
     """
     if name == "us-growth":

@@ -1,4 +1,4 @@
-"""Compare the methods by every score, and say who is ahead of RobustGraph."""
+"""Compare the methods by every score, and mark those that are ahead of RobustGraph."""
 
 from __future__ import annotations
 

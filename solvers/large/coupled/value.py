@@ -45,7 +45,10 @@ def top_value(laplacian: sparse.csr_array) -> float:
 
 
 def hard_transport(laplacian: sparse.csr_array, points: Array, radius: float) -> WorstTransport:
-    """Return the worst transport; leftover budget, good in any top direction, is not spent."""
+    """Return the worst transport; in the hard case, a part of the budget is left unspent.
+
+    The worst case would spend this part in any direction of the top eigenspace.
+    """
     top = top_value(laplacian)
     side = np.asarray(laplacian @ points)
     identity = sparse.eye_array(laplacian.shape[0], format="csr")

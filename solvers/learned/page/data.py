@@ -22,7 +22,7 @@ from wdro_cvx.moments.points import TransportedMoment
 from wdro_cvx.priors import DegreePrior, Frobenius, LogDegree
 from wdro_cvx.validation import Array
 
-#: The page's judge factors matrices of this size in a second or two.
+#: The most vertices for which the page judges; it factors matrices of this size.
 _JUDGED_UP_TO = 1000
 _PRIORS = "η‖L‖² with a fixed trace or the log-degree prior"
 _EVIDENCE = 500_000  # numbers in the moments of all points together

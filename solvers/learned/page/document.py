@@ -31,7 +31,7 @@ _TYPES = {"f8": "float64", "f4": "float32", "u4": "uint32", "u2": "uint16", "u1"
 
 
 def packed(values: NDArray[Any], kind: str) -> dict[str, str]:
-    """Return numbers for the page: exact, little-endian, in a third of the size of plain text."""
+    """Return numbers for the page: little-endian bytes of the type ``kind``, in base64."""
     raw = np.ascontiguousarray(values, dtype=f"<{kind}").tobytes()
     return {"type": _TYPES[kind], "base64": base64.b64encode(raw).decode()}
 

@@ -1,4 +1,4 @@
-"""``graph.html`` of what it cannot check, of large graphs, and of odd ones."""
+"""``graph.html`` for sets that it cannot check, for large graphs, and for unusual ones."""
 
 import re
 from dataclasses import replace

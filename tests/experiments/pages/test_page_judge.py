@@ -1,4 +1,4 @@
-"""The page's judge against the project's: two languages, two ways, the same two numbers."""
+"""The page's judge against the project's: they must agree on value and bound."""
 
 from decimal import Decimal, localcontext
 

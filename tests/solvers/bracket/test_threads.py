@@ -1,4 +1,4 @@
-"""Every solver class holds BLAS to one thread, whoever wrote it."""
+"""Every solver class limits BLAS to one thread, a user's class too."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The control of iterations: accelerated, backtracked and balanced."""
+"""The control of iterations: acceleration, backtracking and balancing."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Sets of which nothing is known but worst case and distance, where their risks have kinks."""
+"""Sets that define only worst case and distance, where their risks have kinks."""
 
 from dataclasses import dataclass, replace
 

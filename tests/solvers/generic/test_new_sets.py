@@ -1,4 +1,4 @@
-"""Sets that the certified solver has never heard of: their worst case is all it needs."""
+"""Sets that are new to the certified solver: it needs only their worst case."""
 
 from dataclasses import dataclass, field, replace
 from typing import ClassVar

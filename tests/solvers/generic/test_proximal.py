@@ -1,4 +1,4 @@
-"""The smooth phase: what a step must do to be taken."""
+"""The smooth phase: when a step is accepted."""
 
 import numpy as np
 from instances import random_nominal

@@ -1,4 +1,4 @@
-"""The sparse solver next to the hard case, and in it."""
+"""The sparse solver near the hard case and in it."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Divergence balls at scale: the model over the ball, the Hessian, and the whole against others."""
+"""Divergence balls at scale: the model over the ball, the Hessian, and answers of other solvers."""
 
 import numpy as np
 import pytest

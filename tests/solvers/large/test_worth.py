@@ -1,4 +1,4 @@
-"""The sparse path yields to the dense one once that would have been faster."""
+"""The sparse path gives way to the dense one once its work exceeds that of the dense path."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Where Newton begins: multipliers that the vertices agree on."""
+"""The start of Newton's method: multipliers on which the vertices agree."""
 
 import numpy as np
 import pytest

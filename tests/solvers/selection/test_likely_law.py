@@ -1,4 +1,4 @@
-"""The law that tables are drawn of: its spectrum, its tails, and how far its tables are."""
+"""The law from which tables are drawn: its spectrum, its tails, and how far its tables are."""
 
 import numpy as np
 import pytest

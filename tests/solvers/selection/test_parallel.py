@@ -1,4 +1,4 @@
-"""Processes change how long a choice takes, never the choice."""
+"""The number of processes changes the time of a choice, never the choice."""
 
 import joblib
 import numpy as np

@@ -1,4 +1,4 @@
-"""About k neighbours: for every set and prior, whatever the unit, or a reason why not."""
+"""Graphs with about k neighbours for every set, prior and unit, or an error that says why not."""
 
 from dataclasses import replace
 

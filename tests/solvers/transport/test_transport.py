@@ -1,4 +1,4 @@
-"""The interior point and the ADMM of transport sets before the judge."""
+"""The interior point and the ADMM of transport sets, judged."""
 
 from dataclasses import replace
 

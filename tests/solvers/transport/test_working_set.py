@@ -1,4 +1,4 @@
-"""The edges that the interior point works with: their matrices, who is first, who joins."""
+"""The working set of the interior point: its matrices, its first edges, and edges added later."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Atoms: what a set of reweighed samples declares of itself."""
+"""``Atoms``, the structure that sets of reweighed samples declare."""
 
 from dataclasses import dataclass
 

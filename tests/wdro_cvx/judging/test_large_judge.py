@@ -1,4 +1,4 @@
-"""The judge for sparse Laplacians: against the dense one, exact arithmetic and forgers."""
+"""The judge for sparse Laplacians: against the dense one, exact arithmetic and forgeries."""
 
 from dataclasses import astuple, replace
 from fractions import Fraction

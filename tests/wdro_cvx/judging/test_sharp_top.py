@@ -1,4 +1,4 @@
-"""The sharp bound of the largest eigenvalue: never below it, and next to it."""
+"""The sharp bound of the largest eigenvalue: never below the eigenvalue, and close to it."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Public checks: what is right passes, every kind of wrong is caught by name."""
+"""The public check of sets: correct sets pass, and every kind of error is reported by name."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""The check of formulations: every kind of wrong is caught by name."""
+"""The public check of formulations: every kind of error is reported by name."""
 
 from dataclasses import replace
 

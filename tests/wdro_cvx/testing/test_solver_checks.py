@@ -1,4 +1,4 @@
-"""The public check of solvers: every kind of wrong is caught by name."""
+"""The public check of solvers: every kind of error is reported by name."""
 
 from dataclasses import dataclass, replace
 

@@ -149,7 +149,7 @@ class SparseCourt(Court[FactorMoment]):
             costs[part] = np.sum(difference**2, axis=1)
         # Summed pairwise: a product would lose digits with the number of edges.
         risk = float(np.sum(costs * graph.weights)) * (1.0 + (points.shape[1] + 64) * EPS)
-        # Factoring rounded the data; the error is additive in the root of the risk, a norm.
+        # The factor has a rounding error, which adds to the root of the risk, a norm.
         top = 2 * float(self.degrees.max())
         shaken = np.sqrt(top) * accumulation(nominal) * float(np.linalg.norm(points))
         lost = shaken * (2 * float(np.sqrt(risk)) + shaken)
@@ -218,7 +218,7 @@ class SparseCourt(Court[FactorMoment]):
             yield Bound(bound, partial(self._edges, found), certificate)
 
     def takes(self, nu: Array) -> bool:
-        """Say whether the prior has degrees at what a shift leaves of the multipliers."""
+        """Say whether the multipliers, less the part that a shift takes, fit the prior."""
         left = self._shift.charges(self.graph, nu / self.unit**2)[1]
         return self.prior.has_degrees(left)
 

@@ -1,8 +1,8 @@
 """The judge's lower bound at scale: the dual of dual_bound.py over the relevant pairs.
 
 With a list of possible edges, these are the relevant pairs. Without bounds, they are the pairs with
-a positive price. The best τ over the graph's edges is an upper bound of the best τ over all pairs,
-so the pairs with a positive price at the former include all relevant ones.
+a positive price. Let τ₁ be the best τ over the graph's edges. It is at least the best τ over all
+pairs, so the pairs with a positive price at τ₁ include all relevant ones.
 """
 
 from __future__ import annotations

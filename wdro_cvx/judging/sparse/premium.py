@@ -1,12 +1,13 @@
 """An upper bound of the robustness premium of a sparse Laplacian.
 
-For **any** γ above all eigenvalues of L and **any** Y, with ``B = LF`` and ``R = B - (γI - L)Y``,
+Let λ̄ be at least all eigenvalues of L. For **any** γ > λ̄ and **any** Y, with ``B = LF`` and
+``R = B - (γI - L)Y``,
 
     max { ‖L^½(F + Δ)‖² : ‖Δ‖ ≤ ε } - ‖L^½F‖²  ≤  γε² + ⟨B + R, Y⟩ + ‖R‖²/(γ - λ̄)
 
-(a row per vertex), with equality for the best γ and R = 0. Both come from the power method
-``Δ ← ε·L(F + Δ)/‖L(F + Δ)‖``, which converges to the worst transport, and from Chebyshev's
-iteration if that is slow. The inequality holds even if neither has converged.
+where F and Y have a row per vertex. Both sides are equal for the best γ and R = 0. The power method
+``Δ ← ε·L(F + Δ)/‖L(F + Δ)‖`` converges to the worst transport and gives γ and Y. If it is slow,
+Chebyshev's iteration improves Y. The inequality holds even if neither has converged.
 """
 
 from __future__ import annotations

@@ -60,8 +60,8 @@ def pairs_below(
     moved : array (d,) or float
         The result of :func:`shakes`.
     beyond : callable, optional
-        Returns half of what the pairs of a block cost beyond this, never too much; None for
-        nothing. The sign of a difference of two numbers in single precision is exact.
+        Returns half of the additional costs of the pairs of a block, rounded downwards; None if
+        there are none. The sign of a difference of two numbers in single precision is exact.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def pairs_below(
 def least_costs(columns: Array, heads: Indices, tails: Indices, moved: Array) -> Array:
     """Return ``‖g_i - g_j‖²`` of pairs, less a bound of all rounding errors.
 
-    They are the errors here and those of levelling and factoring the data, as in
+    These are the errors of this function and of levelling and factoring the data, as in
     wdro_cvx/judging/edge_costs.py.
     """
     costs = np.empty(heads.size)

@@ -1,7 +1,9 @@
 """A sharp upper bound of the largest eigenvalue, proved by a factorisation.
 
-``|L|`` overestimates the eigenvalues of a graph with odd cycles by a third or more. If the sparse
-factorisation ``P(λI - L)Pᵀ = GU`` has pivots D > 0, then with ``U = D(Gᵀ + F)``
+If a graph has odd cycles, the top eigenvalue of ``|L|`` may exceed that of L, by a third for a
+triangle and by nearly a factor of two for a large complete graph.
+
+If the sparse factorisation ``P(λI - L)Pᵀ = GU`` has pivots D > 0, then with ``U = D(Gᵀ + F)``
 
     λI - L  =  Pᵀ(GDGᵀ + GDF - E)P,      |E| ≤ c·u·|G||U|,
 

@@ -1,4 +1,4 @@
-"""What the worst shift of the second moment costs, for sets that move no rows.
+"""The worst shift of the second moment and its costs, for sets that move no rows.
 
 A shift Δ of the moment adds ``Δ_ii + Δ_jj - 2Δ_ij`` to the cost of a pair. The judge chooses the
 shift itself, so no certificate has to hold a d × d matrix:
@@ -113,7 +113,7 @@ class FrobeniusShift(Shift):
 
 @dataclass(frozen=True, eq=False)
 class Tilt(Charges):
-    """The shift by a multiple of a graph's Laplacian: ``deg_i + deg_j + 2w_ij``, times that."""
+    """The shift by ``factor`` times a Laplacian: pairs cost ``factor·(deg_i + deg_j + 2w_ij)``."""
 
     graph: EdgeList
     factor: float
@@ -141,7 +141,7 @@ class Tilt(Charges):
 
 @dataclass(frozen=True, eq=False)
 class PeakShift(Shift):
-    """A shift whose entries have absolute values of a bounded sum."""
+    """A shift with a bounded sum of the absolute values of its entries."""
 
     radius: float
 
