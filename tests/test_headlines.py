@@ -3,6 +3,7 @@
 Each test reads the numbers from the text, so a new run cannot leave old ones behind.
 """
 
+import math
 import re
 from functools import cache
 from pathlib import Path
@@ -419,6 +420,31 @@ def test_the_table_of_scale():
                 assert abs(seconds - at["total_s"][path]) <= digit, d
         assert shows(memory.removesuffix(" MiB").replace(",", ""), at["beyond_mb"]["sparse path"])
         assert gap == f"{at['gap']['sparse path']:.0e}".replace("e-0", "e-"), d
+
+
+def test_the_unit_and_the_growth_of_scale():
+    table = results("bench-scale/runs.csv")
+    (unit,) = numbers("docs/scale.md", "one dense eigendecomposition of size 2000, takes # s")
+    assert shows(unit, table["total_s"][table["path"] == "one eigendecomposition"].iloc[0])
+    usual = table[(table["path"] == "sparse path") & (table["n"] == 200)]
+    times = usual[usual["dimensions"] == 2].set_index("d")["total_s"]
+    (power,) = numbers("docs/scale.md", "From 5000 to 50,000 vertices the time grows like d^#")
+    assert shows(power, math.log10(times[50_000] / times[5000]))
+
+
+def test_the_table_of_hard_graphs():
+    table = results("bench-hard/runs.csv")
+    told = cells("docs/scale.md", "| set | prior | d | N | CPU |")
+    shown = table[table["dimensions"] == 2]
+    assert len(told) == len(shown)
+    for row, (_, true) in zip(told, shown.iterrows(), strict=True):
+        name, prior, d, n, time, memory, gap = row
+        true_cell = (true["ambiguity"], true["prior"], true["d"], true["n"])
+        assert (name, prior, int(d.replace(",", "")), int(n)) == true_cell
+        seconds, digit = seconds_in(time)
+        assert abs(seconds - true["total_s"]) <= digit, name
+        assert shows(memory.removesuffix(" MiB").replace(",", ""), true["beyond_mb"])
+        assert gap == f"{true['gap']:.0e}".replace("e-0", "e-"), name
 
 
 def test_the_table_of_near_pairs():

@@ -8,6 +8,7 @@ import math
 import pandas as pd
 
 from experiments.bench import hard_trial as trial
+from experiments.bench.scale_trial import ETA, TOLERANCE
 from experiments.measuring.digest import Source
 from experiments.measuring.outcome import Limits, Outcome
 from experiments.measuring.store import Row
@@ -40,8 +41,8 @@ def describe(table: pd.DataFrame) -> list[str]:
     header = ["set", "prior", "dimensions", "d", "N", "CPU", "beyond the data", "judged gap", ""]
     return [
         "Each line is one process with one thread. The true graph joins neighbours among random "
-        f"points in a cube. `SparseSolver` learns a graph (η = {trial.ETA:g}, or a log-degree "
-        f"prior) to a judged gap of {trial.TOLERANCE:g}; its time includes the judge's pass over "
+        f"points in a cube. `SparseSolver` learns a graph (η = {ETA:g}, or a log-degree "
+        f"prior) to a judged gap of {TOLERANCE:g}; its time includes the judge's pass over "
         "all pairs. Memory is the peak of the process while it solves, less its memory before.",
         markdown_table(header, [_line(row) for _, row in table.iterrows()]),
     ]

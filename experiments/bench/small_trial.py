@@ -24,7 +24,7 @@ from wdro_cvx import GraphProblem, Nominal, Solution, judge
 RADIUS, ETA, TOLERANCE = 0.5, 0.3, 1e-6
 SIZES = (10, 20, 40)
 COUNT = 100  # problems that are solved together
-_ROUNDS, _FEW = 5, 10
+_ROUNDS, _FEW = 15, 10
 
 #: A function that solves problems and returns the answers.
 Method = Callable[[Sequence[GraphProblem]], list[Solution]]
@@ -116,36 +116,43 @@ def problems_of(cell: SmallCell) -> list[GraphProblem]:
 
 
 def measure(cell: SmallCell) -> Row:
-    """Measure a cell in this process: CPU seconds per problem, and how many were solved."""
+    """Measure a cell in this process: CPU seconds per problem, and whether all were solved."""
     model, problems = MODELS[cell.model], problems_of(cell)
     few = problems[:_FEW]
-    row: Row = {"other": model.other}
+    contests: dict[str, tuple[list[GraphProblem], Method]] = {
+        "total_s": (few, _ours), "together_s": (problems, _together)
+    }  # fmt: skip
+    if model.method is not None:
+        contests["other_s"] = (few, model.method)
+    least = dict.fromkeys(contests, float("inf"))
+    solved: dict[str, bool] = {}
     with threadpool_limits(1):
-        row["total_s"], solved = _least(few, _ours)
-        row["together_s"], more = _least(problems, _together)
-        row["is_solved"] = solved == len(few) and more == len(problems)
-        if model.method is not None:
-            row["other_s"], solved = _least(few, model.method, model.backend_only)
-            row["other_is_solved"] = solved == len(few)
+        for _ in range(_ROUNDS):  # in turns, so that a slow moment is not one method's
+            for name, (chosen, method) in contests.items():
+                backend_only = model.backend_only and name == "other_s"
+                spent, answers = _timed([_new(one) for one in chosen], method, backend_only)
+                least[name] = min(least[name], spent / len(chosen))
+                solved[name] = _all_solved(chosen, answers)
+    row: Row = {"other": model.other, **least}
+    row["is_solved"] = solved["total_s"] and solved["together_s"]
+    row["other_is_solved"] = solved.get("other_s", False)
     return row
 
 
-def _least(
-    problems: Sequence[GraphProblem], method: Method, backend_only: bool = False
-) -> tuple[float, int]:
-    """Return the least CPU seconds per problem, and how many of the last answers are solved."""
-    best, answers = float("inf"), []
-    for _ in range(_ROUNDS):
-        new = [_new(problem) for problem in problems]
-        began = time.process_time()
-        answers = method(new)
-        spent = time.process_time() - began
-        best = min(best, sum(answer.solve_s for answer in answers) if backend_only else spent)
-    solved = sum(
-        judge(problem, answer).solved(TOLERANCE)
-        for problem, answer in zip(problems, answers, strict=True)
-    )
-    return best / len(problems), solved
+def _timed(
+    problems: Sequence[GraphProblem], method: Method, backend_only: bool
+) -> tuple[float, list[Solution]]:
+    """Return the CPU seconds of a method, or those that its backend reports, and its answers."""
+    began = time.process_time()
+    answers = method(problems)
+    spent = time.process_time() - began
+    return (sum(answer.solve_s for answer in answers) if backend_only else spent), answers
+
+
+def _all_solved(problems: Sequence[GraphProblem], answers: Sequence[Solution]) -> bool:
+    """Return whether the judge calls all answers solved."""
+    pairs = zip(problems, answers, strict=True)
+    return all(judge(problem, answer).solved(TOLERANCE) for problem, answer in pairs)
 
 
 def _new(problem: GraphProblem) -> GraphProblem:
