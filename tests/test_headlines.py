@@ -486,3 +486,57 @@ def test_every_extreme_problem_is_solved():
     most, longest = numbers("docs/performance.md", pattern)
     assert shows(most, slowest.max())
     assert shows(longest, table["seconds"][likely].max())
+
+
+def test_the_table_of_small_problems():
+    table = results("bench-small/runs.csv").set_index(["model", "d"])
+    rows = cells("docs/performance.md", "| set | d | `solve` | together |")
+    assert len(rows) == len(table)
+    for model, d, alone, together, other in rows:
+        true = table.loc[(model, int(d))]
+        assert true["is_solved"], model
+        for told, column in ((alone, "total_s"), (together, "together_s"), (other, "other_s")):
+            if told == "–":
+                assert true[column] != true[column], model
+                continue
+            seconds, digit = seconds_in(told)
+            assert abs(seconds - true[column]) <= digit, (model, d, column)
+        if other != "–":
+            assert true["other_is_solved"], model
+            assert other.startswith(f"{true['other']}, "), model
+    slower = table[table["other_s"] < table["total_s"]].reset_index()
+    assert 10 in set(slower["d"])  # the sentence below the table
+
+
+def test_a_million_vertices():
+    table = results("bench-scale/runs.csv")
+    ours = table[(table["path"] == "sparse path") & (table["n"] == 50)].set_index("d")
+    assert ours["is_solved"][[100_000, 1_000_000]].all()
+    pattern = "of 100,000 vertices takes # s, and one of a million vertices # minutes"
+    few, many = numbers("README.md", pattern)
+    assert shows(few, ours["total_s"][100_000])
+    assert shows(many, ours["total_s"][1_000_000] / 60.0)
+    pattern = (
+        "a graph of a million vertices took # CPU seconds on one core, to a judged gap of #e-8"
+    )
+    (told, gap) = numbers("docs/scale.md", pattern)
+    assert shows(told, ours["total_s"][1_000_000])
+    assert shows(gap, 1e8 * ours["gap"][1_000_000])
+    pattern = "The peak memory was # GiB beyond the # GiB of the data"
+    told = numbers("docs/scale.md", pattern)
+    true = ours.loc[1_000_000, ["beyond_mb", "data_mb"]] / 1024.0
+    assert all(shows(text, value) for text, value in zip(told, true, strict=True))
+
+
+def test_how_many_neighbours_near_pairs_miss():
+    table = results("bench-scale/runs.csv").query("n == 200")
+    table = table.set_index(["path", "dimensions", "d"])["neighbours"]
+    near, ours = table["log-degree, near pairs only"], table["log-degree, sparse path"]
+    kept = numbers("docs/log-degree.md", "a third of the neighbours are missed (# remain of #)")
+    assert all(
+        shows(text, part[2, 50_000]) for text, part in zip(kept, (near, ours), strict=True)
+    )  # fmt: skip
+    missed = 1.0 - near / ours
+    assert abs(missed[2, 50_000] - 1 / 3) < 0.03
+    assert abs(missed[10, 1000] - 1 / 4) < 0.03
+    assert abs(missed[10, 10_000] - 2 / 5) < 0.03
