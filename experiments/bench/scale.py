@@ -38,6 +38,7 @@ _STYLES = {
     LOG_SPARSE: (PURPLE, "D", "-"),
     NEIGHBOURS: (SKY, "^", ":"),
 }
+_FEW = 50  # signals of the largest graphs
 _FASTER = 15.0  # times the dense path
 UNITS = {10_000: 60.0, 100_000: 250.0}  # eigendecompositions, by d
 _MEMORY = {10_000: 1.0, 100_000: 2.0}  # GiB beyond the data, by d
@@ -77,6 +78,8 @@ def describe(table: pd.DataFrame) -> list[str]:
         "A Dask cluster computed the sparse path's blocks of prices. Its time is part of the wall "
         "time, not of the CPU time." if table["cluster"].any() else "",
         "![time and memory against d](scale.png)",
+        f"The figure shows neighbours in the plane and N = {trial.N} signals, unless the legend "
+        "states another number.",
         growth_sentence(found),
         markdown_table(["work", "goal", "measured", "met"], goals(table)),
         markdown_table(header, [_line(row) for _, row in table.iterrows()]),
@@ -98,9 +101,10 @@ def _line(row: pd.Series) -> list[object]:
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    """Draw time and memory against d, for graphs of neighbours in the plane."""
+    """Draw time and memory against d, for neighbours in the plane and N = 200 unless stated."""
     figure, axes = plt.subplots(1, 2, figsize=(PAGE, 3.2), layout="constrained")
-    shown = _in_plane(table)
+    shown, few = _in_plane(table), _in_plane(table, _FEW)
+    few = few[few["path"] == SPARSE].sort_values("d")
     for panel, column, label in (
         (axes[0], "total_s", "CPU time (s), judge included for ours"),
         (axes[1], "beyond_mb", "peak memory beyond the data (MiB)"),
@@ -111,6 +115,11 @@ def draw(table: pd.DataFrame) -> Figure:
                 rows["d"], np.maximum(rows[column], 1e-3), color=colour, marker=marker,
                 linestyle=line, label=path,
             )  # fmt: skip
+        if len(few):
+            panel.plot(
+                few["d"], few[column], color=BLUE, marker="D", markerfacecolor="white",
+                label=f"sparse path, N = {_FEW}",
+            )  # fmt: skip
         panel.set(xlabel="number of vertices d", ylabel=label)
         if len(shown):  # a logarithmic axis needs data
             panel.set(xscale="log", yscale="log")
@@ -120,9 +129,9 @@ def draw(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def _in_plane(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the finished runs on neighbours in the plane with the usual number of signals."""
-    usual = (table["dimensions"] == trial.PLANE) & (table["n"] == trial.N)
+def _in_plane(table: pd.DataFrame, signals: int = trial.N) -> pd.DataFrame:
+    """Return the finished runs on neighbours in the plane with some number of signals."""
+    usual = (table["dimensions"] == trial.PLANE) & (table["n"] == signals)
     return table[usual & (table["outcome"] == Outcome.OK)]
 
 

@@ -168,3 +168,16 @@ def test_one_bench_at_a_time(capsys):
     with pytest.raises(SystemExit):
         cli.main(["bench", "--scale", "--log-degree"])
     assert "not allowed with" in capsys.readouterr().err
+
+
+def test_the_figure_shows_the_largest_graphs():
+    columns = ["path", "d", "n", "dimensions", "outcome", "total_s", "beyond_mb"]
+    rows = [
+        (SPARSE, 2000, 200, 2, "ok", 1.0, 10.0), (SPARSE, 1_000_000, 50, 2, "ok", 9.0, 90.0),
+        (SPARSE, 10_000, 50, 2, "ok", 2.0, 20.0), (NEIGHBOURS, 500_000, 50, 2, "ok", 3.0, 30.0),
+    ]  # fmt: skip
+    figure = scale.draw(pd.DataFrame(rows, columns=columns))
+    for panel, last in zip(figure.axes, (9.0, 90.0), strict=True):
+        (line,) = [line for line in panel.lines if line.get_label() == "sparse path, N = 50"]
+        assert list(line.get_xdata()) == [10_000, 1_000_000]
+        assert line.get_ydata()[-1] == last
