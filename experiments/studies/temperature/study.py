@@ -250,8 +250,12 @@ def draw_anomalies(graph: RobustGraph) -> Figure:
     """Draw the graph of the states' anomalies, which was learned without their places."""
     adjacency, places = _selected(graph)
     outlines = nearby_outlines(*places.arrays)
-    figure, axes = plt.subplots(figsize=(PAGE, 4.4), layout="constrained")
-    frame_map(axes, np.vstack([places.points, *outlines]), outlines)
+    shown = np.vstack([places.points, *outlines])
+    low, high = shown.min(axis=0) - DEGREES, shown.max(axis=0) + DEGREES
+    wide, tall = (high - low) * [np.cos(np.radians((low[1] + high[1]) / 2)), 1.0]
+    figure, axes = plt.subplots(figsize=(PAGE, PAGE * tall / wide), layout="constrained")
+    frame_map(axes, shown, outlines)
+    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))  # the picture ends with the coast
     draw_edges(axes, adjacency, communities(adjacency), places.points)
     axes.set_axis_off()
     return figure
