@@ -243,7 +243,7 @@ class RobustGraph(
             kind = kind.for_overlaps(signals.overlaps)
         nominal, self.moved_ = signals.nominal()
         build = partial(build_problem, kind, self.prior, self.bounds)
-        _LOG.info("choosing radius and eta")
+        _LOG.info("choosing radius and eta" if self.eta == "auto" else "choosing the radius")
         usual = default_eta(self.prior)
         with build(nominal, kind.radius, usual).explained():  # a set that does not fit the columns
             chosen = choose(

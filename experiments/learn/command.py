@@ -112,8 +112,8 @@ def _add_signals(parser: Group) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--block", type=whole(1, 1_000_000), default=1, metavar="ROWS",
-        help="resampling draws runs of this many rows; for time series, use more rows than values "
-        "stay correlated; z-scores and q-values do not use it (default: 1)",
+        help="resampling draws runs of this many rows; for time series, give the number of rows "
+        "over which values stay correlated; z-scores and q-values do not use it (default: 1)",
     )  # fmt: skip
 
 

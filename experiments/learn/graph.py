@@ -40,6 +40,7 @@ _ARGUMENT = re.compile(
     r"\b(ambiguity|edges|eta|fdr|moment|neighbours|prior|radius)='?([\w.-]*\w)'?"
 )
 _REPLACED = re.compile(r"X\.replace\((\S+), np\.nan\)")
+_DROPPED = re.compile(r"\bdrop (it|them|one|such columns)\b")
 _DEFAULT = RobustGraph()
 # Five refits for the held-out score; a rough solution suffices.
 _LEAST_ROWS, _MOST_SCORED, _FOLD_SECONDS = 20, 200, 2.0
@@ -156,6 +157,7 @@ def in_shell(message: str) -> str:
     for argument, option in _FLAGS.items():
         message = message.replace(argument, option)
     message = _REPLACED.sub(r"--na \1", message)
+    message = _DROPPED.sub(r"leave \1 out (--ignore NAME)", message)
     return _ARGUMENT.sub(r"--\1 \2", message)
 
 

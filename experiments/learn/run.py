@@ -98,7 +98,7 @@ def run_learn(
     title = f"{options.ambiguity}, radius {graph.radius:.3g}, eta {graph.eta:.3g}"
     picture = draw_picture(graph, labels, title, points, places, outlines)
     note("solving for other radii and etas, for graph.html")
-    ignored = f"Columns that are no vertices: {', '.join(table.ignored)}."
+    ignored = f"Columns that were left out: {', '.join(table.ignored)}."
     said = [text for text in table.notes if text not in graph.notes]
     notes = [*([ignored] if table.ignored else []), *said]
     page = graph_html(

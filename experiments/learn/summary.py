@@ -19,7 +19,7 @@ from solvers.learned.graph import LearnedGraph
 from wdro_cvx.validation import Array
 
 _RULES = {
-    "auto": " (from the data, at most 0.05 signal lengths)",
+    "auto": " (from the data; at most a twentieth of a typical row's length)",
     "bootstrap": " (chosen by bootstrap)",
     "prediction": " (chosen by prediction)",
 }
@@ -163,8 +163,8 @@ def _selected(graph: LearnedGraph, options: LearnOptions) -> str:
     if options.fdr is not None:
         return f"{count}, at a false-discovery rate of {options.fdr:g}"
     if not selection.found:
-        return f"{count}, since the table shows no structure"
-    return f"{count}, the strongest, up to where the evidence for them is largest"
+        return f"{count}, at a false-discovery rate of 10 %, because no structure was found"
+    return f"{count}, the strongest; the cut is where their joint evidence is largest"
 
 
 def _gap(graph: LearnedGraph) -> str:

@@ -34,8 +34,9 @@ def edge_evidence(graph: LearnedGraph) -> list[tuple[str, str]]:
     if graph.selection is None:
         rows.append(("selection", "none; all edges of the optimal graph are shown, untested"))
     else:
-        found = "above 2: structure" if graph.selection.found else "at most 2: none found"
-        rows.append(("structure", f"{graph.selection.structure:.1f} sd ({found})"))
+        found = "more than 2: structure" if graph.selection.found else "at most 2: none found"
+        above = f"{graph.selection.structure:.1f} standard deviations above shuffled tables"
+        rows.append(("structure", f"{above} ({found})"))
     if "z_score" in edges and len(edges):
         scores, rates = edges["z_score"], edges["q_value"]
         share = f"{(rates <= NOISE_RATE).sum()} of {len(rates)} selected edges"
@@ -56,7 +57,8 @@ def edge_evidence(graph: LearnedGraph) -> list[tuple[str, str]]:
         rows.append(("held-out prediction", f"not computed: {graph.held_out}"))
     elif graph.held_out is not None:
         text = f"{graph.held_out:.2f}; 1 is perfect, 0 is as good as the mean of all others"
-        rows.append(("held-out prediction", text))
+        worse = "; below 0, neighbours predict worse than that mean"
+        rows.append(("held-out prediction", text + (worse if graph.held_out < 0.0 else "")))
     return rows
 
 
@@ -79,14 +81,16 @@ def describe_evidence(graph: LearnedGraph) -> list[str]:
         few = f"Only {clear} of {len(rates)}" if clear else f"None of {len(rates)}"
         notes.append(
             f"{few} selected edges {'is' if clear < 2 else 'are'} shown clearly by the data "
-            f"({_CLEAR}). Groups of columns may be right, single edges may not be. Try "
-            f"fdr={NOISE_RATE:g}, or more observations."
+            f"({_CLEAR}). Groups of columns may be right, single edges may not be. "
+            + (f"Try fdr={NOISE_RATE:g}, or " if graph.selection.as_fdr else "Try ")
+            + "more observations."
         )
     lag = graph.selection.lag
     if graph.selection.found and lag > _ALIKE + 1.0 / np.sqrt(graph.samples):
         notes.append(
             f"Neighbouring rows are alike (lag-1 correlation {lag:.2f}). If the rows are a time "
-            "series, z-scores and q-values are too confident."
+            "series, z-scores and q-values are too confident. If the values drift, as prices do, "
+            "learn the graph from their changes from row to row."
         )
     return notes
 

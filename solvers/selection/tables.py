@@ -74,7 +74,7 @@ def describe_table(signals: Signals, spread: Array, standardise: bool | str) -> 
             else "columns with large numbers dominate the graph. Use standardise=True."
         )
         said.append(
-            f"The columns are in different units: {high!r} varies "
+            f"The columns are in different units, or one is faulty: {high!r} varies "
             f"{np.nanmax(moving) / np.nanmin(moving):.3g} times as much as {low!r}; {done}"
         )
     return said

@@ -351,10 +351,11 @@ def test_command_writes_everything(table, tmp_path, capsys, monkeypatch, small_p
     words = " ".join(said.out.split())
     for fact in (
         "vertices d 6, none without a selected edge", "observations N 20", "z-scores of the edges",
-        "sd (above 2: structure)", "clearly shown", "selected edges have a q-value of at most 0.1",
-        "up to where the evidence for them is largest", "signals centred (auto), divided by",
-        "from the data, at most 0.05 signal lengths", "certified gap",
-        "Columns that are no vertices: date.",
+        "above shuffled tables (more than 2: structure)", "clearly shown",
+        "selected edges have a q-value of at most 0.1",
+        "the cut is where their joint evidence is largest", "signals centred (auto), divided by",
+        "from the data; at most a twentieth of a typical row's length", "certified gap",
+        "Columns that were left out: date.",
         f"Check the proof with: wdro verify {output / 'proof.json'}",
     ):  # fmt: skip
         assert fact in words
@@ -456,6 +457,8 @@ def test_a_likelihood_graph_is_learned_and_proved(table, tmp_path, capsys):
         ("fdr=0.1 or neighbours=3.0; give one.", "--fdr 0.1 or --neighbours 3.0; give one."),
         ("use X.replace(-999, np.nan).", "use --na -999."),
         ("Use prior='log-degree'.", "Use --prior log-degree."),
+        ("so it gets no edge; drop it.", "so it gets no edge; leave it out (--ignore NAME)."),
+        ("X.set_index('day'), or dropped rows", "X.set_index('day'), or dropped rows"),
         ("the radius is 0.3; eta must be a number", "the radius is 0.3; eta must be a number"),
     ],
 )  # fmt: skip

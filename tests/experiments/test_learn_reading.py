@@ -382,9 +382,9 @@ def test_noise_is_called_noise_on_the_terminal_and_on_the_page(tmp_path, capsys,
     assert cli.main(["learn", str(path), "--output", str(output)]) == 0
     text = capsys.readouterr().out
     assert "Warning: No structure found" in text
-    assert "sd (at most 2: none found)" in text
+    assert "above shuffled tables (at most 2: none found)" in text
     assert "**No structure found" in (output / "summary.md").read_text()
-    assert "since the table shows no structure" in text
+    assert "at a false-discovery rate of 10 %, because no structure was found" in text
     assert "No structure found" in (output / "graph.html").read_text()
     assert len(pd.read_csv(output / "edges.csv")) <= 1
 

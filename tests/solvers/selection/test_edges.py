@@ -274,6 +274,9 @@ def test_few_clear_edges_among_many_are_remarked():
     (note,) = graph.notes
     assert note.startswith(f"Only {clear} of {len(graph.edges)} selected edges are shown clearly")
     assert "Try fdr=0.1" in note
+    (other,) = describe_evidence(replace(graph, selection=replace(graph.selection, as_fdr=False)))
+    assert "fdr" not in other  # another pilot decides there, and may find other edges
+    assert other.endswith("Try more observations.")
     careful = RobustGraph(fdr=0.1).fit(related_pairs(300, 20)).graph_
     assert (len(careful.edges), careful.notes) == (clear, ())
     assert RobustGraph().fit(grid(200)[0]).graph_.notes == ()
@@ -284,6 +287,13 @@ def test_the_remark_is_about_the_edges_above_the_threshold():
     heavy = replace(graph, threshold=float(graph.edges["weight"].iloc[2]))
     assert len(heavy.edges) == 3
     assert describe_evidence(heavy) == []
+
+
+@pytest.mark.parametrize(("score", "poor"), [(-0.01, True), (0.0, False), (0.7, False)])
+def test_a_held_out_score_below_zero_is_said_to_be_poor(score, poor):
+    graph = RobustGraph().fit(grid(50)[0]).graph_
+    said = dict(edge_evidence(replace(graph, held_out=score)))["held-out prediction"]
+    assert ("predict worse" in said) == poor
 
 
 def test_clear_edges_that_are_not_selected_are_counted():
