@@ -425,3 +425,20 @@ def test_the_page_has_no_violations_of_accessibility(browser, learned, width, sc
     found = rules.run(watched.page)
     assert found.violations_count == 0, found.generate_report()
     watched.context.close()
+
+
+def test_a_window_that_becomes_narrow_shows_the_whole_width(browser, learned):
+    watched = Watched(browser, learned[1], "#v=1", viewport={"width": 850, "height": 800})
+    watched.page.set_viewport_size({"width": 390, "height": 800})
+    watched.page.wait_for_timeout(200)
+    sizes = "() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+    shown, window = watched.page.evaluate(sizes)
+    assert shown <= window
+    inside = """() => {
+      const rights = (query) => [...document.querySelectorAll(query)]
+        .map((one) => one.getBoundingClientRect().right);
+      return [Math.max(...rights("#controls *")), rights("#controls")[0]];
+    }"""
+    content, card = watched.page.evaluate(inside)
+    assert content <= card
+    watched.context.close()
