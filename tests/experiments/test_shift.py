@@ -88,6 +88,14 @@ def test_a_vertex_without_neighbours_is_predicted_by_zero():
     assert expected_error(edge, moment) == pytest.approx((2 + 2 + 4) / 6)
 
 
+def test_a_weight_that_a_solver_leaves_by_rounding_is_no_neighbour():
+    moment = np.array([[1.0, 0.9, 1.9], [0.9, 1.0, 1.9], [1.9, 1.9, 4.0]])
+    edge = np.array([[1.0, -1.0, 0.0], [-1.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
+    left = 1e-9 * np.array([[0.5, 0.0, -0.5], [0.0, 0.5, -0.5], [-0.5, -0.5, 1.0]])
+    assert expected_error(edge + left, moment) == pytest.approx(expected_error(edge, moment))
+    assert expected_error(edge + 1e6 * left, moment) < 0.9 * expected_error(edge, moment)
+
+
 # --- Troubles ------------------------------------------------------------------------------------
 
 

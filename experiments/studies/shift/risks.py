@@ -14,6 +14,7 @@ import numpy as np
 from solvers import solve
 from wdro_cvx import GaussianBall, GraphProblem, MomentBall, Nominal, Singleton
 from wdro_cvx.generators import scale_to_trace
+from wdro_cvx.judging.edges import EDGE_THRESHOLD
 from wdro_cvx.metrics import dog, mcc
 from wdro_cvx.validation import Array
 
@@ -99,9 +100,12 @@ def signal_length(moment: Array) -> float:
 def expected_error(laplacian: Array, moment: Array) -> float:
     """Return the relative error of predicting a vertex by the mean of its neighbours.
 
-    No model minimises it. A vertex without neighbours is predicted by zero.
+    No model minimises it. As for the scores of edges, weights below ``EDGE_THRESHOLD`` are no
+    edges: a mean does not depend on the size of its weights, so the smallest ones that a solver
+    leaves would count like all others. A vertex without neighbours is predicted by zero.
     """
-    degrees = np.diagonal(laplacian)
-    miss = laplacian / np.where(degrees > 0.0, degrees, 1.0)[:, np.newaxis]
-    miss[degrees <= 0.0] = np.eye(len(laplacian))[degrees <= 0.0]
+    weights = np.where(laplacian < -EDGE_THRESHOLD, -laplacian, 0.0)
+    np.fill_diagonal(weights, 0.0)
+    degrees = weights.sum(axis=1)
+    miss = np.eye(len(laplacian)) - weights / np.where(degrees > 0.0, degrees, 1.0)[:, np.newaxis]
     return float(np.vdot(miss @ moment, miss) / np.trace(moment))
