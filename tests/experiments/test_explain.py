@@ -30,11 +30,12 @@ from experiments.figures.statements import (
     judged,
     widened,
 )
+from experiments.measuring.prediction import prediction_error
 from experiments.studies.explain import trial
 from experiments.studies.explain.choices import Blind, Fitted, Tuned
 from experiments.studies.explain.settings import Fit, Setting, Stack, all_settings, pick, search
 from experiments.studies.explain.study import PAPER, at_all, draw
-from experiments.studies.explain.trial import ETAS, MODELS, SCALES, Job, neighbour_error, run_job
+from experiments.studies.explain.trial import ETAS, MODELS, SCALES, Job, run_job
 from solvers import solve
 from wdro_cvx import GraphProblem, Nominal, Singleton
 from wdro_cvx.generators import rbf_graph, smooth_signals
@@ -79,10 +80,10 @@ def rows(kind, score, graphs=6, blind=True):
 # --- Scores --------------------------------------------------------------------------------------
 
 
-def test_neighbour_error_of_a_guess_by_hand():
+def test_prediction_error_of_a_guess_by_hand():
     laplacian = np.array([[1.0, -1.0, 0.0], [-1.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
     tests = np.array([[1.0, 3.0, 2.0]])  # guesses 3, 1 and, alone, 0
-    assert neighbour_error(laplacian, tests) == pytest.approx((4 + 4 + 4) / 14)
+    assert prediction_error(laplacian, tests.T @ tests) == pytest.approx((4 + 4 + 4) / 14)
 
 
 def test_a_job_scores_the_graphs_of_the_solver(monkeypatch):
@@ -99,7 +100,7 @@ def test_a_job_scores_the_graphs_of_the_solver(monkeypatch):
         assert found["mcc"][place] == [pytest.approx(mcc(graph, truth), abs=1e-6)]
         half = Nominal.from_samples(samples[:13])
         blind = solve(GraphProblem(half, Singleton(), eta)).laplacian
-        expected = neighbour_error(blind, samples[13:])
+        expected = prediction_error(blind, samples[13:].T @ samples[13:])
         assert found["blind"][place] == [pytest.approx(expected, abs=1e-6)]
     assert row["unsolved"] == 0
 

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments import cli
+from experiments.measuring.prediction import prediction_error
 from experiments.studies.shift import study, trial
 from experiments.studies.shift.risks import (
     BROKEN,
     METRICS,
     OWN,
     Truth,
-    expected_error,
     second_moment,
 )
 from experiments.studies.shift.tables import GRAPHS, SIZES, STATES, D, ShiftTask, draw, tasks
@@ -79,21 +79,21 @@ def test_the_truth_scores_best_by_its_edges_and_predicts_as_simulated():
     adjacency = np.diag(np.diagonal(truth)) - truth
     guess = signals @ adjacency / np.diagonal(truth)
     simulated = np.sum((signals - guess) ** 2) / np.sum(signals**2)
-    assert expected_error(truth, second_moment(truth)) == pytest.approx(simulated, rel=0.02)
+    assert prediction_error(truth, second_moment(truth)) == pytest.approx(simulated, rel=0.02)
 
 
 def test_a_vertex_without_neighbours_is_predicted_by_zero():
     moment = np.diag([1.0, 1.0, 4.0])
     edge = np.array([[1.0, -1.0, 0.0], [-1.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
-    assert expected_error(edge, moment) == pytest.approx((2 + 2 + 4) / 6)
+    assert prediction_error(edge, moment) == pytest.approx((2 + 2 + 4) / 6)
 
 
 def test_a_weight_that_a_solver_leaves_by_rounding_is_no_neighbour():
     moment = np.array([[1.0, 0.9, 1.9], [0.9, 1.0, 1.9], [1.9, 1.9, 4.0]])
     edge = np.array([[1.0, -1.0, 0.0], [-1.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
     left = 1e-9 * np.array([[0.5, 0.0, -0.5], [0.0, 0.5, -0.5], [-0.5, -0.5, 1.0]])
-    assert expected_error(edge + left, moment) == pytest.approx(expected_error(edge, moment))
-    assert expected_error(edge + 1e6 * left, moment) < 0.9 * expected_error(edge, moment)
+    assert prediction_error(edge + left, moment) == pytest.approx(prediction_error(edge, moment))
+    assert prediction_error(edge + 1e6 * left, moment) < 0.9 * prediction_error(edge, moment)
 
 
 # --- Troubles ------------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ def test_states_are_tested_by_years_that_were_not_used():
     graph = solve(GraphProblem(Nominal.from_samples(first), Singleton(), 50.0)).laplacian
     # The tests may leave out a year that happens to be unused.
     found = -score(graph)["prediction"]
-    assert found == pytest.approx(expected_error(graph, unused.T @ unused / len(unused)), rel=0.2)
+    assert found == pytest.approx(prediction_error(graph, unused.T @ unused / len(unused)), rel=0.2)
 
 
 # --- Choice and comparison -----------------------------------------------------------------------

@@ -29,6 +29,7 @@ from experiments.figures.learning import (
     draw_graph,
     score,
 )
+from experiments.measuring.prediction import prediction_error
 from wdro_cvx import GaussianBall, MomentBall, Singleton, Solution, Status
 from wdro_cvx.generators import scale_to_trace, smooth_signals
 from wdro_cvx.metrics import dog
@@ -165,18 +166,6 @@ def scorer(truth: Array, planted: Array | None, tests: Array | None) -> Score:
 
 def _blind(tests: Array) -> Score:
     def scored(answer: Solution, eta: float) -> dict[str, float]:
-        return {"blind": neighbour_error(answer.laplacian, tests)}
+        return {"blind": prediction_error(answer.laplacian, tests.T @ tests)}
 
     return scored
-
-
-def neighbour_error(laplacian: Array, tests: Array) -> float:
-    """Return the relative error of predicting a vertex from its neighbours, on unseen signals.
-
-    The prediction is the weighted mean of the neighbours, or zero if there are none. The error
-    needs no true graph and, unlike the risk, can compare graphs with different etas.
-    """
-    degrees = np.diagonal(laplacian)
-    adjacency = np.diag(degrees) - laplacian
-    guess = (tests @ adjacency) / np.where(degrees > 0.0, degrees, 1.0)
-    return float(np.sum((tests - guess) ** 2) / np.sum(tests**2))

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from experiments.measuring.prediction import prediction_error
 from solvers import solve
 from wdro_cvx import GaussianBall, GraphProblem, MomentBall, Nominal, Singleton
 from wdro_cvx.generators import scale_to_trace
-from wdro_cvx.judging.edges import EDGE_THRESHOLD
 from wdro_cvx.metrics import dog, mcc
 from wdro_cvx.validation import Array
 
@@ -76,7 +76,7 @@ class Truth:
         found = {
             "mcc": mcc(laplacian, self.laplacian),
             "dog": -dog(laplacian, self.laplacian),
-            "prediction": -expected_error(laplacian, self.moment),
+            "prediction": -prediction_error(laplacian, self.moment),
         }
         for name, (problem, best) in self.risks.items():
             found[f"risk, {name}"] = 1.0 - problem.value(laplacian) / best
@@ -95,17 +95,3 @@ def signal_length(moment: Array) -> float:
     A Laplacian depends only on centred signals, so this length is the unit of a radius.
     """
     return float(np.sqrt(np.trace(moment) - moment.mean() * len(moment)))
-
-
-def expected_error(laplacian: Array, moment: Array) -> float:
-    """Return the relative error of predicting a vertex by the mean of its neighbours.
-
-    No model minimises it. As for the scores of edges, weights below ``EDGE_THRESHOLD`` are no
-    edges: a mean does not depend on the size of its weights, so the smallest ones that a solver
-    leaves would count like all others. A vertex without neighbours is predicted by zero.
-    """
-    weights = np.where(laplacian < -EDGE_THRESHOLD, -laplacian, 0.0)
-    np.fill_diagonal(weights, 0.0)
-    degrees = weights.sum(axis=1)
-    miss = np.eye(len(laplacian)) - weights / np.where(degrees > 0.0, degrees, 1.0)[:, np.newaxis]
-    return float(np.vdot(miss @ moment, miss) / np.trace(moment))

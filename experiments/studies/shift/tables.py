@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from experiments.studies.shift.risks import NOISE, Truth, expected_error
+from experiments.measuring.prediction import prediction_error
+from experiments.studies.shift.risks import NOISE, Truth
 from experiments.studies.shift.trouble import CLEAN, TROUBLES
 from wdro_cvx.examples import state_anomalies
 from wdro_cvx.generators import rbf_graph, smooth_signals
@@ -81,4 +82,4 @@ def _states(n: int, shared: np.random.Generator, rng: np.random.Generator) -> tu
     months = table.to_numpy(float)
     tests = months[~known].T @ months[~known] / np.count_nonzero(~known)
     rows = np.sort(rng.choice(np.flatnonzero(known), n, replace=False))
-    return months[rows], lambda laplacian: {"prediction": -expected_error(laplacian, tests)}
+    return months[rows], lambda laplacian: {"prediction": -prediction_error(laplacian, tests)}

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from experiments.studies.shift.risks import expected_error, signal_length
+from experiments.measuring.prediction import prediction_error
+from experiments.studies.shift.risks import signal_length
 from experiments.studies.shift.tables import ShiftTask, draw
 from solvers import solve_many
 from wdro_cvx import AmbiguitySet, GaussianBall, GraphProblem, MomentBall, Nominal, Singleton
@@ -78,7 +79,7 @@ def run_task(task: ShiftTask) -> Row:
             blind, failed = learn(nominal(samples[:kept], moment), pairs)
             unsolved += failed
             for pair, laplacian in blind.items():
-                found[pair]["blind"] = -expected_error(laplacian, tests)
+                found[pair]["blind"] = -prediction_error(laplacian, tests)
         for name in names:
             lines = [found[pair] for pair in _places(name)]
             scores[name] = {key: [round(line[key], 6) for line in lines] for key in lines[0]}
