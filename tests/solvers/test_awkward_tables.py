@@ -45,7 +45,7 @@ def test_noise():
 def test_wine_in_raw_units():
     wine = load_wine(as_frame=True).data
     graph = fit_and_note(
-        wine, "different units: 'proline' varies .* divided by their standard deviations"
+        wine, "or one is faulty: 'proline' varies .* divided by their standard deviations"
     )
     assert 10 <= len(graph.edges_) <= 40
     assert frozenset(("total_phenols", "flavanoids")) in pairs(graph)
