@@ -35,6 +35,7 @@ def test_the_page_shows_the_graph_and_proves_it_again(opened, learned):
 
 def test_sliders_change_the_graph_and_every_graph_is_verified(opened):
     page = opened.page
+    page.check("#every")
     edges = set()
     for radius in range(0, 16, 5):
         for eta in range(0, 5, 2):
@@ -310,8 +311,40 @@ def test_bars_above_the_slider_count_the_edges_and_choose_a_radius(opened, learn
     width = page.locator("#along").bounding_box()["width"]
     page.locator("#along").click(position={"x": width - 10, "y": 25})
     assert page.input_value("#radius") == "15"
-    assert page.locator("#picture .edge").count() == counts[15]
     assert "in the chosen graph" in page.inner_text("#legend")  # colours are not this graph's
+    page.check("#every")
+    assert page.locator("#picture .edge").count() == counts[15]
+
+
+def test_other_graphs_show_their_strongest_edges_as_many_as_were_selected(opened):
+    page = opened.page
+    weights = "#rows td.weight"
+    selected = page.locator(weights).count()
+    move(page, "radius", 12)
+    shown = page.locator(weights).all_inner_texts()
+    assert len(shown) == selected == page.locator("#picture .edge").count()
+    assert f"the {selected} strongest of" in page.inner_text("#subtitle")
+    page.check("#every")
+    every = sorted(page.locator(weights).all_inner_texts(), key=float, reverse=True)
+    assert len(every) > selected
+    assert shown == every[:selected]
+    address = page.evaluate("location.hash")
+    page.uncheck("#every")
+    assert page.locator(weights).all_inner_texts() == shown
+    page.evaluate("(to) => { location.hash = to; }", address)  # a link restores the choice
+    expect(page.locator("#every")).to_be_checked()
+    page.click("#chosen")
+    assert page.locator(weights).count() > selected
+
+
+def test_an_edge_that_is_not_shown_is_not_said_to_be_missing(opened, learned):
+    graph, _ = learned
+    page = opened.page
+    heads, tails = np.nonzero(np.triu(graph.adjacency > graph.threshold) & ~graph.support)
+    page.evaluate("(to) => { location.hash = to; }", f"v={heads[0]}&u={tails[0]}")
+    expect(page.locator("#details dd").first).to_contain_text("(not shown)")
+    page.check("#every")
+    expect(page.locator("#details dd").first).not_to_contain_text("(not shown)")
 
 
 def test_what_the_data_say_comes_before_what_the_solver_proves(opened, learned):
@@ -346,6 +379,7 @@ def test_a_vertex_without_a_selected_edge_is_in_no_community(browser, learned, t
         path.write_text(graph_html(shown, "few", grid=False), encoding="utf-8")
         watched = Watched(browser, path)
         page, count = watched.page, len(shown.isolated)
+        assert page.is_visible("#every") == bool(word)
         without = f", {count} without a{'' if word else 'n'} {word}edge"
         assert page.inner_text("#subtitle").endswith(without)
         assert f"no {word}edge ({count})" in page.inner_text("#legend")

@@ -70,11 +70,11 @@ function bar({ shade, low, high }) {
   return element("span", {}, `${figures(low, 3)} `, svg.node(), ` ${figures(high, 3)}`);
 }
 
-export function drawLegend(holder, { keys, caption, bar: scale }, { alone, selected, undecided, heaviest, drawn }) {
+export function drawLegend(holder, { keys, caption, bar: scale }, { alone, kind, undecided, heaviest, drawn }) {
   const items = [element("span", {}, caption)];
   for (const [colour, label] of keys) items.push(element("span", {}, dot(colour, "none"), ` ${label}`));
   if (scale) items.push(scale.low === scale.high ? element("span", {}, figures(scale.low, 3)) : bar(scale));
-  if (alone) items.push(element("span", {}, dot("none", "currentColor"), ` no ${selected ? "selected " : ""}edge (${alone})`));
+  if (alone) items.push(element("span", {}, dot("none", "currentColor"), ` no ${kind}edge (${alone})`));
   if (heaviest) items.push(element("span", {}, stroke(3.7, null), ` weight ${figures(heaviest, 2)}`));
   if (undecided) items.push(element("span", {}, stroke(2, "4 4"), ` undecided (${undecided})`));
   if (drawn) items.push(element("strong", {}, drawn));

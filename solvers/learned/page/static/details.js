@@ -80,13 +80,13 @@ export function createDetails(data) {
     const list = element("dl"), [i, j] = picked;
     if (j === null) {
       definitions(list, [
-        ["edges", view.neighbours[i] || (view.point.selected ? "none selected" : "none")], ["degree", figures(view.degree[i])], ["community", grouped.has(data.community[i]) ? data.community[i] + 1 : "none"],
+        ["edges", view.neighbours[i] || `none ${view.kind}`.trim()], ["degree", figures(view.degree[i])], ["community", grouped.has(data.community[i]) ? data.community[i] + 1 : "none"],
         ...data.columns.map(({ name, values }) => [name, figures(values[i])]),
       ]);
     } else {
       const e = view.edgeBetween(i, j);
       definitions(list, [
-        ["weight", e === null ? "no edge here" : figures(point.weights[e])],
+        ["weight", e === null ? "no edge here" : figures(point.weights[e]) + (view.shown.includes(e) ? "" : " (not shown)")],
         ["in the optimal graph", e === null || data.threshold <= 0 ? "–" : point.undecided[e] ? "undecided" : "provably"],
       ]);
     }

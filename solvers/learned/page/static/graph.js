@@ -22,9 +22,13 @@ const d = data.names.length;
 const TOLERANCE = 1e-6;
 const places = new Map(data.points.map((point, k) => [`${point.radius},${point.eta}`, k]));
 const chosen = data.points[data.chosen];
-const state = { radius: chosen.radius, eta: chosen.eta, colour: "community", picked: null };
+const state = { radius: chosen.radius, eta: chosen.eta, colour: "community", every: false, picked: null };
 const colours = ["community", "degree", ...data.columns.map(({ name }) => name)];
 const judged = data.problem.set === null ? null : startJudge(data);
+// Graphs other than the chosen one have no selection. They show as many edges, the strongest, so
+// that what a slider changes is the graph and not the rule by which its edges are shown.
+const tested = d3.range(chosen.weights.length).filter((e) => exists(chosen, e) && chosen.selected?.[e] === 1);
+const hasSelection = chosen.selected !== undefined;
 let view = null;
 
 const picture = createPicture(byId("picture"), byId("tip"), data, { pick, describe, moved: remember });
@@ -43,16 +47,27 @@ function settle() {
   state.radius = d3.least(computed, (radius) => Math.abs(radius - state.radius));
 }
 
+function exists({ weights }, e) {
+  return weights[e] >= data.threshold && weights[e] > 0;
+}
+
+// Which edges of a graph are shown, and in which words the page speaks of them.
+function choose(point) {
+  const edges = d3.range(point.weights.length).filter((e) => exists(point, e));
+  if (state.every || !hasSelection) return { edges, shown: edges, kind: "" };
+  if (point.selected) return { edges, shown: tested, kind: "selected " };
+  if (edges.length <= tested.length) return { edges, shown: edges, kind: "" };
+  const byWeight = d3.sort(edges, (e) => -point.weights[e]);
+  return { edges, shown: d3.sort(byWeight.slice(0, tested.length)), kind: "shown " };
+}
+
 // Everything that the parts of the page need to know about what is looked at.
 function look() {
   const key = places.get(`${state.radius},${state.eta}`);
   const point = data.points[key], picked = state.picked;
-  const shown = [];
+  const { edges, shown, kind } = choose(point);
   const neighbours = new Uint32Array(d);
-  for (let e = 0; e < point.weights.length; e++) {
-    if (point.weights[e] < data.threshold || point.weights[e] === 0) continue;
-    if (point.selected && point.selected[e] === 0) continue; // in the optimal graph, but the data do not show it
-    shown.push(e);
+  for (const e of shown) {
     neighbours[point.heads[e]]++;
     neighbours[point.tails[e]]++;
   }
@@ -68,13 +83,13 @@ function look() {
   const between = (e, i, j) => Math.min(i, j) === Math.min(point.heads[e], point.tails[e]) && Math.max(i, j) === Math.max(point.heads[e], point.tails[e]);
   const touching = picked ? new Set(picked.filter((v) => v !== null)) : null;
   return {
-    key, point, shown, neighbours, degree, picked, painted, fill: painted.fill, touching,
+    key, point, edges, shown, kind, neighbours, degree, picked, painted, fill: painted.fill, touching,
     drawn: strongest({ point, touching }, shown, d),
     focus: picked ? picked[0] : null,
     isPickedVertex: (i) => picked !== null && picked.includes(i),
     isPickedEdge: (e) => picked !== null && picked[1] !== null && between(e, ...picked),
     isNear: (i) => near.size <= 40 && near.has(i),
-    edgeBetween: (i, j) => { const e = shown.find((n) => between(n, i, j)); return e === undefined ? null : e; },
+    edgeBetween: (i, j) => { const e = edges.find((n) => between(n, i, j)); return e === undefined ? null : e; },
     refresh: draw, remember,
   };
 }
@@ -87,22 +102,29 @@ function draw() {
   slide("radius", stops(state.eta).map(({ radius }) => radius));
   slide("eta", etas);
   byId("colour").value = state.colour;
+  byId("every").checked = state.every;
   byId("chosen").disabled = state.radius === chosen.radius && state.eta === chosen.eta;
   drawAlong(state);
   byId("about").hidden = view.key === data.chosen;
   showCertificate(view); // first: it says what is wrong with data that cannot be drawn
-  const { shown, point } = view;
+  const { shown, kind, point } = view;
   const undecided = shown.filter((e) => point.undecided[e] === 1).length;
   const alone = view.neighbours.filter((count) => count === 0).length;
-  byId("subtitle").textContent = `${d} vertices, ${shown.length} ${point.selected ? "selected " : ""}edges` + (undecided ? `, ${undecided} of them undecided` : "") + (alone ? `, ${alone} without ${point.selected ? "a selected edge" : "an edge"}` : "");
+  byId("subtitle").textContent = `${d} vertices, ${counted(view)}` + (undecided ? `, ${undecided} of them undecided` : "") + (alone ? `, ${alone} without ${kind ? `a ${kind}edge` : "an edge"}` : "");
   picture.draw(view);
-  drawLegend(byId("legend"), view.painted, { alone, selected: point.selected, undecided, heaviest: d3.max(shown, (e) => point.weights[e]), drawn: view.drawn.length < shown.length ? drawnText(view.drawn.length, shown.length) : null });
+  drawLegend(byId("legend"), view.painted, { alone, kind, undecided, heaviest: d3.max(shown, (e) => point.weights[e]), drawn: view.drawn.length < shown.length ? drawnText(view.drawn.length, shown.length) : null });
   table.draw(view);
   drawDetails(view);
   const clear = byId("clear");
   clear.hidden = view.picked === null;
   if (view.picked) clear.textContent = `Only edges at ${view.picked.filter((v) => v !== null).map((v) => data.names[v]).join(" or ")} ×`;
   remember();
+}
+
+function counted({ edges, shown, kind }) {
+  if (kind === "selected ") return `${shown.length} selected edges`;
+  if (shown.length === edges.length) return `${edges.length} edges`;
+  return shown.length ? `the ${shown.length} strongest of ${edges.length} edges` : `none of ${edges.length} edges shown`;
 }
 
 // The problem that was judged, from the fields that the judge reads: facts are only text.
@@ -170,15 +192,16 @@ function describe({ vertex, edge }) {
 
 function remember() {
   const [v, u] = state.picked || [null, null];
-  writeHash({ r: state.radius, e: state.eta, c: state.colour, v, u, q: byId("search").value, k: byId("kind").value === "all" ? "" : byId("kind").value, s: table.order(), z: picture.place() });
+  writeHash({ r: state.radius, e: state.eta, c: state.colour, a: state.every ? 1 : "", v, u, q: byId("search").value, k: byId("kind").value === "all" ? "" : byId("kind").value, s: table.order(), z: picture.place() });
 }
 
 function restore() {
-  const given = readHash(["r", "e", "c", "v", "u", "q", "k", "s", "z"]);
+  const given = readHash(["r", "e", "c", "a", "v", "u", "q", "k", "s", "z"]);
   state.radius = index(given.r, data.radii.length, chosen.radius);
   state.eta = index(given.e, data.etas.length, chosen.eta);
   if (!etas.includes(state.eta)) state.eta = chosen.eta;
   state.colour = colours.includes(given.c) ? given.c : "community";
+  state.every = hasSelection && given.a === "1";
   const v = index(given.v, d, null), u = index(given.u, d, null);
   state.picked = v === null ? null : [v, u];
   byId("search").value = given.q || "";
@@ -203,6 +226,8 @@ byId("radius").addEventListener("input", () => { state.radius = stops(state.eta)
 byId("eta").addEventListener("input", () => { state.eta = etas[Number(byId("eta").value)]; draw(); });
 byId("colour").addEventListener("change", () => { state.colour = byId("colour").value; draw(); });
 byId("chosen").addEventListener("click", () => { state.radius = chosen.radius; state.eta = chosen.eta; draw(); });
+byId("every").addEventListener("change", () => { state.every = byId("every").checked; draw(); });
+byId("every").closest("label").hidden = !hasSelection;
 byId("controls").addEventListener("submit", (event) => event.preventDefault());
 byId("clear").addEventListener("click", () => pick(null));
 byId("zoom-in").addEventListener("click", () => picture.zoomBy(1.5));
@@ -222,7 +247,7 @@ byId("link").parentElement.hidden = embedded;
 byId("warnings").hidden = data.warnings.length === 0;
 byId("warnings").replaceChildren(...data.warnings.map((text) => element("li", {}, text)));
 byId("evidence").hidden = data.evidence.length === 0;
-byId("about").textContent = "This is about the chosen graph. The graph shown is another one, with all edges of its optimum; they were not tested.";
+byId("about").textContent = "This is about the chosen graph. The edges of the graph that is shown were not tested.";
 definitions(byId("said"), data.evidence);
 byId("skipped").hidden = data.skipped === 0;
 byId("skipped").textContent = `${data.skipped} of ${data.skipped + data.points.length} graphs were left out: they would have taken too long to compute.`;

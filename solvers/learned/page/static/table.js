@@ -32,7 +32,7 @@ export function createTable(data, { pick }) {
     const { point } = view;
     const i = point.heads[e], j = point.tails[e], picked = view.isPickedEdge(e);
     const vertex = (k) => element("td", {}, element("button", { type: "button", onclick: (event) => { event.stopPropagation(); pick({ vertex: k }); } }, data.names[k]));
-    const weight = element("td", { class: "number weight" }, element("button", { type: "button", "aria-pressed": picked, "aria-label": `edge ${data.names[i]} – ${data.names[j]}, weight ${figures(point.weights[e])}` }, figures(point.weights[e])));
+    const weight = element("td", { class: "number weight" }, element("button", { type: "button", "aria-pressed": picked, "aria-label": `edge ${data.names[i]} – ${data.names[j]}, weight ${figures(point.weights[e])}` }, figures(point.weights[e], 4, true)));
     const fate = element("td", {}, data.threshold > 0 ? (point.undecided[e] === 1 ? "undecided" : "provably") : "–");
     const said = columns.map(({ name }) => element("td", { class: "number" }, figures(numbers(name)(e), 2)));
     return element("tr", { "data-edge": e, class: picked ? "picked" : "", onclick: () => pick({ edge: e }) }, vertex(i), vertex(j), weight, ...said, fate);

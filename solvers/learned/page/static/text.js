@@ -19,11 +19,13 @@ export function definitions(list, pairs) {
   list.replaceChildren(...pairs.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
 }
 
-export function figures(value, digits = 4) {
+// Zeros at the end are kept in columns, where numbers stand one above the other.
+export function figures(value, digits = 4, zeros = false) {
   if (value === null || !Number.isFinite(value)) return "–";
   if (value === 0) return "0";
   const size = Math.abs(value);
-  return size >= 1e-3 && size < 1e6 ? String(Number(value.toPrecision(digits))) : value.toExponential(digits - 1);
+  if (size < 1e-3 || size >= 1e6) return value.toExponential(digits - 1);
+  return zeros && size < 10 ** digits ? value.toPrecision(digits) : String(Number(value.toPrecision(digits)));
 }
 
 // A name as a caption has room for.
