@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from experiments.learn.outputs import FILES, check_output, folders_for
+from experiments.learn.reading import check_file
 from experiments.measuring.files import RUNS
 from experiments.measuring.options import folder, number, whole
 from experiments.measuring.text import parse_number
@@ -198,6 +199,8 @@ def run(options: argparse.Namespace) -> int:
     folders = folders_for(options.tables, options.output)
     for table, output in folders.items():
         inputs = [table] if options.coordinates is None else [table, options.coordinates]
+        for path in inputs:
+            check_file(path)
         check_output(output, inputs, options.force)
     from experiments.learn.graph import in_shell  # from here on, libraries take seconds to load
 

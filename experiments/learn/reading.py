@@ -53,7 +53,7 @@ def open_rows(path: Path, decimal: str = ".") -> tuple[list[str], Rows]:
         If there is no file, no row or no usable header. Iterating over the rows raises it for a
         row with another number of cells.
     """
-    _check_file(path)
+    check_file(path)
     lines = _framed(path) if path.suffix.lower() in _LIBRARIES else _separated(path, decimal)
     first = next(lines, None)
     header = [] if first is None else [cell.strip() for cell in first[1]]
@@ -130,7 +130,8 @@ def _text(cell: Any) -> str:
     return cell.isoformat() if hasattr(cell, "isoformat") else str(cell)
 
 
-def _check_file(path: Path) -> None:
+def check_file(path: Path) -> None:
+    """Raise DataError unless the path is a file of a size that is read."""
     try:
         if not path.is_file():
             raise DataError(f"{path} is not a file; give the path of a table.")

@@ -233,6 +233,10 @@ def test_several_tables_each_in_its_folder(frame, tmp_path, capsys, unpainted):
         assert {path.name for path in (tmp_path / "out" / name).iterdir()} == set(FILES) - {
             "graph.pdf"
         }
+    absent, never = tmp_path / "absent.csv", tmp_path / "never"
+    assert cli.main(["learn", str(paths[0]), str(absent), "--output", str(never)]) == 2
+    assert "absent.csv is not a file" in capsys.readouterr().err
+    assert not never.exists()  # not even the table that is there was learned
     same = tmp_path / "below" / "one.csv"
     same.parent.mkdir()
     frame.to_csv(same, index=False)
