@@ -196,8 +196,10 @@ def test_learn_prices_on_the_cluster_that_it_is_told(tmp_path, monkeypatch):
         return SimpleNamespace(solved=True), SimpleNamespace(shown=lambda: "a summary")
 
     monkeypatch.setattr("experiments.learn.run.run_learn", learned)
-    assert cli.main(["learn", str(tmp_path / "table.csv"), "--dask", "tcp://here:1"]) == 0
-    assert cli.main(["learn", str(tmp_path / "table.csv")]) == 0
+    table = tmp_path / "table.csv"
+    table.touch()
+    assert cli.main(["learn", str(table), "--dask", "tcp://here:1"]) == 0
+    assert cli.main(["learn", str(table)]) == 0
     assert used == ["client of tcp://here:1", None]
 
 

@@ -97,12 +97,21 @@ def test_colours_are_for_terminals_that_want_them(monkeypatch):
     assert "33m" not in summary.shown()
 
 
-def test_existing_results_are_refused_before_libraries_load(tmp_path):
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("t.csv", "out already holds edges.csv. Use --force to replace them, or another --output."),
+        ("absent.csv", "absent.csv is not a file; give the path of a table."),
+    ],
+)
+def test_files_are_checked_before_libraries_load(tmp_path, table, message):
     """Importing pandas and scikit-learn is forbidden, so nothing that takes seconds was loaded."""
+    (tmp_path / "t.csv").touch()
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "edges.csv").touch()
+    words = ["learn", str(tmp_path / table), "--output", str(tmp_path / "out")]
     code = (
-        f"import sys; sys.argv[1:] = ['learn', 't.csv', '--output', {str(tmp_path / 'out')!r}]\n"
+        f"import sys; sys.argv[1:] = {words!r}\n"
         "sys.modules['pandas'] = sys.modules['sklearn'] = sys.modules['networkx'] = None\n"
         "from experiments.__main__ import main; sys.exit(main())"
     )
@@ -110,8 +119,7 @@ def test_existing_results_are_refused_before_libraries_load(tmp_path):
         [sys.executable, "-P", "-c", code], capture_output=True, text=True, env=os.environ
     )
     assert done.returncode == 2
-    last = done.stderr.splitlines()[-1]
-    assert "out already holds edges.csv. Use --force to replace them, or another --output." in last
+    assert message in done.stderr.splitlines()[-1]
 
 
 def test_learn_says_something_before_it_loads_libraries():
