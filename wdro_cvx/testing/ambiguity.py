@@ -15,6 +15,7 @@ from wdro_cvx.ambiguity.base import AmbiguitySet
 from wdro_cvx.ambiguity.fits import misfit
 from wdro_cvx.ambiguity.structure import Atoms, Surcharge, Transport
 from wdro_cvx.graphs.laplacian import laplacian_from_weights
+from wdro_cvx.moments.composite import mixture
 from wdro_cvx.moments.nominal import Nominal
 from wdro_cvx.testing.report import CheckReport, CheckResult, run_check, subject_of
 from wdro_cvx.validation import Array
@@ -22,6 +23,7 @@ from wdro_cvx.validation import Array
 _EXACT = 1e-8  # identities in double precision
 _STEP = 1e-6
 _SLOPE = 1e-4  # error of one-sided differences with that step
+_SHARES = np.array([0.3, 0.7])  # of a mixture; their products with other numbers are rounded
 _VISIBLE = 1e-6  # a premium below this share of the risk may be rounding
 #: Tolerances of checks that are not identities in double precision.
 _LIMITS = {
@@ -29,6 +31,7 @@ _LIMITS = {
     "derivatives of the divergence": _SLOPE,
     "inside": 1e-6,
     "proves itself": 1e-6,
+    "holds mixtures": 1e-6,
 }
 
 
@@ -137,6 +140,14 @@ def _proves_itself(case: _Case) -> float:
         proved / case.ambiguity.radius - 1.0,
         differ / max(float(np.abs(worst.second_moment).max()), 1e-300),
     )
+
+
+def _mixes(case: _Case) -> float:
+    """Check that a mixture of two worst cases is in the set, as certificates are mixtures."""
+    worst = [case.ambiguity.worst_case(case.nominal, at) for at in (case.laplacian, case.other)]
+    mixed = mixture([each.moment for each in worst], _SHARES)
+    distance = case.ambiguity.membership(case.nominal).distance(mixed)
+    return max(distance / case.ambiguity.radius - 1.0, 0.0)
 
 
 def _overstates(case: _Case) -> float:
@@ -282,6 +293,8 @@ _REMEDIES = {
     "inside": "membership.explain and distance must accept the matrix of a worst case",
     "proves itself": "build_moment must return pieces of the same second moment, which "
     "membership.read accepts and membership.measure finds within the radius",
+    "holds mixtures": "distance (or membership.measure) must accept mixtures of worst cases with "
+    "their rounding errors; where entries must be exact, allow about 1e-9 of their size",
     "distance never understates": "distance (or membership.measure) is too small outside the set, "
     "so that forged certificates would count",
     "holds the nominal": "the nominal moment must be in the set, at distance 0",
@@ -303,6 +316,7 @@ _CHECKS: dict[str, _Check] = {
     "attains the risk": _attains,
     "inside": _inside,
     "proves itself": _proves_itself,
+    "holds mixtures": _mixes,
     "distance never understates": _overstates,
     "holds the nominal": _holds_nominal,
     "support function": _supports,
