@@ -85,7 +85,9 @@ def describe(table: pd.DataFrame) -> list[str]:
     header = ["rule", "MCC", "F1", "found/true", "MCC, spoilt", "pairs on noise", "CPU"]
     parts = [
         "docs/validation.md explains this report.",
-        f"The winner is **{winner}**." if winner else "No rule stands noise and spoilt tables.",
+        f"The winner is **{winner}**."
+        if winner
+        else "No rule passes on noise and on spoilt tables.",
         markdown_table(header, lines),
     ]
     graphs = table[table["family"] != "noise"]
