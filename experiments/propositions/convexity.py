@@ -25,6 +25,7 @@ from wdro_cvx.validation import Array
 
 _POLE = "fourth-order differences near the pole λmax"
 _AT_GAMMA = with_gamma(REGULAR, 1.3, 3.0)
+_DEFINITE = 1e-12  # smaller eigenvalues of a matrix of unit diagonal may be rounding errors
 
 
 def kronecker_form(a: Array, b: Array, c: Array) -> float:
@@ -87,18 +88,20 @@ def symmetric_basis(d: int) -> Array:
 
 
 @proposition(
-    "Theorem 2, N < d", "The same; the proof assumes Σₓ ≻ 0.", "It holds for singular Σₓ too.",
+    "Theorem 2, N < d", "The same; the proof assumes Σₓ ≻ 0.",
+    "It holds for singular Σₓ too, as long as LΣₓ ≠ 0.",
     with_gamma(SINGULAR, 1.3, 3.0), (1e-5, _POLE), dimensions=(3, 6), key="theorem-2-few-samples",
 )  # fmt: skip
 @proposition(
     "Theorem 2",
     "g(γ, L) is jointly convex; its Hessian is the printed one, which is positive definite.",
-    "Both hold for symmetric changes of L.", _AT_GAMMA, (1e-5, _POLE),
+    "Both hold for symmetric changes of L, if η > 0 and L ≠ 0; at L = 0 it is semidefinite.",
+    _AT_GAMMA, (1e-5, _POLE),
 )  # fmt: skip
 def theorem_2(drawn: Drawn, rng: np.random.Generator) -> Attempt:
     """Compare the printed Hessian with differences of g along a random symmetric matrix.
 
-    Its eigenvalues on symmetric matrices must not be negative.
+    On symmetric matrices, and scaled to a unit diagonal, its eigenvalues must be positive.
     """
     gamma, basis = drawn["gamma"], symmetric_basis(drawn.d)
     hessian = basis.T @ printed_hessian(drawn, gamma) @ basis
@@ -110,11 +113,11 @@ def theorem_2(drawn: Drawn, rng: np.random.Generator) -> Attempt:
     def along(step: float) -> float:
         return printed_objective(drawn, gamma + step * full[-1], drawn.laplacian + step * matrix)
 
-    values = np.linalg.eigvalsh((hessian + hessian.T) / 2)
+    scale = 1 / np.sqrt(np.diag(hessian))
+    least = float(np.linalg.eigvalsh(scale[:, None] * hessian * scale)[0])
     curvature = float(direction @ hessian @ direction)
-    indefinite = max(-float(values[0]), 0.0) / float(values[-1])
-    worst = max(deviation(bend(along, 3e-3), curvature), indefinite)
-    return Attempt(worst, drawn.data | {"direction": full})
+    deviates = deviation(bend(along, 3e-3), curvature)
+    return Attempt(deviates if least > _DEFINITE else np.inf, drawn.data | {"direction": full})
 
 
 def printed_slope(drawn: Drawn, gamma: float) -> tuple[float, float]:
@@ -153,7 +156,8 @@ def penalised_objective(drawn: Drawn, gamma: float, weights: Array) -> float:
 
 @proposition(
     "Equation 35", "∇r has γ²𝒯*((γI - 𝒯v)⁻²Σₓ).",
-    "It has γ²𝒯*((γI - 𝒯v)⁻¹Σₓ(γI - 𝒯v)⁻¹). The printed product is right only if L and Σₓ commute.",
+    "It has γ²𝒯*((γI - 𝒯v)⁻¹Σₓ(γI - 𝒯v)⁻¹). The printed product is right only if L commutes with "
+    "PΣₓP, P = I - 11ᵀ/d.",
     _AT_GAMMA, (1e-6, _POLE), known=Ruling.CORRECTED, erratum="E3",
     dimensions=(3, 6),  # with one edge both formulas agree
 )  # fmt: skip
@@ -189,8 +193,9 @@ def beyond_the_pole(drawn: Drawn, gamma: float, distance: float) -> float:
 
 @proposition(
     "Equations 33, 34", "For fixed γ, L is found by minimising over all Laplacians (v ≥ 0).",
-    "They drop γI ≻ L of equation 24. If Σ_x ≻ 0, the objective tends to −∞ as λmax(L) falls to γ; "
-    "in equation 33, where λmax(L) ≤ d, for γ below d. With the constraint there is a minimum.",
+    "They drop γI ≻ L of equation 24. If Σ_x ≻ 0, the objective tends to −∞ as an eigenvalue of L "
+    "falls to γ; in equation 33, where none exceeds d, for γ below d (d ≥ 3). With the constraint "
+    "there is a minimum, in equation 33 for γ > d/(d - 1).",
     with_gamma(REGULAR, 1.2, 2.0), (1e-6, "Clarabel's relative gap"),
     known=Ruling.CORRECTED, refuted=10.0, erratum="E12",
 )  # fmt: skip

@@ -202,8 +202,9 @@ def optimum_over(drawn: Drawn, trace: float | None, norm: bool) -> float:
 @proposition(
     "The set 𝓛",
     "The optima of equations 5 to 9, 12, 16, 24, 38, 42, 47 and 49 are over all Laplacians, 𝓛.",
-    "Over 𝓛 the empty graph is optimal with value 0, for every problem, and equation 24 has no "
-    "minimiser because γ tends to 0. The statements are meaningful over 𝓛_c, of trace d.",
+    "Over 𝓛 the empty graph is optimal with value 0, for every problem, and equations 24, 47 and "
+    "49 have no minimiser for ε > 0 because γ tends to 0. The statements are meaningful over 𝓛_c, "
+    "of trace d.",
     ANY, (1e-4, "Clarabel's accuracy at the optimum 0, where its LMI is singular"),
     known=Ruling.CORRECTED, erratum="E17",
 )  # fmt: skip

@@ -135,7 +135,7 @@ def warn_if_uncovered(signals: Signals, nominal: Nominal, kind: AmbiguitySet, bl
     few = isinstance(structure, Transport) and structure.moves_all
     if few and not has_law(signals, kind, block):
         warnings.warn(
-            f"A {type(kind).__name__} with the bootstrap's radius contains the true distribution "
+            f"A {type(kind).__name__} with the bootstrap's radius contains the true second moment "
             f"for fewer than 95 % of tables with fewer signals ({len(signals)}) than vertices "
             f"({signals.d}) and missing values, blocks or very many vertices "
             "(docs/validation.md). Use ambiguity='moment', which reaches 95 %.",
