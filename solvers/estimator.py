@@ -41,6 +41,7 @@ from solvers.selection.tables import (
     describe_copies,
     describe_moved,
     describe_opposites,
+    describe_scaling,
     describe_table,
 )
 from wdro_cvx import AmbiguitySet, EdgeBounds, Status
@@ -92,7 +93,7 @@ class RobustGraph(
         vary more than those of Gaussian signals.
     standardise, standardize : "auto" or bool
         True gives columns mean 0 and deviation 1; False compares levels as they are; ``"auto"``
-        gives mean 0, and deviation 1 if the columns are in different units.
+        gives mean 0, and deviation 1 if the columns vary as unequally as in different units.
     absolute : bool
         Join opposites too: columns are reversed such that as many as possible vary alike.
     block : int
@@ -237,6 +238,7 @@ class RobustGraph(
         prepared = prepare(given, standardise, self.moment, self.absolute)
         notes = describe_codes(given.table) + describe_table(given, prepared.spread, standardise)
         notes += describe_copies(prepared.entries)
+        remarks = describe_scaling(given, prepared, standardise)
         self.change_, self.signs_ = prepared.change, np.sign(prepared.change.scale)
         signals, self.unit_ = prepared.signals.in_unit(self.unit)
         if not signals.complete:
@@ -271,7 +273,7 @@ class RobustGraph(
                 stacklevel=2,
             )
         self.solution_, self.status_ = answer, answer.status
-        self._select(prepared, notes, neighbours)
+        self._select(prepared, notes, remarks, neighbours)
         self.ambiguity_ = self.problem_.ambiguity
         self.radius_, self.eta_ = self.graph_.radius, self.graph_.eta
         self.laplacian_, self.adjacency_ = answer.laplacian, self.graph_.adjacency
@@ -279,7 +281,9 @@ class RobustGraph(
         self.certificate_ = answer.certificate
         return self
 
-    def _select(self, prepared: Prepared, notes: list[str], neighbours: float | None) -> None:
+    def _select(
+        self, prepared: Prepared, notes: list[str], remarks: list[str], neighbours: float | None
+    ) -> None:
         """Select edges, and issue the warnings about the table."""
         signals, selection = prepared.signals, None
         if self.edges != "all" and neighbours is None:
@@ -297,7 +301,7 @@ class RobustGraph(
             self.problem_, self.solution_, signals.names, len(signals), self.unit_,
             selection=selection, prepared=prepared.description,
         )  # fmt: skip
-        remarks = describe_moved(self.moved_) + describe_evidence(graph)
+        remarks = remarks + describe_moved(self.moved_) + describe_evidence(graph)
         self.graph_ = replace(graph, notes=(*notes, *remarks))
         self.support_ = self.graph_.support
 

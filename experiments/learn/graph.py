@@ -21,7 +21,7 @@ from solvers.selection.preparation import check_preparation
 from solvers.selection.radius import ChoiceWarning
 from solvers.selection.signals import ROUNDING
 from solvers.selection.support import check_selection
-from solvers.selection.tables import TableWarning, describe_moved
+from solvers.selection.tables import TableWarning
 from wdro_cvx import AmbiguitySet, DataError, ProblemError, Status, WdroError
 from wdro_cvx.ambiguity import named_ambiguity
 from wdro_cvx.judging.edges import EDGE_THRESHOLD
@@ -35,7 +35,10 @@ PREPARATIONS: dict[str, bool | str] = {
     "auto": "auto", "raw": False, "centred": False, "standardised": True,
 }  # fmt: skip
 #: Arguments of the estimator that have another name as an option, and the form of the others.
-_FLAGS = {"absolute=True": "--absolute", "standardise=True": "--signals standardised"}
+_FLAGS = {
+    "absolute=True": "--absolute", "standardise=True": "--signals standardised",
+    "standardise=False": "--signals centred",
+}  # fmt: skip
 _ARGUMENT = re.compile(
     r"\b(ambiguity|edges|eta|fdr|moment|neighbours|prior|radius)='?([\w.-]*\w)'?"
 )
@@ -137,7 +140,7 @@ def learn_graph(table: SignalTable, options: LearnOptions) -> LearnedGraph:
     estimator = options.estimator()
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", ChoiceWarning)
-        warnings.simplefilter("always", TableWarning)
+        warnings.simplefilter("ignore", TableWarning)  # notes of the graph
         warnings.simplefilter("ignore", ConvergenceWarning)  # the summary reports it
         estimator.fit(frame)
     if estimator.status_ is Status.INTERRUPTED:  # do not return an unfinished graph
@@ -147,8 +150,10 @@ def learn_graph(table: SignalTable, options: LearnOptions) -> LearnedGraph:
         threshold=options.threshold,
         stability=estimator.stability(frame, options.stability) if options.stability else None,
     )
+    others = describe_evidence(estimator.graph_)  # of the graph without this threshold
     notes = [str(warning.message) for warning in said]
-    notes += describe_moved(estimator.moved_) + describe_evidence(graph)  # for this threshold
+    notes += [note for note in estimator.graph_.notes if note not in others]
+    notes += describe_evidence(graph)
     return replace(graph, notes=tuple(map(in_shell, notes)))
 
 

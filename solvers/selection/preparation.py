@@ -17,9 +17,10 @@ from wdro_cvx.moments.holes import pair_squares
 from wdro_cvx.validation import Array
 
 MOMENTS = ("auto", "clipped", "sample")
-#: Columns whose deviations differ by more than this factor are in different units.
-UNLIKE = 10.0
-_ENOUGH = 10  # rows; the deviations of fewer differ by chance
+#: Columns are in unlike units if the logarithms of their deviations have a larger deviation than
+#: the first, or if one differs from their median by more than the factor of the second.
+UNLIKE = 0.35, 10.0**0.5
+ENOUGH = 10  # rows; the deviations of fewer differ by chance
 _HEAVY = 1.1  # kurtosis of row lengths, relative to Gaussian signals, above which rows are clipped
 _COMPARED = 2  # cells; a row with fewer has no length
 _PASSES = 3  # to estimate usual lengths of rows that lack different cells
@@ -39,6 +40,11 @@ class Preparation:
 
     centre: Array
     scale: Array
+
+    @property
+    def scales(self) -> bool:
+        """Whether columns are divided by different numbers."""
+        return bool(np.any(np.abs(self.scale) != 1.0))
 
     def apply(self, table: Array) -> Array:
         """Return the prepared table."""
@@ -75,8 +81,9 @@ class Prepared:
     @property
     def description(self) -> str:
         """What was done to the columns, in words."""
-        scaled = bool(np.any(np.abs(self.change.scale) != 1.0))
-        plain = "standardised" if scaled else "centred" if self.change.centre.any() else "raw"
+        plain = "centred" if self.change.centre.any() else "raw"
+        if self.change.scales:
+            plain = "standardised"
         return f"{plain}, outlying cells and rows clipped" if self.clipped else plain
 
 
@@ -176,9 +183,18 @@ def column_spread(signals: Signals) -> tuple[Array, Array]:
 
 
 def in_unlike_units(spread: Array, n: int) -> bool:
-    """Return whether the deviations of columns of n rows differ so much that their units must."""
-    moving = spread[spread > 0.0]
-    return bool(n >= _ENOUGH and moving.size > 1 and moving.max() > UNLIKE * moving.min())
+    """Return whether the deviations of columns of n rows differ more than in most graphs.
+
+    On graphs whose vertices share a unit, the deviations say something about the edges. Columns in
+    unlike units are standardised, because most edges found without that would be false.
+    """
+    logs = np.log(spread[spread > 0.0])
+    if n < ENOUGH or logs.size < 2:
+        return False
+    chance = 1.0 / (2 * n)  # the variance of the logarithm of a Gaussian column's deviation
+    vary, one = UNLIKE
+    far = float(np.abs(logs - np.median(logs)).max())
+    return bool(logs.var() - chance > vary**2 or far > np.log(one))
 
 
 def _change(signals: Signals, standardise: bool | str, absolute: bool) -> Preparation:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.selection.preparation import column_spread, in_unlike_units
+from solvers.selection.preparation import ENOUGH, Prepared, column_spread
 from solvers.selection.signals import Signals
 from wdro_cvx.validation import Array
 
@@ -25,6 +25,7 @@ _OPPOSITE, _DIRECTLY, _RIDGE = 0.6, 0.4, 0.1
 _NAMED, _PAIRS = 5, 3  # names and pairs that a sentence lists
 _BALANCED = 0.1  # row sums count as equal below this share of the variance of independent columns
 _MOVED = 0.005  # the change of the second moment from which it is mentioned
+_FAR_APART = 10.0  # the ratio of two deviations from which units must differ
 _MOSTLY = 0.9  # the share of missing or equal cells from which a column says little
 
 
@@ -65,9 +66,8 @@ def describe_table(signals: Signals, spread: Array, standardise: bool | str) -> 
             f"edge; drop {'it' if one else 'them'}."
         )
     said += _describe_empty(signals, spread)
-    if in_unlike_units(spread, len(signals)) and standardise is not True:
-        moving = np.where(spread > 0.0, spread, np.nan)
-        low, high = names[int(np.nanargmin(moving))], names[int(np.nanargmax(moving))]
+    ratio, low, high = _extremes(spread, names)
+    if ratio > _FAR_APART and len(signals) >= ENOUGH and standardise is not True:
         done = (
             "all columns were divided by their standard deviations."
             if standardise == "auto"
@@ -75,9 +75,30 @@ def describe_table(signals: Signals, spread: Array, standardise: bool | str) -> 
         )
         said.append(
             f"The columns are in different units, or one is faulty: {high!r} varies "
-            f"{np.nanmax(moving) / np.nanmin(moving):.3g} times as much as {low!r}; {done}"
+            f"{ratio:.3g} times as much as {low!r}; {done}"
         )
     return said
+
+
+def _extremes(spread: Array, names: Sequence[object]) -> tuple[float, object, object]:
+    """Return the ratio of the largest to the smallest deviation, and the names of both columns."""
+    moving = np.where(spread > 0.0, spread, np.nan)
+    if np.isnan(moving).all():
+        return 1.0, names[0], names[0]
+    low, high = int(np.nanargmin(moving)), int(np.nanargmax(moving))
+    return float(moving[high] / moving[low]), names[low], names[high]
+
+
+def describe_scaling(signals: Signals, prepared: Prepared, standardise: bool | str) -> list[str]:
+    """Return a remark if columns were standardised, though not far apart, because they vary."""
+    ratio, low, high = _extremes(prepared.spread, signals.labels)
+    if standardise != "auto" or not prepared.change.scales or ratio > _FAR_APART:
+        return []
+    return [
+        f"The columns vary unequally ({high!r} {ratio:.3g} times as much as {low!r}), so all were "
+        "divided by their standard deviations. If the sizes of their values can be compared, "
+        "standardise=False may give better edges."
+    ]
 
 
 def _describe_empty(signals: Signals, spread: Array) -> list[str]:

@@ -56,6 +56,32 @@ def test_wine_in_raw_units():
         RobustGraph(standardise=False).fit(wine)
 
 
+@pytest.mark.parametrize("factors", [[2.0, 0.5], [5.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]])
+def test_columns_that_vary_unequally_are_standardised_with_a_remark(recwarn, factors):
+    table = chain()
+    scaled = table * np.resize(factors, table.shape[1])
+    graph = RobustGraph().fit(scaled)
+    assert not recwarn.list
+    (note,) = [note for note in graph.graph_.notes if "vary unequally" in note]
+    ratio = scaled.std().max() / scaled.std().min()
+    assert f"{ratio:.3g} times as much" in note
+    assert "standardise=False may give better edges" in note
+    assert pairs(RobustGraph().fit(table / table.std())) == pairs(graph)
+    for alike, options in ((table, {}), (scaled, {"standardise": True})):
+        others = RobustGraph(**options).fit(alike).graph_
+        assert not any("vary unequally" in note for note in others.notes)
+
+
+def test_deviations_that_graphs_have_by_themselves_decide_nothing():
+    """Columns of one unit vary unequally too: neighbours of many vary less than leaves."""
+    for graph in (nx.barabasi_albert_graph(20, 2, seed=1), nx.grid_2d_graph(4, 5)):
+        truth = nx.laplacian_matrix(graph).toarray().astype(float)
+        signals = smooth_signals(truth, 200, np.random.default_rng(1))
+        spread = signals.std(axis=0)
+        assert spread.max() > 1.5 * spread.min()
+        assert RobustGraph().fit(signals).graph_.prepared == "centred"
+
+
 def test_a_survey_with_an_identifier():
     table = chain()
     table.insert(0, "id", np.arange(1001, 1101))

@@ -235,6 +235,7 @@ def test_small_problems_are_solved_on_one_thread_and_threads_are_given_back(monk
 
 def test_american_spellings_mean_the_same():
     samples = signals(40)
+    samples = samples / samples.std(axis=0) * np.linspace(1.0, 1.5, 6)  # left alone by default
     british = RobustGraph(neighbours=3, standardise=True).fit(samples)
     american = RobustGraph(neighbors=3, standardize=True).fit(samples)
     np.testing.assert_array_equal(american.laplacian_, british.laplacian_)

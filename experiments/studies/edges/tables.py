@@ -14,12 +14,14 @@ from wdro_cvx.validation import Array
 
 FAMILIES = ("rbf", "block", "erdos-renyi", "barabasi-albert", "grid")
 #: What is done to the signals of a connected graph.
-KINDS = ("gaussian", "student-5", "rows", "cells")
+KINDS = ("gaussian", "student-5", "rows", "cells", "rescaled")
 #: Truths that are not connected, or whose weights differ by orders of magnitude.
 TRUTHS = ("disconnected", "lognormal")
 #: Tables of independent columns.
 NOISES = ("gaussian", "student-3", "autoregressive", "units")
 _SEED = 2028
+#: The place of a kind decides its random numbers; a new kind comes last.
+_ORDER = ("gaussian", "student-5", "rows", "cells", *TRUTHS, "rescaled")
 _GRIDS = {10: (2, 5), 20: (4, 5), 25: (5, 5), 45: (5, 9)}
 _PARTS = {20: (10, 10), 45: (20, 25)}
 
@@ -39,7 +41,7 @@ def draw(table: Table) -> tuple[Array, NDArray[np.bool_]]:
     """Return the signals, and which pairs are edges, in the order of ``numpy.triu_indices``."""
     pairs = np.triu_indices(table.d, 1)
     names = (*FAMILIES, "noise")
-    kinds = NOISES if table.family == "noise" else (*KINDS, *TRUTHS)
+    kinds = NOISES if table.family == "noise" else _ORDER
     rng = np.random.default_rng(
         [_SEED, names.index(table.family), kinds.index(table.kind), table.d, table.n, table.trial]
     )
@@ -89,7 +91,7 @@ def _graph(family: str, d: int, rng: np.random.Generator) -> Array:
 
 
 def _spoilt(signals: Array, kind: str, rng: np.random.Generator) -> Array:
-    """Return signals with heavy tails, outlying rows or wrong cells."""
+    """Return signals with heavy tails, outlying rows, wrong cells or columns of unlike units."""
     n = len(signals)
     if kind == "student-5":
         return np.asarray(signals * np.sqrt(5 / rng.chisquare(5, (n, 1))))
@@ -98,6 +100,8 @@ def _spoilt(signals: Array, kind: str, rng: np.random.Generator) -> Array:
     if kind == "cells":
         wrong = rng.random(signals.shape) < 0.02
         signals[wrong] += 10.0 * signals.std() * rng.standard_normal(np.count_nonzero(wrong))
+    if kind == "rescaled":
+        signals *= np.exp(rng.uniform(-np.log(2.0), np.log(2.0), signals.shape[1]))
     return signals
 
 

@@ -23,6 +23,8 @@ RULES: dict[str, dict[str, Any]] = {
     "cut, bootstrap": {"radius": "bootstrap"},
     "cut, paper's prior": {"prior": "frobenius"},
     "cut, not clipped": {"moment": "sample"},
+    "cut, standardised": {"standardise": True},
+    "cut, not standardised": {"standardise": False},
     "fdr 0.1": {"fdr": 0.1},
     "all edges": {"edges": "all"},
     "former default": {

@@ -41,7 +41,7 @@ class Edges:
 class Permutation:
     """A weighted mean over the edges, its expectation over random graphs, and the p-value.
 
-    ``p`` is the share of random graphs whose mean is at most the observed one.
+    ``p`` is (1 + the number of random graphs whose mean is at most the observed one) / (1 + all).
     """
 
     observed: float

@@ -135,8 +135,8 @@ def describe(readings: Sequence[Reading]) -> list[str]:
         "Latitude differences are in degrees, bearings in degrees from the parallel (0 is "
         "east-west, 90 north-south); both are weighted by the edges. *Shuffled places* keeps the "
         "graph and permutes its coordinates. *Pairs of equal length* replaces every edge by a "
-        "random pair of about its length, so only the direction differs. p is the share of 2,000 "
-        "random graphs whose mean is as small.",
+        "random pair of about its length, so only the direction differs. p is (1 + the number of "
+        "2,000 random graphs whose mean is as small) / 2,001.",
         "![bearings](directions.png)",
         "*Weight of the edges by their angle to the parallel; the outline shows random pairs of "
         "the same lengths.*",
