@@ -197,7 +197,7 @@ def test_preparations(signals):
 @pytest.mark.parametrize("factor", [1e-3, 1e3])
 @pytest.mark.parametrize("ambiguity", ["gaussian", "moment", "singleton"])
 def test_the_graph_does_not_depend_on_the_unit(signals, factor, ambiguity, cheap_choice):
-    options = LearnOptions(ambiguity, signals="centred")  # else the unit of the graph is a deviation
+    options = LearnOptions(ambiguity, signals="centred")  # standardised tables have one unit
     first = learn_graph(SignalTable(pd.DataFrame(signals, columns=NAMES)), options)
     second = learn_graph(SignalTable(pd.DataFrame(factor * signals, columns=NAMES)), options)
     assert first.solved
@@ -354,7 +354,8 @@ def test_command_writes_everything(table, tmp_path, capsys, monkeypatch, small_p
         "vertices d 6, 1 without a selected edge", "observations N 20", "z-scores of the edges",
         "above shuffled tables (more than 2: structure)", "clearly shown",
         "selected edges have a q-value of at most 0.1",
-        "the cut is where their joint evidence is largest", "signals standardised (auto), divided by",
+        "the cut is where their joint evidence is largest",
+        "signals standardised (auto), divided by",
         "from the data; at most a twentieth of a typical row's length", "certified gap",
         "Columns that were left out: date.",
         f"Check the proof with: wdro verify {output / 'proof.json'}",
