@@ -335,6 +335,14 @@ def test_the_summary_says_how_the_signals_were_prepared(signals, options, scale,
 # --- The command ---------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(("score", "shown"), [(-0.004, 0.0), (-0.006, -0.006), (0.3, 0.3)])
+def test_a_score_that_rounds_to_zero_has_no_sign(signals, monkeypatch, score, shown):
+    monkeypatch.setattr("experiments.learn.graph.cross_val_score", lambda *_, **__: [score])
+    table, options = SignalTable(pd.DataFrame(signals, columns=NAMES)), LearnOptions(radius=0.3)
+    graph = learn_graph(table, options)
+    assert str(held_out_score(table, options, graph)) == str(shown)
+
+
 def test_command_writes_everything(table, tmp_path, capsys, monkeypatch, small_page, cheap_choice):
     monkeypatch.setattr("experiments.drawing.style._DPI", 20)
     places = "name,lat,lon\n" + "".join(f"{n},{60 + i},{10 + i}\n" for i, n in enumerate(NAMES))

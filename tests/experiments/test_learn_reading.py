@@ -406,6 +406,14 @@ def test_american_spellings_are_understood(frame, tmp_path, unpainted):
     ).read_bytes()
 
 
+def test_the_help_learns_from_returns_and_not_from_prices(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["learn", "--help"])
+    said = capsys.readouterr().out
+    assert "returns.csv --signals standardised" in said
+    assert "prices.csv" not in said
+
+
 def test_long_format_brings_the_hint(tmp_path):
     path = written(tmp_path / "t.csv", "date,place,value\n2026-01-01,Oslo,1\n2026-01-02,Oslo,2\n")
     with pytest.raises(DataError, match=r"looks like long format, .* in 'place'.*one column per"):
