@@ -34,6 +34,7 @@ from solvers.selection.prediction import cv_results
 from solvers.selection.preparation import Prepared, check_preparation, prepare
 from solvers.selection.radius import choose
 from solvers.selection.resampling import generator
+from solvers.selection.signals import Signals
 from solvers.selection.structure import sees_no_opposites
 from solvers.selection.support import check_selection, describe_selection, select_edges
 from solvers.selection.tables import (
@@ -43,8 +44,9 @@ from solvers.selection.tables import (
     describe_opposites,
     describe_scaling,
     describe_table,
+    say_clipped,
 )
-from wdro_cvx import AmbiguitySet, EdgeBounds, Status
+from wdro_cvx import AmbiguitySet, DataError, EdgeBounds, Status
 
 _LOG = logging.getLogger(__name__)  # the stages of a fit
 
@@ -235,6 +237,11 @@ class RobustGraph(
         check_preparation(standardise, self.moment, self.absolute)
         check_jobs(self.n_jobs)
         given = self._signals(X, sample_weight, reset=True)
+        if len(given) < 2 and isinstance(self.radius, str):
+            raise DataError(
+                "X has 1 sample; learning a graph needs 2 or more. For the graph of one signal, "
+                "give the radius as a number."
+            )
         prepared = prepare(given, standardise, self.moment, self.absolute)
         notes = describe_codes(given.table) + describe_table(given, prepared.spread, standardise)
         notes += describe_copies(prepared.entries)
@@ -273,7 +280,7 @@ class RobustGraph(
                 stacklevel=2,
             )
         self.solution_, self.status_ = answer, answer.status
-        self._select(prepared, notes, remarks, neighbours)
+        self._select(given, prepared, notes, remarks, neighbours)
         self.ambiguity_ = self.problem_.ambiguity
         self.radius_, self.eta_ = self.graph_.radius, self.graph_.eta
         self.laplacian_, self.adjacency_ = answer.laplacian, self.graph_.adjacency
@@ -282,7 +289,12 @@ class RobustGraph(
         return self
 
     def _select(
-        self, prepared: Prepared, notes: list[str], remarks: list[str], neighbours: float | None
+        self,
+        given: Signals,
+        prepared: Prepared,
+        notes: list[str],
+        remarks: list[str],
+        neighbours: float | None,
     ) -> None:
         """Select edges, and issue the warnings about the table."""
         signals, selection = prepared.signals, None
@@ -299,7 +311,7 @@ class RobustGraph(
         self.structure_ = np.nan if selection is None else selection.structure
         graph = LearnedGraph(
             self.problem_, self.solution_, signals.names, len(signals), self.unit_,
-            selection=selection, prepared=prepared.description,
+            selection=selection, prepared=prepared.description + say_clipped(given, prepared),
         )  # fmt: skip
         remarks = remarks + describe_moved(self.moved_) + describe_evidence(graph)
         self.graph_ = replace(graph, notes=(*notes, *remarks))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 DEFAULT_RADIUS = "auto"
 _EXAMPLES = """examples:
   wdro learn temperatures.csv --coordinates places.csv
-  wdro learn prices.csv --signals standardised --fdr 0.1 --stability 50
+  wdro learn returns.csv --signals standardised --fdr 0.1 --stability 50
 """
 
 

@@ -183,9 +183,10 @@ def held_out_score(table: SignalTable, options: LearnOptions, graph: LearnedGrap
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit of all rows has warned
         try:
-            return float(np.mean(cross_val_score(again, frame, error_score="raise")))
+            score = float(np.mean(cross_val_score(again, frame, error_score="raise")))
         except WdroError as reason:
             return f"four fifths of the rows give no graph ({in_shell(str(reason)).rstrip('.')})"
+    return score if round(score, 2) else 0.0  # which is not printed as -0.00
 
 
 def _prepared(frame: pd.DataFrame, how: str) -> pd.DataFrame:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import itertools
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from experiments.learn.numbers import DECIMALS, MISSING, read_numbers
+from experiments.learn.numbers import DECIMALS, option, read_numbers
 from experiments.learn.reading import (
     INDEX,
     Rows,
@@ -19,21 +21,18 @@ from experiments.learn.reading import (
     open_rows,
     some,
 )
+from experiments.learn.times import number_reason, text_reason
 from experiments.measuring.text import counted, parse_number
 from solvers.selection.codes import say_code, suspected_codes
 from wdro_cvx import DataError
 from wdro_cvx.validation import Array
 
-#: Names of columns that hold the time of an observation and are not vertices.
-TIME_COLUMNS = frozenset(
-    ("date", "time", "datetime", "timestamp", "year", "quarter", "month", "week", "week_start",
-     "week_end", "day", "hour", "period", "datum", "zeit", "jahr", "monat", "tag", "stunde")
-)  # fmt: skip
 POLICIES = ("pairs", "error", "drop", "interpolate")
 ORIENTATIONS = ("columns", "rows")
-_FORMATS = ("ISO8601", "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%d.%m.%y", "%d/%m/%Y",
-            "%m/%d/%Y", "%m.%Y")  # fmt: skip
 _LOOKED_AT = 20  # rows that decide whether a column holds dates
+_ASKED, _INDEX = "--ignore", "index"  # reasons to leave a column out, besides those of times.py
+_SURE = (_ASKED, _INDEX, "dates", "text", "no values")
+_RENAME = " Give a column another name if it is a vertex."
 
 
 @dataclass(frozen=True)
@@ -84,11 +83,14 @@ class SignalTable:
         Columns (or rows) that are not vertices: times, and those named by the user.
     notes : tuple of str
         How missing values were treated, and which values may have been misread.
+    reasons : tuple of str
+        Why every name in ``ignored`` is no vertex, such as ``dates``.
     """
 
     frame: pd.DataFrame
     ignored: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -99,6 +101,16 @@ class SignalTable:
     def signals(self) -> Array:
         """The signals as an array (N, d), without a copy."""
         return self.frame.to_numpy()
+
+    @property
+    def left_out(self) -> str:
+        """A sentence that says what was left out and why; empty if nothing was."""
+        if not self.ignored:
+            return ""
+        pairs = zip(self.ignored, self.reasons, strict=True)
+        shown = ", ".join(f"{name} ({reason})" for name, reason in pairs)
+        sure = set(self.reasons) <= set(_SURE)
+        return f"Columns that were left out: {shown}." + ("" if sure else _RENAME)
 
 
 def load_signals(path: Path, layout: Layout | None = None) -> SignalTable:
@@ -127,69 +139,83 @@ def load_signals(path: Path, layout: Layout | None = None) -> SignalTable:
             f"{path} has {counted(len(signals), 'observation')}; learning a graph needs 2 or more."
         )
     frame = pd.DataFrame(signals, columns=names, copy=False)
-    return SignalTable(frame, tuple(ignored), (*filled, *notes, *hints))
+    said = (*filled, *notes, *hints)
+    return SignalTable(frame, tuple(ignored), said, tuple(ignored.values()))
 
 
-Read = tuple[list[str], Array, list[str], list[str]]
+#: Names, signals, reasons to leave other names out, and notes.
+Read = tuple[list[str], Array, dict[str, str], list[str]]
 
 
 def _by_columns(path: Path, header: list[str], rows: Rows, layout: Layout) -> Read:
     unknown = [name for name in layout.ignore if name not in header]
     if unknown:
-        raise DataError(f"{path} has no column {unknown[0]!r} to ignore. It has: {some(header)}.")
+        raise _nothing_to_ignore(path, unknown[0], "column", header)
     first = list(itertools.islice(rows, _LOOKED_AT))
-    ignored = {
-        place: name
-        for place, name in enumerate(header)
-        if name in layout.ignore
-        or (place == 0 and name == INDEX)
-        or _is_time(name, [row[place] for _, row in first])
-    }
-    kept = [place for place in range(len(header)) if place not in ignored]
+    reasons = {}
+    for place, name in enumerate(header):
+        if name in layout.ignore:
+            reasons[name] = _ASKED
+        elif place == 0 and name == INDEX:
+            reasons[name] = _INDEX
+        elif reason := text_reason(name, [row[place] for _, row in first]):
+            reasons[name] = reason
+    kept = [place for place, name in enumerate(header) if name not in reasons]
     names = [header[place] for place in kept]
     cells = ((n, [row[place] for place in kept]) for n, row in itertools.chain(first, rows))
     signals = read_numbers(path, names, cells, layout.decimal, layout.na)
+    times = {
+        name: reason
+        for place, name in enumerate(names)
+        if (reason := number_reason(name, signals[:, place]))
+    }
+    if times:
+        signals = signals[:, [name not in times for name in names]]
+        names = [name for name in names if name not in times]
     hints = _words([row[0] for _, row in first]) if header[0] == INDEX else []
-    return names, signals, list(ignored.values()), hints
+    reasons |= times
+    return names, signals, {name: reasons[name] for name in header if name in reasons}, hints
+
+
+def _nothing_to_ignore(path: Path, asked: str, what: str, names: Sequence[str]) -> DataError:
+    """Return an error about a name that there is not, with what may have been meant."""
+    parts = [part.strip() for part in re.split("[,;]", asked)]
+    if len(parts) > 1 and all(part in names for part in parts):
+        flags = " ".join(option("--ignore", part) for part in parts)
+        return DataError(
+            f"{path} has no {what} {asked!r} to ignore. Repeat --ignore for every name: {flags}."
+        )
+    lower = {name.casefold(): name for name in names}
+    near = difflib.get_close_matches(asked.strip().casefold(), lower, 1)
+    meant = f"Did you mean {lower[near[0]]!r}? " if near else ""
+    return DataError(f"{path} has no {what} {asked!r} to ignore. {meant}It has: {some(names)}.")
 
 
 def _by_rows(path: Path, header: list[str], rows: Rows, layout: Layout) -> Read:
     """Read a table whose rows are the vertices, with their names in the first column."""
     names: list[str] = []
-    ignored: list[str] = []
+    ignored: dict[str, str] = {}
 
     def cells() -> Rows:
         for number, (name, *values) in rows:
             if name in layout.ignore:
-                ignored.append(name)
+                ignored[name] = _ASKED
             else:
                 names.append(name)
                 yield number, values
 
-    signals = read_numbers(path, header[1:], cells(), layout.decimal, layout.na)
+    signals = read_numbers(path, header[1:], cells(), layout.decimal, layout.na, options=("--na",))
     unknown = [name for name in layout.ignore if name not in ignored]
     if unknown:
-        raise DataError(f"{path} has no row {unknown[0]!r} to ignore. It has: {some(names)}.")
+        raise _nothing_to_ignore(path, unknown[0], "row", names)
     check_names(path, names, "row")
     return names, signals.T.copy(), ignored, []
-
-
-def _is_time(name: str, cells: Sequence[str]) -> bool:
-    if name.lower() in TIME_COLUMNS:
-        return True
-    first = [cell for cell in cells if cell.lower() not in MISSING]
-    if not first or any(parse_number(cell) is not None for cell in first):
-        return False
-    column = pd.Series(first)
-    return any(
-        pd.to_datetime(column, errors="coerce", format=form).notna().all() for form in _FORMATS
-    )
 
 
 def _words(index: Sequence[str]) -> list[str]:
     """Return a hint if the unnamed column holds words, as in a transposed table."""
     numbers = any(parse_number(cell) is not None for cell in index)
-    if numbers or len(set(index)) < len(index) or _is_time("", index):
+    if numbers or len(set(index)) < len(index) or text_reason("", index):
         return []
     return [
         f"The first column has no name and was left out; it has words: {', '.join(index[:3])}, …. "

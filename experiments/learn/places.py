@@ -77,7 +77,7 @@ def load_places(path: Path, names: Sequence[str], decimal: str = ".") -> Places:
             raise DataError(f"{path} has two rows for {row[label]!r}; a vertex has one place.")
         lines[row[label]] = number, row
     cells = ((number, [row[place] for place in columns]) for number, row in lines.values())
-    found = read_numbers(path, [header[place] for place in columns], cells, decimal)
+    found = read_numbers(path, [header[place] for place in columns], cells, decimal, options=())
     absent = [name for name in names if name not in lines]
     if absent:
         raise DataError(

@@ -22,6 +22,7 @@ _LARGEST_MB = 500
 _MOST_COLUMNS = 100_000
 _PIECE = 1 << 20  # bytes of text in memory at a time
 _LIBRARIES = {".parquet": "pyarrow", ".xlsx": "openpyxl"}
+_JSON = re.compile(r"\s*[\[{]\s*([\[{\"].*)?")  # the first line
 #: The name that pandas gives to a first column without a name.
 INDEX = "Unnamed: 0"
 
@@ -76,11 +77,19 @@ def open_rows(path: Path, decimal: str = ".") -> tuple[list[str], Rows]:
 def _checked(path: Path, header: list[str], first: tuple[int, list[str]], others: Rows) -> Rows:
     for number, row in (pair for part in ([first], others) for pair in part):
         if len(row) != len(header):
+            if header[0].startswith("#"):
+                raise _commented(path, 1)
+            if row and row[0].startswith("#"):
+                raise _commented(path, number)
             raise DataError(
                 f"{path}: row {number} has {counted(len(row), 'cell')}, the header {len(header)}. "
                 "Every row needs one cell per column; quote cells that contain the separator."
             )
         yield number, [cell.strip() for cell in row]
+
+
+def _commented(path: Path, number: int) -> DataError:
+    return DataError(f"{path}: row {number} begins with '#'. Remove comment lines from the file.")
 
 
 def _separated(path: Path, decimal: str) -> Rows:
@@ -118,8 +127,13 @@ def _read_frame(path: Path) -> pd.DataFrame:
             "export it as CSV."
         ) from None
     except Exception as error:  # three libraries raise a dozen types
+        if path.suffix.lower() == ".xlsx":
+            raise DataError(
+                f"{path} is not a readable Excel file. Save it again as .xlsx without a password, "
+                "or as CSV, UTF-8."
+            ) from None
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DataError(f"{path} is not a readable table: {reason}.") from None
+        raise DataError(f"{path} is not a readable Parquet file: {reason}.") from None
 
 
 def _text(cell: Any) -> str:
@@ -186,11 +200,25 @@ def _decoded(path: Path) -> Iterator[str]:
 
 def _separator(path: Path, first: str, decimal: str) -> str:
     """Return the most frequent separator in the header."""
+    if _JSON.fullmatch(first):
+        raise DataError(
+            f"{path} is a JSON file. Save it as CSV: in Python, pd.read_json reads many, and "
+            "to_csv(..., index=False) writes a table."
+        )
     counts = {mark: first.count(mark) for mark in (",", ";", "\t", "|")}
     if decimal == "," and sum(counts.values()) > counts[","]:
         counts[","] = 0
     best = max(counts, key=lambda mark: counts[mark])
     if counts[best] == 0:
+        if first.startswith("#"):
+            raise _commented(path, 1)
+        if first.count('"') % 2:
+            raise DataError(f"{path}: a name in the header has a line break; rename the column.")
+        if len(first.split()) > 1:
+            raise DataError(
+                f"{path} has one column, or columns separated by spaces; separate the vertices "
+                "with commas, semicolons or tabs."
+            )
         raise DataError(
             f"{path} has one column; separate the vertices with commas, semicolons or tabs."
         )
@@ -209,7 +237,10 @@ def check_names(path: Path, names: Sequence[str], what: str) -> None:
                 "allowed. Is the first row the header?"
             )
         if not name.isprintable():
-            raise DataError(f"{path}: the name {name!r} has characters that cannot be printed.")
+            raise DataError(
+                f"{path}: the name {name!r} has characters that cannot be printed, such as a line "
+                f"break. Rename the {what}."
+            )
         if name in seen:
             raise DataError(f"{path} has two {what}s {name!r}; vertex names must differ.")
         seen.add(name)

@@ -98,9 +98,8 @@ def run_learn(
     title = f"{options.ambiguity}, radius {graph.radius:.3g}, eta {graph.eta:.3g}"
     picture = draw_picture(graph, labels, title, points, places, outlines)
     note("solving for other radii and etas, for graph.html")
-    ignored = f"Columns that were left out: {', '.join(table.ignored)}."
     said = [text for text in table.notes if text not in graph.notes]
-    notes = [*([ignored] if table.ignored else []), *said]
+    notes = [*filter(None, [table.left_out]), *said]
     page = graph_html(
         graph, path.name, points, labels=labels, on_map=places is not None and places.degrees,
         outlines=outlines, columns={} if places is None else places.columns,

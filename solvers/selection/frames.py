@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -15,23 +16,44 @@ _LOOKED_AT = 20  # cells that decide whether text is a date
 
 
 def as_table(table: Any) -> Any:
-    """Return an xarray array as a data frame, which has its labels; leave other tables as they are.
+    """Return tables of xarray, polars and others as a pandas data frame, which has their labels.
+
+    Other tables stay as they are.
 
     Raises
     ------
     DataError
-        If an xarray object is no array of two dimensions.
+        If an object is no table of two dimensions, but can be made one; the message says how.
     """
+    if isinstance(table, (str, PathLike)):
+        raise DataError(f"X is text, {str(table)[:60]!r}. If it is a path, pass pd.read_csv(path).")
+    columns = isinstance(table, Mapping) and not hasattr(table, "shape")  # as sparse arrays have
+    if columns or _are_records(table):
+        raise DataError(f"X is {'a dict' if columns else 'a list of dicts'}; pass pd.DataFrame(X).")
     kind = type(table)
-    if kind.__module__.partition(".")[0] != "xarray":
-        return table
-    if kind.__name__ != "DataArray" or table.ndim != 2:
+    if kind.__name__ == "LazyFrame":
+        raise DataError("X is a LazyFrame, which has no values yet; call .collect() first.")
+    if kind.__module__.partition(".")[0] == "xarray" and (
+        kind.__name__ != "DataArray" or table.ndim != 2
+    ):
         found = ", ".join(map(str, table.dims))
         raise DataError(
             f"X is an xarray {kind.__name__} with the dimensions {found}; "
             "give a DataArray with two, signals and then vertices."
         )
-    return table.to_pandas()
+    if not hasattr(table, "to_pandas"):
+        return table
+    try:
+        return table.to_pandas()
+    except ImportError as error:
+        raise DataError(
+            f"X, a {kind.__name__}, cannot be converted to pandas ({error}). Install what is "
+            "missing, or pass a pandas data frame."
+        ) from None
+
+
+def _are_records(table: Any) -> bool:
+    return isinstance(table, (list, tuple)) and bool(table) and isinstance(table[0], Mapping)
 
 
 def column_names(table: Any) -> tuple[str, ...] | None:
@@ -72,6 +94,8 @@ def check_frame(table: Any) -> None:
     if not _is_frame(table):
         return
     _check_names(table.columns)
+    if _is_sparse(table):
+        raise DataError("The columns of X are sparse; pass X.sparse.to_dense().")
     kinds = {name: _kind(table.iloc[:, place]) for place, name in enumerate(table.columns)}
     texts = [name for name, kind in kinds.items() if kind == "text"]
     dates = [name for name, kind in kinds.items() if kind == "date"]
@@ -125,6 +149,14 @@ def check_finite(table: Array, names: Sequence[object]) -> None:
             f"X contains infinity, in row {row} of column {names[column]!r}. Missing values are "
             "NaN: X.replace([np.inf, -np.inf], np.nan)."
         )
+
+
+def _is_sparse(table: Any) -> bool:
+    """Return whether all columns are sparse; scikit-learn converts a part of them."""
+    import pandas as pd
+
+    kinds = list(table.dtypes)
+    return bool(kinds) and all(isinstance(kind, pd.SparseDtype) for kind in kinds)
 
 
 def _kind(column: Any) -> str:

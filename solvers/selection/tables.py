@@ -217,6 +217,30 @@ def _opposed(pairs: Sequence[tuple[object, object, float]]) -> str:
     )
 
 
+def say_clipped(given: Signals, prepared: Prepared) -> str:
+    """Return how many cells were clipped, in brackets, by the columns with the most of them.
+
+    Empty if nothing was clipped. Rows are not counted: all that are longer than usual are clipped.
+
+    Parameters
+    ----------
+    given : Signals
+        The signals as given.
+    prepared : Prepared
+    """
+    if not prepared.clipped:
+        return ""
+    changed = (prepared.entries.table != prepared.change.apply(given.table)) & given.present
+    counts = changed.sum(axis=0)
+    most = np.argsort(-counts, kind="stable")[:_NAMED]
+    shown = [f"{counts[place]} in {given.labels[place]!r}" for place in most if counts[place]]
+    if not shown:
+        return " (no cell)"
+    more = ", …" if np.count_nonzero(counts) > len(shown) else ""
+    total = int(counts.sum())
+    return f" ({total} {'cell' if total == 1 else 'cells'}: {', '.join(shown)}{more})"
+
+
 def moving_columns(signals: Signals) -> NDArray[np.bool_]:
     """Return which columns change at all."""
     return np.asarray(column_spread(signals)[1] > 0.0)

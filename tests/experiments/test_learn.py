@@ -90,6 +90,75 @@ def test_dates_are_known_by_their_form(tmp_path, dates):
     assert load_signals(path).ignored == ("when",)
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("20/01/2024 00:00", "20/01/2024 01:00"),
+        ("01/20/2024 12:00 AM", "01/20/2024 1:00 PM"),
+        ("20-Jan-2024", "2-Feb-2024"),
+        ("20 January 2024", "20 May 2024"),
+        ("2024Q1", "2024 Q2"),
+        ("Q1 2024", "Q2 2024"),
+        ("Jan 01, 2024", "Feb 01, 2024"),
+        ("2024/01/20 10:00:00", "2024/01/21 10:00:00"),
+    ],
+)
+def test_dates_of_many_forms(tmp_path, first, second):
+    path = written(tmp_path / "t.csv", f'when;a;b\n"{first}";1;2\n"{second}";3;4\n')
+    found = load_signals(path)
+    assert found.ignored == ("when",)
+    assert found.left_out == "Columns that were left out: when (dates)."
+    words = written(tmp_path / "u.csv", f'when;a;b\n"{first}";1;2\n"x{second}";3;4\n')
+    with pytest.raises(DataError, match="column 'when'"):
+        load_signals(words)
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "reason"),
+    [
+        ("time", "0.31 0.17 0.25 0.29", ""),
+        ("period", "7 2 5 3", ""),
+        ("period", "0 1 1 0", ""),  # before and after
+        ("hour", "3.5 1.25 2 7", ""),
+        ("day", "-3 12 5 6", ""),
+        ("date", "0.1 0.2 0.3 0.5", ""),  # few rows that rise by chance
+        ("time", "5 5 5 5", ""),
+        ("a", "2000 2001 2002 2003", ""),
+        ("Year", "2000 2000 1999 2001", "years"),
+        ("month", "11 12 1 2", "months"),
+        ("quarter", "3 4 1 2", "quarters"),
+        ("week", "52 1 2 3", "weeks"),
+        ("tag", "30 31 1 2", "days"),
+        ("hour", "22 23 0 1", "hours"),
+        ("monat", "01.2024 02.2024 03.2024 04.2024", "dates"),
+        ("date", "20240131 20240301 20240201 20240101", "dates"),
+        ("period", "202403 202402 202401 202404", "dates"),
+        ("timestamp", "1700000000.5 1700000009.25 1700000001 1700000002", "times since 1970"),
+        ("time", "1700000000000 1700000009000 1700000001000 NA", "times since 1970"),
+        ("time", "3 4 4 9", "whole numbers that count"),
+        ("period", "1 2 3 1", "whole numbers that count"),
+        ("day", "Mon Tue Wed Thu", "text"),
+        ("time", "NA NA NA NA", "no values"),
+        ("time", " ".join(f"{i / 8}" for i in range(12)), "times that rise or fall"),
+    ],
+)
+def test_a_column_of_numbers_is_left_out_only_if_its_values_are_times(
+    tmp_path, name, cells, reason
+):
+    """A measured time is a vertex, whatever its name."""
+    rows = [f"{i},{cell},{i * i}" for i, cell in enumerate(cells.split())]
+    path = written(tmp_path / "t.csv", "\n".join([f"b,{name},c", *rows]))
+    found = load_signals(path)
+    assert found.names == (("b", "c") if reason else ("b", name, "c"))
+    assert found.signals.shape == (len(rows), len(found.names))
+    assert found.left_out.startswith(
+        f"Columns that were left out: {name} ({reason}" if reason else ""
+    )
+    assert bool(found.left_out) == bool(reason)
+    certain = reason in ("", "dates", "text", "no values")
+    assert ("another name if it is a vertex" in found.left_out) == (not certain)
+
+
 def test_years_and_months_are_known_by_name_and_others_on_request(tmp_path):
     path = written(tmp_path / "t.csv", "year,Month,a,b,c\n2000,1,1,2,3\n2000,2,3,4,5\n")
     assert load_signals(path).ignored == ("year", "Month")
@@ -107,7 +176,7 @@ def test_years_and_months_are_known_by_name_and_others_on_request(tmp_path):
         ("a,b\n1,2\n3,4,5\n", r"row 3 has 3 cells"),
         ("a,b\n1,x\n3,4\n", r"'x' in row 2, column 'b'"),
         ("a,b\n1,inf\n3,4\n", r"'inf' in row 2, column 'b'"),
-        ("a;b\n1;2,5\n3;4\n", r"Decimal commas must be points"),
+        ("a;b\n1;2,5\n3;4\n", r"Add to the command: --decimal ,$"),
         ("a,b\n=SUM(A1),2\n3,4\n", r"'=SUM\(A1\)' in row 2"),
         ("=cmd(),b\n1,2\n3,4\n", "looks like a spreadsheet formula"),
         ("a,a\n1,2\n3,4\n", "two columns 'a'"),
@@ -119,7 +188,16 @@ def test_years_and_months_are_known_by_name_and_others_on_request(tmp_path):
         ("a,b\n1,\n2,NaN\n5,\n", "no value at all for b"),
         (b"a,b\n1,2\n3,\xe94\n", r"not UTF-8 \(byte 0xe9 in line 3\)"),
         (b"PK\x03\x04\0\0\0", "not a text file"),
-        ("a\x07,b\n1,2\n3,4\n", "cannot be printed"),
+        ("a\x07,b\n1,2\n3,4\n", "cannot be printed.*Rename the column"),
+        ('"a\n(C)",b\n1,2\n3,4\n', "line break; rename the column"),
+        ('b,"a\n(C)"\n1,2\n3,4\n', "such as a line break. Rename the column"),
+        ("# mine\na,b\n1,2\n3,4\n", "row 1 begins with '#'. Remove comment lines"),
+        ("# mine, of 2024\na,b,c\n1,2,3\n", "row 1 begins with '#'. Remove comment lines"),
+        ("# mine, of 2024\na,b\n1,2\n", "If lines that begin with '#' are comments, remove"),
+        ("a,b\n1,2\n# or\n3,4\n", "row 3 begins with '#'. Remove comment lines"),
+        ("a b c\n1 2 3\n4 5 6\n", "columns separated by spaces"),
+        ('[{"a": 1, "b": 2}, {"a": 3, "b": 4}]', "is a JSON file"),
+        ('{\n "a": [1, 2]\n}', "is a JSON file"),
         ('a,b\n"1,2\n3,4\n', "cells"),
     ],
 )
@@ -320,7 +398,7 @@ def test_a_vertex_that_only_the_selection_leaves_out_is_not_called_isolated(sign
     [
         ({}, 1.0, "centred (auto), divided by"),
         ({}, 1000.0, "standardised (auto), divided by"),
-        ({"moment": "clipped"}, 1.0, "centred (auto), outlying cells and rows clipped, divided by"),
+        ({"moment": "clipped"}, 1.0, "centred (auto), outlying cells and rows clipped ("),
         ({"signals": "raw"}, 1.0, "raw, divided by"),
         ({"signals": "centred"}, 1.0, "centred, divided by"),
     ],
@@ -334,6 +412,14 @@ def test_the_summary_says_how_the_signals_were_prepared(signals, options, scale,
 
 
 # --- The command ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("score", "shown"), [(-0.004, 0.0), (-0.006, -0.006), (0.3, 0.3)])
+def test_a_score_that_rounds_to_zero_has_no_sign(signals, monkeypatch, score, shown):
+    monkeypatch.setattr("experiments.learn.graph.cross_val_score", lambda *_, **__: [score])
+    table, options = SignalTable(pd.DataFrame(signals, columns=NAMES)), LearnOptions(radius=0.3)
+    graph = learn_graph(table, options)
+    assert str(held_out_score(table, options, graph)) == str(shown)
 
 
 def test_command_writes_everything(table, tmp_path, capsys, monkeypatch, small_page, cheap_choice):
@@ -357,7 +443,7 @@ def test_command_writes_everything(table, tmp_path, capsys, monkeypatch, small_p
         "the cut is where their joint evidence is largest",
         "signals standardised (auto), divided by",
         "from the data; at most a twentieth of a typical row's length", "certified gap",
-        "Columns that were left out: date.",
+        "Columns that were left out: date (dates).",
         f"Check the proof with: wdro verify {output / 'proof.json'}",
     ):  # fmt: skip
         assert fact in words

@@ -59,11 +59,12 @@ def test_numbers_are_decimal_and_ascii(tmp_path, cell):
 
 def test_if_all_bad_cells_are_in_one_column_it_is_named_for_ignore(tmp_path):
     path = written(tmp_path / "t.csv", "a,my b,c\n1,x1,2\n3,y2,4\n5,6,7\n")
-    with pytest.raises(DataError, match=r"2 cells that .* this column with --ignore 'my b'"):
+    with pytest.raises(DataError, match=r"2 cells that .* Add to the command: --ignore 'my b'$"):
         load_signals(path)
     path = written(tmp_path / "t.csv", "a,my b,c\n1,x1,2\n3,7,z4\n5,6,7\n")
-    with pytest.raises(DataError, match="Ignore a column with --ignore NAME"):
+    with pytest.raises(DataError, match=r"--na x1 --na z4 .*--ignore NAME leaves a column out"):
         load_signals(path)
+    assert load_signals(path, Layout(na=("x1", "z4"))).names == ("a", "my b", "c")
 
 
 def test_a_row_of_empty_cells_is_missing_and_a_blank_line_is_none(tmp_path):

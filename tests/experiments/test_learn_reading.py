@@ -73,7 +73,8 @@ def test_parquet_and_excel(frame, tmp_path, signals, suffix):
 @pytest.mark.parametrize("suffix", ["parquet", "xlsx"])
 def test_spreadsheets_that_are_none(tmp_path, suffix, monkeypatch):
     path = written(tmp_path / f"t.{suffix}", b"nonsense")
-    with pytest.raises(DataError, match="is not a readable table"):
+    kind = "Parquet" if suffix == "parquet" else "Excel"
+    with pytest.raises(DataError, match=f"is not a readable {kind} file"):
         load_signals(path)
 
     def missing(*_, **__):
@@ -90,7 +91,7 @@ def test_decimal_commas(tmp_path, text):
     path = written(tmp_path / "t.csv", text)
     np.testing.assert_array_equal(load_signals(path, Layout(decimal=",")).signals,
                                   [[1.5, -2], [30, 0.25]])  # fmt: skip
-    with pytest.raises(DataError, match=r"Decimal commas must be points, or told by --decimal ,"):
+    with pytest.raises(DataError, match=r"Add to the command: --decimal ,$"):
         load_signals(path)
     points = written(tmp_path / "p.csv", "a;b\n1.5;2\n3;4\n")
     with pytest.raises(DataError, match=r"'1.5' in row 2, column 'a'"):
@@ -132,8 +133,59 @@ def test_rows_as_vertices(tmp_path, frame, signals):
 
 def test_a_column_of_names_brings_the_hint(tmp_path):
     path = written(tmp_path / "t.csv", "city,jan,feb\nOslo,1,2\nRome,3,4\n")
-    with pytest.raises(DataError, match="use --vertices rows"):
+    with pytest.raises(DataError, match=r"--ignore city \(if every row is a vertex .* rows\)$"):
         load_signals(path)
+    path = written(tmp_path / "u.csv", "city,jan,feb,mar\nOslo,1,2,3\nOslo,3,4,6\n")
+    with pytest.raises(DataError, match=r"--ignore city$"):  # no names of rows
+        load_signals(path)
+
+
+def test_one_command_mends_a_survey(tmp_path):
+    """Decimal commas, columns of text and a word for missing values, all told at once."""
+    text = "Stadt;a;b;Mein Text\nBonn;1,5;2;gut\nBonn;1,7;2,5;\nKiel;1,9;k.A.;na ja\nKiel;2;3;so\n"
+    path = written(tmp_path / "t.csv", text)
+    with pytest.raises(DataError) as refused:
+        load_signals(path)
+    said = str(refused.value)
+    assert "12 cells that are not" in said
+    assert "'Bonn' in row 2, column 'Stadt' (3 more); '1,5' in row 2, column 'a' (2 more);" in said
+    command = "--decimal , --na k.A. --ignore Stadt --ignore 'Mein Text'"
+    assert f"Add to the command: {command} (--na reads" in said
+    layout = Layout(ignore=("Stadt", "Mein Text"), decimal=",", na=("k.A.",))
+    found = load_signals(path, layout)
+    np.testing.assert_array_equal(found.signals, [[1.5, 2], [1.7, 2.5], [1.9, np.nan], [2, 3]])
+    assert found.left_out == "Columns that were left out: Stadt (--ignore), Mein Text (--ignore)."
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("Stadt,My Text", "Repeat --ignore for every name: --ignore Stadt --ignore 'My Text'"),
+        ("stadt", "Did you mean 'Stadt'"),
+        ("Stat", "Did you mean 'Stadt'"),
+        ("height", r"to ignore. It has: Stadt, My Text, a, b"),
+    ],
+)
+def test_a_name_to_ignore_that_is_not_there(tmp_path, asked, said):
+    path = written(tmp_path / "t.csv", "Stadt;My Text;a;b\nx;y;1;2\nz;z;3;4\n")
+    with pytest.raises(DataError, match=said):
+        load_signals(path, Layout(ignore=(asked,)))
+
+
+def test_infinite_cells_may_be_missing(tmp_path):
+    path = written(tmp_path / "t.csv", "a,b,c\n1,inf,2\n3,-inf,4\n5,6,9\n6,7,1\n")
+    with pytest.raises(DataError, match="Add to the command: --na=-inf --na inf"):
+        load_signals(path)
+    found = load_signals(path, Layout(na=("-inf", "inf")))
+    assert found.notes == ("2 missing values in 2 of 4 rows.",)
+
+
+def test_true_and_false_are_one_and_zero(tmp_path):
+    path = written(tmp_path / "t.csv", "a,b\n1,True\n2,false\n3,\n5,TRUE\n")
+    np.testing.assert_array_equal(load_signals(path).signals[:, 1], [1, 0, np.nan, 1])
+    mixed = written(tmp_path / "u.csv", "a,b\n1,True\n2,7\n3,8\n")
+    with pytest.raises(DataError, match=r"1 cell that .* 'True' in row 2, column 'b'"):
+        load_signals(mixed)
 
 
 def test_the_index_of_a_transposed_table_brings_the_hint(frame, tmp_path, capsys, unpainted):
@@ -404,6 +456,20 @@ def test_american_spellings_are_understood(frame, tmp_path, unpainted):
     assert (tmp_path / "british/edges.csv").read_bytes() == (
         tmp_path / "american/edges.csv"
     ).read_bytes()
+
+
+def test_the_help_learns_from_returns_and_not_from_prices(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["learn", "--help"])
+    said = capsys.readouterr().out
+    assert "returns.csv --signals standardised" in said
+    assert "prices.csv" not in said
+
+
+def test_a_narrow_table_with_one_odd_word_is_no_long_format(tmp_path):
+    path = written(tmp_path / "t.csv", "a,b\n1,x\n2,x\n3,4\n5,6\n")
+    with pytest.raises(DataError, match=r"Add to the command: --na x"):
+        load_signals(path)
 
 
 def test_long_format_brings_the_hint(tmp_path):

@@ -1,5 +1,7 @@
 """Tables as people bring them: each gives a sensible graph, or a sentence that helps."""
 
+from pathlib import Path
+
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -254,7 +256,7 @@ def test_long_format():
 
 
 def test_one_row():
-    with pytest.raises(DataError, match="give the radius as a number"):
+    with pytest.raises(DataError, match=r"learning a graph needs 2 or more.*radius as a number"):
         RobustGraph().fit(chain(1))
 
 
@@ -330,6 +332,68 @@ def test_an_xarray_array_keeps_its_labels():
 
 
 # --- Columns that say little -------------------------------------------------------------------
+
+
+class PolarsFrame(DataArray):
+    """As much of polars' class as is used; it has columns, but no iloc."""
+
+    __module__ = "polars.dataframe.frame"
+
+    @property
+    def columns(self):
+        return list(self.frame.columns)
+
+
+def test_a_polars_frame_keeps_its_names():
+    frame = PolarsFrame(chain())
+    graph = RobustGraph().fit(frame)
+    assert list(graph.feature_names_in_) == frame.columns
+    assert PATH & pairs(graph)
+    assert graph.score(frame) == graph.score(chain())
+    dated = PolarsFrame(chain().assign(day=pd.date_range("2026-01-01", periods=100)))
+    with pytest.raises(DataError, match=r"dates or times in column 'day'"):
+        RobustGraph().fit(dated)
+
+
+def test_a_conversion_that_needs_another_package_says_so(monkeypatch):
+    def refuse(self):
+        raise ModuleNotFoundError("pyarrow is required")
+
+    monkeypatch.setattr(PolarsFrame, "to_pandas", refuse)
+    with pytest.raises(DataError, match=r"cannot be converted to pandas .pyarrow is required"):
+        RobustGraph().fit(PolarsFrame(chain()))
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (type("LazyFrame", (), {"collect": None})(), r"call .collect\(\) first"),
+        (chain().astype(pd.SparseDtype(float, 0.0)), r"pass X.sparse.to_dense\(\)"),
+        ({"a": [1.0, 2.0], "b": [2.0, 1.0]}, r"X is a dict; pass pd.DataFrame\(X\)"),
+        ([{"a": 1.0, "b": 2.0}, {"a": 2.0}], r"list of dicts; pass pd.DataFrame\(X\)"),
+        ("table.csv", r"'table.csv'.*pass pd.read_csv\(path\)"),
+        (Path("table.csv"), r"'table.csv'.*pass pd.read_csv\(path\)"),
+    ],
+)
+def test_what_is_nearly_a_table_is_told_how_to_become_one(table, message):
+    with pytest.raises(DataError, match=message):
+        RobustGraph().fit(table)
+
+
+def test_clipped_cells_are_counted_by_column():
+    table = chain(200)
+    wrong = table.copy()
+    wrong.iloc[::40, 3], wrong.iloc[7, 5] = 1e4, -1e4
+    wrong.iloc[9, 3] = np.nan
+    middle = wrong.median()
+    far = ((wrong - middle).abs() > 3.0 * 1.4826 * (wrong - middle).abs().median()).sum()
+    said = RobustGraph(moment="clipped").fit(wrong).graph_.prepared
+    assert f"clipped ({far.sum()} cells: {far['d']} in 'd'" in said
+    assert f"{far['f']} in 'f'" in said
+    even = pd.DataFrame(np.tile([[1.0, 2.0, 3.0], [2.0, 3.0, 1.0]], (9, 1)), columns=list("abc"))
+    even.iloc[0] = [1.5, 2.5, 2.0]
+    assert "clipped (no cell)" in RobustGraph(moment="clipped").fit(even).graph_.prepared
+    assert "cell" not in RobustGraph(moment="sample").fit(wrong).graph_.prepared
 
 
 def test_columns_that_are_mostly_missing_or_mostly_zero():
