@@ -162,10 +162,13 @@ def describe_selection(selection: Selection, samples: int) -> list[str]:
     if selection.found:
         return []
     kept = len(selection.heads)
-    many = "no edge is" if kept == 0 else "1 edge is" if kept == 1 else f"{kept} edges are"
+    one = samples == 1
+    found = {0: "No edge is selected.", 1: "1 edge is selected; it may be chance."}.get(
+        kept, f"{kept} edges are selected; they may be chance."
+    )
     return [
-        f"No structure found: in {samples} {'signal' if samples == 1 else 'signals'}, neighbours "
-        f"predict no better than the mean, so {many} selected. More signals may help; edges='all' "
+        f"No structure found: {samples} {'signal does' if one else 'signals do'} not show that "
+        f"neighbours predict better than the mean. {found} More signals may help; edges='all' "
         "draws the optimal graph all the same."
     ]
 
