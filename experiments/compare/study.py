@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 
+from experiments.compare.brought import broken_promises, load_files
 from experiments.compare.crosscheck import cross_check, outliers
 from experiments.compare.figure7 import draw_figure7
 from experiments.compare.grid import BETAS, CONTESTS, PRESETS, SCENARIOS, Grid, Preset
@@ -13,11 +14,10 @@ from experiments.compare.report import describe, has_scenarios, summarise
 from experiments.drawing.scaling import draw_panels
 from experiments.measuring.campaign import Planned
 from experiments.measuring.digest import Source
-from experiments.measuring.extensions import load_extension, named_sets, named_terms
+from experiments.measuring.display import note
 from experiments.measuring.methods import find_method
 from experiments.measuring.outcome import Limits
 from experiments.study import Report, Run, Study
-from wdro_cvx import registered_ambiguities, registered_terms
 
 #: The module that times and judges a method in its own process.
 MEASURED = ("experiments.measuring.measurement",)
@@ -25,10 +25,7 @@ MEASURED = ("experiments.measuring.measurement",)
 
 def comparison(options: argparse.Namespace) -> Study:
     """Load the extensions, check the names, and return the requested study."""
-    sets, terms = _known_sets(), _known_terms()
-    for path in options.extensions:
-        load_extension(path)
-    sets, terms = _known_sets() - sets, _known_terms() - terms  # those that the files bring
+    sets, terms = load_files(options.extensions)
     for name in options.methods or ():
         find_method(name)
     grid = Grid(
@@ -37,21 +34,22 @@ def comparison(options: argparse.Namespace) -> Study:
         options.samples,
         options.target,
         options.repeats,
-        options.sets or tuple(sorted(sets)),
+        options.sets or sets,
         options.figure7_limit,
-        options.terms or tuple(sorted(terms)),
+        options.terms or terms,
     )
     plan = grid.plan()  # made here, to refuse impossible comparisons early
+    warnings = broken_promises(
+        [name for name in grid.sets if name in sets],
+        [name for name in grid.terms if name in terms],
+        min(grid.preset.dimensions),
+    )
+    for warning in warnings:
+        note(warning)
     source = Source(MEASURED, tuple(options.extensions))
-    return Study("compare", source, lambda run, _: _answer(run, grid, plan, source.extensions))
-
-
-def _known_sets() -> set[str]:
-    return {*registered_ambiguities(), *named_sets()}
-
-
-def _known_terms() -> set[str]:
-    return {*registered_terms(), *named_terms()}
+    return Study(
+        "compare", source, lambda run, _: _answer(run, grid, plan, source.extensions, warnings)
+    )
 
 
 def _preset(options: argparse.Namespace) -> Preset:
@@ -75,7 +73,9 @@ def _nearest(sizes: Sequence[int], wanted: int) -> int:
     return max((d for d in sizes if d <= wanted), default=min(sizes))
 
 
-def _answer(run: Run, grid: Grid, plan: list[Planned], extensions: tuple[str, ...]) -> Report:
+def _answer(
+    run: Run, grid: Grid, plan: list[Planned], extensions: tuple[str, ...], warnings: list[str]
+) -> Report:
     rows = cross_check(run.measure(plan, "compare", extensions), plan, run.store)
     panels = {str(title): part for title, part in rows.groupby("panel", sort=False)}
     wrong = outliers(rows)
@@ -87,7 +87,7 @@ def _answer(run: Run, grid: Grid, plan: list[Planned], extensions: tuple[str, ..
     disagreeing = ", ".join(dict.fromkeys(wrong["method"].astype(str)))
     return Report(
         "Every formulation and solver, against each other",
-        describe(rows, panels, wrong, grid),
+        [*warnings, *describe(rows, panels, wrong, grid)],
         tables={"runs": rows},
         figures=figures,
         summary=summarise(rows, wrong),

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from experiments import cli
+from experiments.compare.brought import broken_promises, load_files
 from experiments.compare.grid import PRESETS, Grid, methods_for
 from experiments.measuring import extensions
 from experiments.measuring.digest import Source
@@ -287,3 +288,108 @@ def test_shipped_sets_are_compared(name, tmp_path):
     # Projected gradient may stop short where the risk is not smooth, and then says so.
     assert rows["is_solved"].drop("ProjectedGradient").all()
     assert (rows["is_solved"] | ~rows["said_solved"]).all()
+
+
+IDLE = """
+from dataclasses import dataclass
+import numpy as np
+from formulations import Formulation
+from wdro_cvx import AmbiguitySet, GaussianBall, Term, WorstCase
+
+class Forgotten(AmbiguitySet):
+    pass
+
+class Silent(Formulation):
+    claims = (GaussianBall,)
+
+class Unsaid(Term):
+    pass
+
+_hidden = GaussianBall(0.5)
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        (
+            IDLE,
+            "These classes lack their decorators: Forgotten (@register_ambiguity), "
+            "Unsaid (@register_term), Silent (@register of formulations).",
+        ),
+        ("x = 1", "Add a class with a decorator, or assign a set or a term to a name."),
+    ],
+)
+def test_a_file_that_brings_nothing_is_refused(code, told, tmp_path, own_registries, capsys):
+    """Otherwise the comparison is the paper's, which takes hours and does not concern the file."""
+    path = tmp_path / "idle.py"
+    path.write_text(code)
+    output = tmp_path / "never"
+    assert cli.main(["compare", "--with", str(path), "--output", str(output)]) == 2
+    said = capsys.readouterr().err
+    assert f"{path} registers nothing and names no set or term. {told}" in said
+    assert not output.exists()
+
+
+def test_a_file_that_is_loaded_again_brings_the_same(variant, own_registries):
+    for _ in range(2):
+        assert load_files([str(variant)]) == (("NuclearBall",), ())
+
+
+BROKEN = """
+from dataclasses import dataclass
+import numpy as np
+from wdro_cvx import AmbiguitySet, LogDet, WorstCase, register_ambiguity, register_term
+
+@register_ambiguity
+@dataclass(frozen=True)
+class Loose(AmbiguitySet):
+    radius_degree = 2
+
+    def worst_case(self, nominal, laplacian):
+        top = np.linalg.eigh(laplacian)[1][:, -1]
+        moment = nominal.second_moment + self.radius * np.outer(top, top)
+        return WorstCase(float(np.vdot(moment, laplacian)), moment, 0.0)
+
+    def distance(self, nominal, second_moment):
+        return float(np.linalg.norm(second_moment - nominal.second_moment, 2))
+
+@register_term
+class Twisted(LogDet):
+    def gradient(self, laplacian):
+        return 2.0 * super().gradient(laplacian)
+
+right = 0.5 * Loose(0.5)
+"""
+
+
+def test_a_set_that_fails_its_checks_is_told_before_and_in_the_report(
+    tmp_path, own_registries, capsys
+):
+    path = tmp_path / "broken.py"
+    path.write_text(BROKEN)
+    arguments = ["compare", "--with", str(path), "--dimensions", "5", "--seeds", "1",
+                 "--repeats", "1", "--methods", "ProjectedGradient", "--sets", "Loose",
+                 "--terms", "LogDet", "--output", str(tmp_path / "out")]  # fmt: skip
+    cli.main(arguments)
+    for text in (capsys.readouterr().err, (tmp_path / "out" / "report.md").read_text()):
+        assert "Loose does not pass its checks. The comparison goes on" in text
+        assert "its verdicts on Loose cannot be trusted" in text
+        assert "- support function: missed by" in text
+        assert "Twisted" not in text  # it is not compared
+
+
+def test_promises_of_sets_and_terms_are_checked_at_a_size_that_fits(tmp_path, own_registries):
+    path = tmp_path / "broken.py"
+    path.write_text(
+        BROKEN + "turned = right.in_coordinates(np.eye(4))\n"
+        "from wdro_cvx import KLBall, KnownGraph, Singleton\n"
+        "four = KLBall(0.1).in_coordinates(np.eye(4))\nfixed = KnownGraph(1.0, 4 * np.eye(4) - 1)\n"
+        "none = KLBall(0.0)\n"
+    )
+    sets, terms = load_files([str(path)])
+    assert (sets, terms) == (("Loose", "four", "none", "right", "turned"), ("Twisted", "fixed"))
+    told = broken_promises(sets, terms, 4)
+    assert [warning.split()[1] for warning in told] == ["Loose", "right", "turned", "Twisted"]
+    assert all("support function" in warning for warning in told[:3])
+    assert "gradient" in told[3]

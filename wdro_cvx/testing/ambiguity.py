@@ -14,9 +14,12 @@ import numpy as np
 from wdro_cvx.ambiguity.base import AmbiguitySet
 from wdro_cvx.ambiguity.fits import misfit
 from wdro_cvx.ambiguity.structure import Atoms, Surcharge, Transport
+from wdro_cvx.errors import ProblemError
 from wdro_cvx.graphs.laplacian import laplacian_from_weights
 from wdro_cvx.moments.composite import mixture
 from wdro_cvx.moments.nominal import Nominal
+from wdro_cvx.testing.probes import VISIBLE, understated
+from wdro_cvx.testing.problems import D
 from wdro_cvx.testing.report import CheckReport, CheckResult, run_check, subject_of
 from wdro_cvx.validation import Array
 
@@ -24,7 +27,8 @@ _EXACT = 1e-8  # identities in double precision
 _STEP = 1e-6
 _SLOPE = 1e-4  # error of one-sided differences with that step
 _SHARES = np.array([0.3, 0.7])  # of a mixture; their products with other numbers are rounded
-_VISIBLE = 1e-6  # a premium below this share of the risk may be rounding
+_FACTORS = (1e-3, 3.0, 1e3)  # of a Laplacian, for homogeneity
+_MORE = 9  # vertices of one more case
 #: Tolerances of checks that are not identities in double precision.
 _LIMITS = {
     "gradient": _SLOPE,
@@ -53,7 +57,8 @@ class _Case:
         return max(size, float(np.finfo(float).tiny))  # equal signals have no risk
 
 
-_Check = Callable[[_Case], float | None]
+#: Returns a relative error, or what is wrong in words, or None if the check does not apply.
+_Check = Callable[[_Case], float | str | None]
 
 
 def check_ambiguity(
@@ -67,7 +72,8 @@ def check_ambiguity(
         With a positive radius. If it is for a certain number of vertices, it must be 6, or that of
         the nominal.
     nominal : Nominal, optional
-        The data for the checks; random signals on 6 vertices by default.
+        The data for the checks; random signals on 6 vertices by default. The set, or else the
+        ``example`` of its class, is then also tried on 9 vertices, if it fits them.
     instances : int
         The number of pairs of Laplacians.
     seed : int
@@ -78,6 +84,11 @@ def check_ambiguity(
     CheckReport
         One line per property; print it.
 
+    Raises
+    ------
+    ProblemError
+        If a class is given instead of a set, or the radius is 0.
+
     Examples
     --------
     >>> from wdro_cvx import PairBall, check_ambiguity
@@ -85,15 +96,51 @@ def check_ambiguity(
     >>> report.passed
     True
     """
+    _check_given(ambiguity)
     rng = np.random.default_rng(seed)
-    cases = []
-    for _ in range(instances):
-        data = nominal or Nominal.from_samples(rng.standard_normal((15, 6)) + rng.random(6))
-        cases.append(_Case(ambiguity, data, *(_random_laplacian(rng, data.d) for _ in range(2))))
+    cases = [_case(rng, ambiguity, nominal or _some_nominal(rng, D)) for _ in range(instances)]
     results = [answers(ambiguity, cases[0].nominal, nominal is None)]
     if results[0].passed:  # else every check would say the same
+        cases += [] if nominal else _larger_case(rng, ambiguity)
         results = [run_check(name, _try, name, check, cases) for name, check in _CHECKS.items()]
     return CheckReport(subject_of(ambiguity), tuple(results))
+
+
+def _check_given(ambiguity: object) -> None:
+    """Raise ProblemError unless it is a set with a positive radius."""
+    if isinstance(ambiguity, type) and issubclass(ambiguity, AmbiguitySet):
+        name = ambiguity.__name__
+        raise ProblemError(
+            f"check_ambiguity takes a set, not its class {name}: pass {name}(0.5), or "
+            f"{name}.example(0.5, {D}) if it has parameters of vertices."
+        )
+    if not isinstance(ambiguity, AmbiguitySet):
+        raise ProblemError(f"check_ambiguity takes an AmbiguitySet; it is {subject_of(ambiguity)}.")
+    if ambiguity.radius == 0.0:
+        raise ProblemError(
+            f"{type(ambiguity).__name__} has the radius 0, and holds the nominal moment alone: "
+            "pass it with a positive radius, such as 0.5, and check_ambiguity tries both."
+        )
+
+
+def _some_nominal(rng: np.random.Generator, d: int) -> Nominal:
+    return Nominal.from_samples(rng.standard_normal((15, d)) + rng.random(d))
+
+
+def _case(rng: np.random.Generator, ambiguity: AmbiguitySet, nominal: Nominal) -> _Case:
+    return _Case(ambiguity, nominal, *(_random_laplacian(rng, nominal.d) for _ in range(2)))
+
+
+def _larger_case(rng: np.random.Generator, ambiguity: AmbiguitySet) -> list[_Case]:
+    """Return a case with more vertices, of the set or of its class's example, if one fits."""
+    nominal = _some_nominal(rng, _MORE)
+    if misfit(ambiguity, nominal) is None:
+        return [_case(rng, ambiguity, nominal)]
+    try:
+        example = type(ambiguity).example(ambiguity.radius, _MORE)
+    except Exception:  # a user's class may have no example
+        return []
+    return [] if misfit(example, nominal) is not None else [_case(rng, example, nominal)]
 
 
 def answers(ambiguity: AmbiguitySet, nominal: Nominal, by_default: bool = True) -> CheckResult:
@@ -105,20 +152,44 @@ def answers(ambiguity: AmbiguitySet, nominal: Nominal, by_default: bool = True) 
 
 
 def _try(name: str, check: _Check, cases: list[_Case]) -> tuple[bool, str]:
-    """Run one check, which returns a relative error, or None if it does not apply."""
-    misses = [miss for miss in map(check, cases) if miss is not None]
+    """Run one check in all cases."""
+    misses: dict[int, float] = {}  # the largest error by the number of vertices
+    for case in cases:
+        miss = check(case)
+        if isinstance(miss, str):
+            return False, miss
+        if miss is not None:
+            misses[case.nominal.d] = float(np.max([miss, misses.get(case.nominal.d, 0.0)]))
     if not misses:
         return True, "not offered"
-    miss = float(np.max(misses))  # NaN if one of them is
+    worst = float(np.max(list(misses.values())))  # NaN if one of them is
     limit = _LIMITS.get(name, _EXACT)
-    missed = not miss <= limit  # NaN is a miss
-    detail = f"missed by {miss:.1e}, {limit:.0e} allowed"
-    return not missed, f"{detail}; {_REMEDIES[name]}" if missed else detail
+    detail = f"missed by {worst:.1e}, {limit:.0e} allowed"
+    failed = [d for d, miss in misses.items() if not miss <= limit]  # NaN is a miss
+    if not failed:
+        return True, detail
+    where = f" with {failed[0]} vertices" if len(failed) < len(misses) else ""
+    return False, f"{detail}{where}; {_remedy(name, cases[0].ambiguity)}"
 
 
-def _attains(case: _Case) -> float:
+def _remedy(name: str, ambiguity: AmbiguitySet) -> str:
+    """Return what to do; sets without a membership of their own have only matrices."""
+    plain = type(ambiguity).membership is AmbiguitySet.membership
+    return _PLAIN_REMEDIES.get(name, _REMEDIES[name]) if plain else _REMEDIES[name]
+
+
+def _attains(case: _Case) -> float | str:
     worst = case.ambiguity.worst_case(case.nominal, case.laplacian)
-    return abs(float(np.vdot(worst.second_moment, case.laplacian)) - worst.risk) / case.size
+    moment, rounding = worst.second_moment, worst.rounding
+    if rounding is not None and not 0.0 <= rounding < np.inf:
+        return f"WorstCase.rounding must be None or a number ≥ 0; it is {rounding:g}"
+    skew = float(np.abs(moment - moment.T).max())
+    if skew > _EXACT * float(np.abs(moment).max()):
+        return (
+            f"second_moment must be symmetric; entries ij and ji differ by up to {skew:.1e}: "
+            "return (M + M.T) / 2"
+        )
+    return abs(float(np.vdot(moment, case.laplacian)) - worst.risk) / case.size
 
 
 def _inside(case: _Case) -> float | None:
@@ -156,18 +227,22 @@ def _overstates(case: _Case) -> float:
     The data are also tried with vertices in very different units, where matrix roots lose digits.
     """
     missed = 0.0
-    units = np.geomspace(1e-5, 1e5, case.nominal.d)
-    for nominal in (case.nominal, case.nominal.scaled(units)):
+    for nominal in _in_units(case.nominal):
         worst = case.ambiguity.worst_case(nominal, case.laplacian)
         centre = nominal.second_moment
         premium = worst.risk - float(np.vdot(centre, case.laplacian))
-        if premium <= _VISIBLE * abs(worst.risk):
+        if premium <= VISIBLE * abs(worst.risk):
             continue  # the premium is at rounding level
         for excess in (1e-3, 1.0):
             outside = centre + (1.0 + excess) * (worst.second_moment - centre)
             distance = case.ambiguity.distance(nominal, outside)
             missed = max(missed, 1.0 - distance / case.ambiguity.radius)
     return missed
+
+
+def _in_units(nominal: Nominal) -> tuple[Nominal, Nominal]:
+    """Return data as they are and with the vertices in very different units."""
+    return nominal, nominal.scaled(np.geomspace(1e-5, 1e5, nominal.d))
 
 
 def _holds_nominal(case: _Case) -> float:
@@ -178,10 +253,16 @@ def _holds_nominal(case: _Case) -> float:
 
 
 def _supports(case: _Case) -> float:
-    """Check that no other point of the set has a larger risk than the worst case."""
+    """Check that no other point of the set has a larger risk than the worst case.
+
+    The other points are worst cases of another Laplacian, and moments that ``distance`` accepts.
+    """
     elsewhere = case.ambiguity.worst_case(case.nominal, case.other).second_moment
     excess = float(np.vdot(elsewhere, case.laplacian)) - case.risk(case.laplacian)
-    return max(excess, 0.0) / case.size
+    accepted = [
+        understated(case.ambiguity, data, case.laplacian) for data in _in_units(case.nominal)
+    ]
+    return max(excess / case.size, *accepted, 0.0)
 
 
 def _convex(case: _Case) -> float:
@@ -191,7 +272,10 @@ def _convex(case: _Case) -> float:
 
 
 def _homogeneous(case: _Case) -> float:
-    return abs(case.risk(3.0 * case.laplacian) - 3.0 * case.risk(case.laplacian)) / case.size
+    """Check the risk of multiples of a Laplacian, far smaller and far larger ones too."""
+    risk = case.risk(case.laplacian)
+    misses = [abs(case.risk(factor * case.laplacian) / factor - risk) for factor in _FACTORS]
+    return float(np.max(misses)) / case.size  # NaN if one of them is
 
 
 def _gradient(case: _Case) -> float:
@@ -293,14 +377,16 @@ _REMEDIES = {
     "inside": "membership.explain and distance must accept the matrix of a worst case",
     "proves itself": "build_moment must return pieces of the same second moment, which "
     "membership.read accepts and membership.measure finds within the radius",
-    "holds mixtures": "distance (or membership.measure) must accept mixtures of worst cases with "
-    "their rounding errors; where entries must be exact, allow about 1e-9 of their size",
-    "distance never understates": "distance (or membership.measure) is too small outside the set, "
-    "so that forged certificates would count",
+    "holds mixtures": "the set must be convex: use its convex hull, which has the same risk. If it "
+    "is, membership.measure must accept mixtures of worst cases with their rounding errors; where "
+    "entries must be exact, allow about 1e-9 of their size",
+    "distance never understates": "worst_case is not the worst, or distance (or "
+    "membership.measure) is too small outside the set, so that forged certificates would count",
     "holds the nominal": "the nominal moment must be in the set, at distance 0",
-    "support function": "worst_case is not the worst: another point of the set has a larger risk",
+    "support function": "worst_case is not the worst, or distance is too small: another point of "
+    "the set has a larger risk",
     "convex": "the risk must be a maximum of ⟨M, L⟩ over a fixed set of moments",
-    "homogeneous": "the risk of 3L must be three times that of L",
+    "homogeneous": "the risk of tL must be t times that of L, for small and large t > 0",
     "gradient": "second_moment must be the derivative of the risk in L",
     "radius 0 is the sample average": "worst_case must return ⟨Θ, L⟩ at radius 0",
     "grows with the radius": "a larger radius must not lower the risk",
@@ -308,6 +394,18 @@ _REMEDIES = {
     "structure": "structure(nominal) describes another set than worst_case",
     "derivatives of the divergence": "slope and bend must be the derivatives of divergence",
     "finite distance": "finite_distance is declared, but distance is infinite or reads more than Θ",
+}
+
+#: The same for sets without a membership of their own.
+_PLAIN_REMEDIES = {
+    "inside": "distance must be at most the radius at the second_moment of a worst case",
+    "proves itself": "distance must be at most the radius at the moment of a worst case, and this "
+    "must be its second_moment",
+    "holds mixtures": "the set must be convex: use its convex hull, which has the same risk. If it "
+    "is, distance must accept mixtures of worst cases with their rounding errors; where entries "
+    "must be exact, allow about 1e-9 of their size",
+    "distance never understates": "worst_case is not the worst, or distance is too small outside "
+    "the set, so that forged certificates would count",
 }
 
 

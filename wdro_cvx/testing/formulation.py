@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from wdro_cvx.ambiguity.base import AmbiguitySet
 from wdro_cvx.ambiguity.singleton import Singleton
@@ -76,7 +80,27 @@ def _results(formulation: AnyFormulation, ball: AmbiguitySet, seed: int) -> list
     if ball.radius > 0.0:
         results.append(run_check("sweeps", _sweeps, formulation, plain))
     results.append(run_check("refuses other sets", _refuses, formulation, plain))
-    return results
+    return _told_once(results)
+
+
+def _told_once(results: Sequence[CheckResult]) -> list[CheckResult]:
+    """Return the results with each reason at its first failure; the others refer to that one."""
+    first: dict[str, str] = {}
+    told = []
+    for result in results:
+        if not result.passed:
+            figures, reason = _parts(result)
+            same = re.sub(r"[-+.\de]*\d", "0", reason)  # reasons that differ in numbers only
+            if first.setdefault(same, result.name) != result.name:
+                result = replace(result, detail=f"{figures}the reason of '{first[same]}'")
+        told.append(result)
+    return told
+
+
+def _parts(result: CheckResult) -> tuple[str, str]:
+    """Return the figures of a result, which may be empty, and the reason."""
+    figures, mark, reason = result.detail.partition("allowed; ")
+    return (figures + mark, reason) if mark else ("", result.detail)
 
 
 def _claims(formulation: AnyFormulation) -> tuple[bool, str]:
@@ -90,7 +114,7 @@ def _has_example(formulation: AnyFormulation) -> tuple[bool, str]:
 
 
 def _dpp(formulation: AnyFormulation, problem: GraphProblem) -> tuple[bool, str]:
-    program = formulation(problem).cvxpy
+    program = _asked(formulation, problem).cvxpy
     if program.is_dcp(dpp=True):
         return True, "a sweep compiles once"
     if not program.is_dcp():
@@ -104,15 +128,52 @@ def _dpp(formulation: AnyFormulation, problem: GraphProblem) -> tuple[bool, str]
     )
 
 
+def _asked(formulation: AnyFormulation, problem: GraphProblem) -> Any:
+    """Return the stated program, or raise ProblemError if ``risk`` does not return a Risk."""
+    stated: list[Any] = []
+
+    def risk(self: Any, laplacian: Any) -> Any:
+        stated.append(formulation.risk(self, laplacian))
+        return stated[-1]
+
+    try:
+        return type(formulation.__name__, (formulation,), {"risk": risk})(problem)
+    except Exception as error:  # a user's program may raise anything
+        if stated and not hasattr(stated[-1], "worst_moment"):
+            kind = type(stated[-1]).__name__
+            raise ProblemError(f"risk must return a Risk; it returns {kind}") from error
+        raise
+
+
+def _run(program: Any) -> Any:
+    """Solve a program, or raise ProblemError if its failure has a reason that can be told."""
+    try:
+        return program.solve()
+    except Exception as error:  # a backend may raise anything
+        if "status 'unbounded" in str(error):
+            raise ProblemError(
+                "the program is unbounded: is a constraint missing from Risk(expression, [...])?"
+            ) from error
+        if any(np.isnan(_entries(constant.value)).any() for constant in program.cvxpy.constants()):
+            raise ProblemError("the program's constants hold NaN") from error
+        raise
+
+
+def _entries(value: Any) -> Any:
+    return value.data if hasattr(value, "tocsr") else np.asarray(value)
+
+
 def _solves(formulation: AnyFormulation, problem: GraphProblem) -> tuple[bool, str]:
     """Check the value against the judge's, and that the judge proves it optimal."""
-    answer = formulation(problem).solve()
+    answer = _run(formulation(problem))
     verdict = judge(problem, answer)
     miss = abs(answer.value - verdict.value) / max(abs(verdict.value), problem.floor)
     detail = (
         f"value off the judge's by {miss:.1e}, judged gap {verdict.gap:.1e}, "
         f"{_TOLERANCE:.0e} allowed"
     )
+    if verdict.gap < -_TOLERANCE:
+        return False, f"{detail}; {_contradiction(answer)}"
     if not miss <= _TOLERANCE:
         return False, f"{detail}; {_wrong_value(problem, answer.value < verdict.value)}"
     if verdict.solved(_TOLERANCE):
@@ -130,8 +191,19 @@ def _solves(formulation: AnyFormulation, problem: GraphProblem) -> tuple[bool, s
     )
 
 
+def _contradiction(answer: Any) -> str:
+    """Say why a bound exceeds the value: it rests on the set alone, not on the program."""
+    moment = "a worst case of the set" if answer.certificate is None else "worst_moment"
+    return (
+        f"the set contradicts itself: {moment} is within distance and has a larger risk than "
+        "worst_case. Either worst_case is not the worst, or distance is too small"
+    )
+
+
 def _wrong_value(problem: GraphProblem, below: bool) -> str:
     """Say whether the set or the program is at fault for a wrong value."""
+    if problem.ambiguity.radius == 0.0:
+        return "at radius 0 the risk must be ⟨Θ, L⟩, in the program and in worst_case"
     broken = check_ambiguity(problem.ambiguity, problem.nominal, instances=2).failures
     if broken:
         return f"the set itself is inconsistent: check_ambiguity fails in {', '.join(broken)}"
@@ -144,8 +216,8 @@ def _wrong_value(problem: GraphProblem, below: bool) -> str:
 
 def _sweeps(formulation: AnyFormulation, problem: GraphProblem) -> tuple[bool, str]:
     radius = 2 * problem.ambiguity.radius
-    swept = formulation(problem).at(radius=radius).solve().value
-    built = formulation(problem.replace(radius=radius)).solve().value
+    swept = _run(formulation(problem).at(radius=radius)).value
+    built = _run(formulation(problem.replace(radius=radius))).value
     miss = abs(swept / built - 1.0)
     return miss <= _TOLERANCE, f"a moved program differs from a new one by {miss:.1e}"
 

@@ -86,6 +86,9 @@ def check_solver(
         terms = _needed_terms(solver, sets, seed)
         if terms:
             sets = [tried for tried in sets if _first_claimed(solver, [tried], seed, terms)]
+        wrong = _no_solution(solver, sets, seed, terms)
+        if wrong is not None:  # every check would say the same
+            return CheckReport(subject_of(solver), (*results, wrong))
         for prior in PRIORS:
             problems = [some_problem(tried, prior, seed, terms=terms) for tried in sets]
             results.append(run_check(f"solves with {prior}", _solves, solver, problems, tol))
@@ -148,6 +151,23 @@ def _needed_terms(solver: AnySolver, sets: list[AmbiguitySet], seed: int) -> tup
     if not taken or any(_first_claimed(solver, [tried], seed) for tried in sets):
         return ()
     return (taken[0].example(1.0, D),)
+
+
+def _no_solution(
+    solver: AnySolver, sets: list[AmbiguitySet], seed: int, terms: tuple[Term, ...]
+) -> CheckResult | None:
+    """Return what is wrong if ``solve`` returns something else than a Solution, else None."""
+    prior = _first_claimed(solver, sets[:1], seed, terms)
+    if prior is None:
+        return None
+    try:
+        answer = solver.solve(some_problem(sets[0], prior, seed, terms=terms))
+    except Exception:  # the checks say where
+        return None
+    if isinstance(answer, Solution):
+        return None
+    told = f"solve must return a Solution; it returns {type(answer).__name__}"
+    return CheckResult("answers", False, told)
 
 
 def _solves(solver: AnySolver, problems: list[GraphProblem], tol: float) -> tuple[bool, str]:

@@ -8,7 +8,14 @@ import pytest
 
 import formulations
 from formulations import Formulation, Risk, registered, smoothness
-from wdro_cvx import MomentBall, ProblemError, SolverError, check_formulation
+from wdro_cvx import (
+    AmbiguitySet,
+    MomentBall,
+    ProblemError,
+    SolverError,
+    WorstCase,
+    check_formulation,
+)
 from wdro_cvx.testing.problems import some_problem
 
 
@@ -142,3 +149,123 @@ def test_incomplete_formulations_say_what_is_missing():
     with pytest.raises(ProblemError, match="claims must be"):
         formulations.register(Claimless)
     assert np.all([issubclass(item, Formulation) for item in registered().values()])
+
+
+class Diagonal(AmbiguitySet):
+    """A Frobenius ball whose worst case is that of diagonal shifts."""
+
+    radius_degree = 2
+
+    def worst_case(self, nominal, laplacian):
+        degrees = np.diag(laplacian)
+        shift = self.radius * np.diag(degrees) / np.linalg.norm(degrees)
+        moment = nominal.second_moment + shift
+        return WorstCase(float(np.vdot(moment, laplacian)), moment, 0.0)
+
+    def distance(self, nominal, second_moment):
+        return float(np.linalg.norm(second_moment - nominal.second_moment))
+
+
+class WholeBall(Formulation):
+    """The right program of the ball that ``distance`` describes."""
+
+    claims = (Diagonal,)
+
+    def risk(self, laplacian):
+        moment, matrix = self.normalised.nominal.second_moment, laplacian.matrix
+        norm = cp.norm(cp.vec(matrix, order="C"), 2)
+
+        def worst():
+            return moment + self.radius.value * matrix.value / np.linalg.norm(matrix.value)
+
+        return Risk(smoothness(moment, laplacian) + self.radius * norm, worst_moment=worst)
+
+
+class WorstDegrees(WholeBall):
+    """The program of the worst case, with a worst moment of the ball."""
+
+    def risk(self, laplacian):
+        average = smoothness(self.normalised.nominal.second_moment, laplacian)
+        expression = average + self.radius * cp.norm(laplacian.degrees, 2)
+        return replace(super().risk(laplacian), expression=expression)
+
+
+@pytest.mark.parametrize("formulation", [WholeBall, WorstDegrees])
+def test_a_set_that_contradicts_itself_is_not_blamed_on_the_program(formulation):
+    told = str(check_formulation(formulation))
+    assert "the set contradicts itself: worst_moment is within distance" in told
+    assert "is it the derivative of the risk" not in told
+    assert "program's risk" not in told
+
+
+def test_a_long_reason_is_told_once():
+    report = check_formulation(Miscertified, MomentBall(3.0, p=1.0))
+    told = str(report)
+    assert told.count("worst_moment is at a distance of") == 1
+    assert len(report.failures) > 1
+    again = told.count(f"1e-06 allowed; the reason of '{report.failures[0]}'")
+    assert again == len(report.failures) - 1
+
+
+class Silent(Stiff):
+    def risk(self, laplacian):
+        super().risk(laplacian)
+
+
+class Bare(Stiff):
+    def risk(self, laplacian):
+        return super().risk(laplacian).expression
+
+
+@pytest.mark.parametrize(("formulation", "kind"), [(Silent, "NoneType"), (Bare, "AddExpression")])
+def test_a_risk_that_is_none_is_told(formulation, kind):
+    assert f"risk must return a Risk; it returns {kind}" in str(check_formulation(formulation))
+
+
+def test_a_risk_that_raises_is_told_as_it_is():
+    class Raising(Stiff):
+        def risk(self, laplacian):
+            raise KeyError("mine")
+
+    assert "raised KeyError: 'mine' (test_formulation_checks.py" in str(check_formulation(Raising))
+
+
+class Forgetful(Formulation):
+    """A bound of the risk whose constraint is not returned."""
+
+    claims = (MomentBall,)
+
+    def risk(self, laplacian):
+        above = cp.Variable()
+        average = smoothness(self.normalised.nominal.second_moment, laplacian)
+        return Risk(average + self.radius * above)
+
+
+class Undefined(Stiff):
+    def risk(self, laplacian):
+        moment = np.nan * self.normalised.nominal.second_moment
+        return Risk(smoothness(moment, laplacian))
+
+
+@pytest.mark.parametrize(
+    ("formulation", "told"),
+    [
+        (Forgetful, "unbounded: is a constraint missing from Risk(expression, [...])?"),
+        (Undefined, "the program's constants hold NaN"),
+    ],
+)
+def test_a_program_without_a_solution_is_told_why(formulation, told):
+    assert str(check_formulation(formulation)).count(told) == 1
+
+
+def test_a_wrong_sample_average_is_told_without_blaming_the_set():
+    class Extra(WholeBall):
+        claims = (MomentBall,)
+
+        def solve(self, *arguments, **options):
+            answer = super().solve(*arguments, **options)
+            return replace(answer, value=1.01 * answer.value)
+
+    lines = str(check_formulation(Extra)).splitlines()
+    (at_zero,) = [line for line in lines if "radius 0 is" in line]
+    assert "at radius 0 the risk must be ⟨Θ, L⟩" in at_zero

@@ -83,3 +83,13 @@ def test_claims_that_are_none_are_named():
     assert check_solver(nothing()).failures == ("claims",)
     unheard = type("Unheard", (Spoiled,), {"claims": (checks._Unknown,)})
     assert "give ambiguity" in str(check_solver(unheard()))
+
+
+def test_an_answer_that_is_no_solution_is_told_once():
+    class Bare(Spoiled):
+        def solve(self, problem):
+            return super().solve(problem).laplacian
+
+    report = check_solver(Bare(), KLBall(0.1))
+    assert report.failures == ("answers",)
+    assert str(report).count("solve must return a Solution; it returns ndarray") == 1
