@@ -575,7 +575,7 @@ def test_how_many_neighbours_near_pairs_miss():
     table = results("bench-scale/runs.csv").query("n == 200")
     table = table.set_index(["path", "dimensions", "d"])["neighbours"]
     near, ours = table["log-degree, near pairs only"], table["log-degree, sparse path"]
-    kept = numbers("docs/log-degree.md", "a third of the neighbours are missed (# remain of #)")
+    kept = numbers("docs/log-degree.md", "a third fewer neighbours per vertex (# instead of #)")
     assert all(
         shows(text, part[2, 50_000]) for text, part in zip(kept, (near, ours), strict=True)
     )  # fmt: skip

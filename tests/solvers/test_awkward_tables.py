@@ -10,6 +10,7 @@ from sklearn.datasets import load_wine
 
 from solvers import RobustGraph
 from solvers.selection.codes import describe_codes
+from solvers.selection.preparation import in_unlike_units
 from solvers.selection.tables import TableWarning
 from wdro_cvx import DataError
 from wdro_cvx.generators import rbf_graph, smooth_signals
@@ -72,6 +73,22 @@ def test_columns_that_vary_unequally_are_standardised_with_a_remark(recwarn, fac
     for alike, options in ((table, {}), (scaled, {"standardise": True})):
         others = RobustGraph(**options).fit(alike).graph_
         assert not any("vary unequally" in note for note in others.notes)
+
+
+@pytest.mark.parametrize(
+    ("spread", "rows", "unlike"),
+    [
+        (np.r_[5.0, np.ones(39)], 100, True),  # one column in another unit
+        (np.r_[3.0, np.ones(39)], 100, False),
+        (np.exp(0.36 * np.resize([1.0, -1.0], 40)), 10_000, True),  # all a little
+        (np.exp(0.34 * np.resize([1.0, -1.0], 40)), 10_000, False),
+        (np.exp(0.40 * np.resize([1.0, -1.0], 40)), 10, False),  # ten rows vary by chance
+        (np.r_[5.0, np.ones(39)], 9, False),
+        (np.r_[0.0, np.ones(39)], 100, False),  # a column that never changes has no unit
+    ],
+)
+def test_when_columns_are_in_unlike_units(spread, rows, unlike):
+    assert in_unlike_units(spread, rows) is unlike
 
 
 def test_deviations_that_graphs_have_by_themselves_decide_nothing():
