@@ -23,6 +23,7 @@ COMMANDS = {
     "bench-small": "wdro bench --small",
     "bench-scale": "wdro bench --scale --largest 1000000 --time-limit 7200",
     "bench-hard": "wdro bench --hard",
+    "bench-log-degree": "wdro bench --log-degree",
     "stress": "wdro stress --cells 60",
     "stress-attacks": "python tests/adversarial/campaign.py --cases 10000",
     "propositions": "wdro propositions",
