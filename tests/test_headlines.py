@@ -235,7 +235,8 @@ def test_the_table_of_priors():
 RULES = {
     "cut (the default)": "cut", "radius 0": "cut, radius 0",
     "the bootstrap's radius": "cut, bootstrap", "the paper's prior": "cut, paper's prior",
-    "not clipped": "cut, not clipped", "fdr=0.1": "fdr 0.1", 'edges="all"': "all edges",
+    "not clipped": "cut, not clipped", "standardised": "cut, standardised",
+    "not standardised": "cut, not standardised", "fdr=0.1": "fdr 0.1", 'edges="all"': "all edges",
     "the former default": "former default",
 }  # fmt: skip
 
@@ -275,9 +276,14 @@ def test_the_estimators_page_has_the_scores_of_difficult_data():
     table = results("edges/edges.csv")
     table = table[(table["family"] != "noise") & (table["n"] == 200)]
     table = table.assign(ratio=table["found"] / table["true"])
-    kinds = ("gaussian", "student-5", "rows", "cells", "disconnected", "lognormal")
+    kinds = (
+        "gaussian", "student-5", "rows", "cells", "rescaled", "disconnected", "lognormal",
+    )  # fmt: skip
     rows = cells("docs/estimator.md", "| | Gaussian | t₅ tails")
-    lines = (("cut", "mcc"), ("cut, not clipped", "mcc"), ("cut", "ratio"))
+    lines = (
+        ("cut", "mcc"), ("cut, not clipped", "mcc"), ("cut, not standardised", "mcc"),
+        ("cut", "ratio"),
+    )  # fmt: skip
     for (rule, score), (_, *told) in zip(lines, rows, strict=True):
         for kind, cell in zip(kinds, told, strict=True):
             own = table[(table["rule"] == rule) & (table["kind"] == kind)]
@@ -583,3 +589,21 @@ def test_how_many_neighbours_near_pairs_miss():
     assert abs(missed[2, 50_000] - 1 / 3) < 0.03
     assert abs(missed[10, 1000] - 1 / 4) < 0.03
     assert abs(missed[10, 10_000] - 2 / 5) < 0.03
+
+
+def test_the_table_of_log_degree_methods():
+    table = results("bench-log-degree/runs.csv")
+    panel = table["panel"].str.startswith("log-degree")
+    times = table[panel].pivot(index=["shape", "d"], columns="method", values="total_s")
+    methods = ["CertifiedSolver", "LocalFDPG", "RestartedFDPG", "PrimalDual", "FDPG",
+               "SampleAverage:CLARABEL"]  # fmt: skip
+    for d, *told in cells("docs/log-degree.md", "| d | `CertifiedSolver` |"):
+        for text, method in zip(told, methods, strict=True):
+            if text != "–":
+                seconds, digit = seconds_in(text)
+                assert abs(seconds - times.loc[(0.01, int(d)), method]) <= digit
+                assert times.loc[(0.1, int(d)), method] < times.loc[(0.01, int(d)), method]
+    others = times.drop(columns="CertifiedSolver").min(axis=1) / times["CertifiedSolver"]
+    (ratio,) = numbers("docs/log-degree.md", "`LocalFDPG` is the fastest, with # of our time")
+    assert shows(ratio, others[0.1, 20])
+    assert (others.drop((0.1, 20)).dropna() > 1.0).all()
