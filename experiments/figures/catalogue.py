@@ -294,7 +294,7 @@ EXPERIMENTS = {
         "Top: candidates chosen by the truth, for MCC, one for all graphs. Bottom: by the risk on "
         "held-out signals, for each graph. The general scenario is SAA with another η; its curve "
         "follows SAA with tuned η.",
-        tables=lambda table: compared_models(table, "n", "N", list(STYLES), (10, 100, 1000)),
+        tables=lambda table: compared_models(table, "n", "N", STYLES, (10, 100, 1000)),
     ),
     "radius": Experiment(
         "Figure 4: radius", radius_figure,
@@ -316,7 +316,7 @@ EXPERIMENTS = {
         "MCC and DOG against the noise (d = 20, N = 100, {trials} graphs; bands are one standard "
         "error). Top: candidates chosen by the truth, for MCC. Bottom: by the risk on held-out "
         "signals.",
-        tables=lambda table: compared_models(table, "noise", "σ", list(STYLES), _NOISES),
+        tables=lambda table: compared_models(table, "noise", "σ", STYLES, _NOISES),
     ),
     "norm": Experiment(
         "Table 2: norm type p", norm_figure,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ _EVERY = 3  # radii of a curve that are told
 
 
 def compared_models(
-    table: pd.DataFrame, by: str, symbol: str, models: Sequence[str], places: Sequence[float]
+    table: pd.DataFrame, by: str, symbol: str, models: Collection[str], places: Sequence[float]
 ) -> str:
     """Return MCC and DOG of every model at some values of a setting, for both choices.
 
@@ -24,7 +24,7 @@ def compared_models(
     table : DataFrame
     by, symbol : str
         The column of the setting, and its symbol in the header.
-    models : sequence of str
+    models : collection of str
     places : sequence of float
         The values of the setting; those that were not tried are left out.
     """
@@ -41,7 +41,7 @@ def compared_models(
     return markdown_table(header, rows)
 
 
-def best_radii(table: pd.DataFrame, models: Sequence[str]) -> str:
+def best_radii(table: pd.DataFrame, models: Collection[str]) -> str:
     """Return the best radius of each curve, for MCC and for DOG, with its score."""
     chosen, rows = Chosen(table), []
     for model in models:
@@ -55,7 +55,7 @@ def best_radii(table: pd.DataFrame, models: Sequence[str]) -> str:
     return markdown_table(["model", "N", "best ε for MCC", "MCC", "best ε for DOG", "DOG"], rows)
 
 
-def reliabilities(table: pd.DataFrame, models: Sequence[str]) -> str:
+def reliabilities(table: pd.DataFrame, models: Collection[str]) -> str:
     """Return the reliability of each model at every third radius."""
     rows = []
     for model in models:
