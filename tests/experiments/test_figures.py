@@ -229,7 +229,9 @@ def test_figures_and_tables_of_every_experiment(name, tmp_path):
     experiment.figure(table).savefig(tmp_path / "figure.png", dpi=40)
     assert (tmp_path / "figure.png").stat().st_size > 2_000
     if experiment.tables is not None:
-        assert "ours" in experiment.tables(table)
+        text = experiment.tables(table)
+        assert " ± " in text
+        assert ("ours" in text) == (name in ("norm", "nmi"))  # beside the paper's tables
 
 
 # --- Running -------------------------------------------------------------------------------------
