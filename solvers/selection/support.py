@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from solvers.selection.edges import REFIT_UP_TO, Candidates, debias, rank_and_cut, refit, refits
+from solvers.selection.partial import partial_z_scores
 from solvers.selection.preparation import Prepared
+from solvers.selection.signals import Signals
 from solvers.selection.structure import discoveries, find_structure
 from solvers.selection.tables import moving_columns
 from wdro_cvx import GraphProblem, ProblemError, Solution
@@ -38,8 +40,9 @@ class Selection:
     heads, tails : arrays (m,) of int
         Every head is smaller than its tail.
     z_scores : array (m,)
-        How many standard errors each debiased weight is above zero; in a table without structure,
-        how far the correlation is above the mean.
+        How many standard errors each partial correlation or, if the table does not allow them,
+        each debiased weight is above zero; in a table without structure, how far the correlation is
+        above the mean.
     q_values : array (m,)
         The smallest false-discovery rate at which an edge would be selected.
     structure : float
@@ -136,24 +139,27 @@ def select_edges(
     present = None if entries.complete else entries.present
     structure = find_structure(entries.filled, prepared.clipped, rng, present)
     pairs = problem.d * (problem.d - 1) // 2
+    partial = _partial(entries, candidates)
     if not structure.found:  # the pilot of independent columns is a complete graph
         z_scores = structure.z_scores(candidates.heads, candidates.tails)
         q_values = discoveries(z_scores, pairs)
         keep = q_values <= (NOISE_RATE if fdr is None else fdr)
     elif fdr is not None:
-        pilot = debias(candidates, *refit(candidates, candidates.of_likelihood_scale()))
-        z_scores = pilot.z_scores
+        if partial is None:
+            pilot = debias(candidates, *refit(candidates, candidates.of_likelihood_scale()))
+        z_scores = pilot.z_scores if partial is None else partial
         q_values = discoveries(z_scores, pairs)
         keep = q_values <= fdr
     else:
         keep, pilot = rank_and_cut(candidates)
-        z_scores = pilot.z_scores
+        z_scores = pilot.z_scores if partial is None else partial
         q_values = discoveries(z_scores, pairs)
     keep |= _required(problem, candidates)
     return Selection(
         problem.d, candidates.heads[keep], candidates.tails[keep], z_scores[keep], q_values[keep],
         structure.score, structure.found, candidates.weights[~keep & (q_values <= NOISE_RATE)],
-        fdr is not None or not structure.found or refits(candidates), structure.lag,
+        fdr is not None or not structure.found or partial is not None or refits(candidates),
+        structure.lag,
     )  # fmt: skip
 
 
@@ -171,6 +177,16 @@ def describe_selection(selection: Selection, samples: int) -> list[str]:
         f"neighbours predict better than the mean. {found} More signals may help; edges='all' "
         "draws the optimal graph all the same."
     ]
+
+
+def _partial(entries: Signals, candidates: Candidates) -> Array | None:
+    """Return z-scores of partial correlations, if the table allows them.
+
+    Rows that were clipped have no level, so the table is taken from before that.
+    """
+    if not entries.complete or candidates.d > REFIT_UP_TO:
+        return None
+    return partial_z_scores(entries, candidates.heads, candidates.tails)
 
 
 def _candidates(problem: GraphProblem, solution: Solution, prepared: Prepared) -> Candidates:
