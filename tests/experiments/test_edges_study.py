@@ -32,6 +32,17 @@ def test_disconnected_truths_have_two_parts(d):
         np.testing.assert_allclose(signals[:, list(part)].sum(axis=1), 0.0, atol=1e-9)
 
 
+def test_fields_have_the_graph_as_their_partial_correlations_and_a_level():
+    signals, truth = draw(Table("grid", "field", 20, 50_000, 1))
+    precision = np.linalg.inv(np.cov(signals.T))
+    np.testing.assert_allclose(precision.sum(axis=0), 0.3, atol=0.05)
+    assert np.array_equal(precision[np.triu_indices(20, 1)] < -0.2, truth)
+    parts, truth = draw(Table("grid", "disconnected field", 20, 30, 1))
+    assert np.abs(parts.sum(axis=1)).max() > 1.0
+    graph = nx.Graph(list(zip(*(index[truth] for index in np.triu_indices(20, 1)), strict=True)))
+    assert nx.number_connected_components(graph) == 2
+
+
 def test_lognormal_weights_keep_the_edges_of_the_graph():
     signals, truth = draw(Table("grid", "lognormal", 20, 5000, 1))
     assert truth.sum() == 31

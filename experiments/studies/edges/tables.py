@@ -15,13 +15,16 @@ from wdro_cvx.validation import Array
 FAMILIES = ("rbf", "block", "erdos-renyi", "barabasi-albert", "grid")
 #: What is done to the signals of a connected graph.
 KINDS = ("gaussian", "student-5", "rows", "cells", "rescaled")
-#: Truths that are not connected, or whose weights differ by orders of magnitude.
-TRUTHS = ("disconnected", "lognormal")
+#: Truths that are not connected, or whose weights differ by orders of magnitude; and Gaussian
+#: fields, whose rows have a level.
+TRUTHS = ("disconnected", "lognormal", "field", "disconnected field")
 #: Tables of independent columns.
 NOISES = ("gaussian", "student-3", "autoregressive", "units")
 _SEED = 2028
 #: The place of a kind decides its random numbers; a new kind comes last.
-_ORDER = ("gaussian", "student-5", "rows", "cells", *TRUTHS, "rescaled")
+_ORDER = ("gaussian", "student-5", "rows", "cells", "disconnected", "lognormal", "rescaled", "field",
+          "disconnected field")  # fmt: skip
+_LEVEL = 0.3  # added to the diagonal of the precision matrix of a field
 _GRIDS = {10: (2, 5), 20: (4, 5), 25: (5, 5), 45: (5, 9)}
 _PARTS = {20: (10, 10), 45: (20, 25)}
 
@@ -48,12 +51,16 @@ def draw(table: Table) -> tuple[Array, NDArray[np.bool_]]:
     if table.family == "noise":
         return _noise(table, rng), np.zeros(len(pairs[0]), dtype=bool)
     truth = _truth(table, rng)
+    if table.kind.endswith("field"):
+        root = np.linalg.cholesky(truth + _LEVEL * np.eye(table.d))
+        signals = np.linalg.solve(root.T, rng.standard_normal((table.d, table.n))).T
+        return signals, truth[pairs] < 0.0
     return _spoilt(smooth_signals(truth, table.n, rng), table.kind, rng), truth[pairs] < 0.0
 
 
 def _truth(table: Table, rng: np.random.Generator) -> Array:
     """Return the Laplacian of the graph behind a table."""
-    if table.kind == "disconnected":
+    if table.kind.startswith("disconnected"):
         parts = [_connected(table.family, size, rng) for size in _PARTS[table.d]]
         return np.asarray(linalg.block_diag(*parts))
     laplacian = _connected(table.family, table.d, rng)
