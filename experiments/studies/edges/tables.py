@@ -22,8 +22,10 @@ TRUTHS = ("disconnected", "lognormal", "field", "disconnected field")
 NOISES = ("gaussian", "student-3", "autoregressive", "units")
 _SEED = 2028
 #: The place of a kind decides its random numbers; a new kind comes last.
-_ORDER = ("gaussian", "student-5", "rows", "cells", "disconnected", "lognormal", "rescaled", "field",
-          "disconnected field")  # fmt: skip
+_ORDER = (
+    "gaussian", "student-5", "rows", "cells", "disconnected", "lognormal", "rescaled", "field",
+    "disconnected field",
+)  # fmt: skip
 _LEVEL = 0.3  # added to the diagonal of the precision matrix of a field
 _GRIDS = {10: (2, 5), 20: (4, 5), 25: (5, 5), 45: (5, 9)}
 _PARTS = {20: (10, 10), 45: (20, 25)}
