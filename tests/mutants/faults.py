@@ -368,6 +368,15 @@ FAULTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
             ("pairs / np.arange(1", "len(levels) / np.arange(1"),
         ],
     ),
+    "solvers/selection/partial.py": (
+        "tests/solvers/selection/test_partial.py",
+        [
+            ("_ROWS = 4", "_ROWS = 3"),
+            ("_LEVEL = 0.5", "_LEVEL = 0.1"),
+            ("return np.asarray(np.arctanh(bounded)", "return np.asarray(bounded"),
+            ("variance / (1.0 + partial[part] ** 2)", "np.ones_like(variance)"),
+        ],
+    ),
     "solvers/selection/preparation.py": (
         "tests/solvers/test_views.py tests/solvers/test_awkward_tables.py",
         [
