@@ -30,7 +30,8 @@ TRIALS = 6
 
 
 @pytest.fixture
-def cluster():
+def cluster(monkeypatch):
+    monkeypatch.setattr(running, "_CONNECT_S", 120.0)  # other tests keep all cores busy
     with started_cluster() as found:
         yield found
 
