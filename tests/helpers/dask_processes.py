@@ -4,12 +4,15 @@ They are forked from a process that has already loaded the libraries. Loading th
 would take longer than the tests themselves.
 """
 
+import json
 import multiprocessing
 import os
-import socket
-from contextlib import contextmanager
+import tempfile
+import time
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 
 _LOADED = [
     "distributed.cli.dask_scheduler",
@@ -42,13 +45,21 @@ class Cluster:
     scheduler: BaseProcess
 
 
+def _address(file):
+    """Return the address that a scheduler writes when it has started."""
+    for _ in range(1200):
+        with suppress(OSError, ValueError):  # not there yet, or half written
+            return json.loads(file.read_text())["address"]
+        time.sleep(0.1)
+    raise TimeoutError("the scheduler did not start within two minutes")
+
+
 @contextmanager
 def started_cluster():
-    """Yield a scheduler on the loopback interface with two workers."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    address = f"tcp://127.0.0.1:{port}"
+    """Yield a scheduler on the loopback interface with two workers.
+
+    The scheduler chooses its port: one that is chosen here may be taken before it starts.
+    """
     context = forking()
 
     def start(command, *arguments):
@@ -58,7 +69,11 @@ def started_cluster():
         process.start()
         return process
 
-    scheduler = start("scheduler", "--host", "127.0.0.1", "--port", str(port))
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "scheduler.json"
+        told = ["--scheduler-file", str(file)]
+        scheduler = start("scheduler", "--host", "127.0.0.1", "--port", "0", *told)
+        address = _address(file)
     workers = [start("worker", address, "--nthreads", "1", "--no-nanny") for _ in range(2)]
     yield Cluster(address, workers, scheduler)
     for process in (*workers, scheduler):
