@@ -37,7 +37,7 @@ PREPARATIONS: dict[str, bool | str] = {
 #: Arguments of the estimator that have another name as an option, and the form of the others.
 _FLAGS = {
     "absolute=True": "--absolute", "standardise=True": "--signals standardised",
-    "standardise=False": "--signals centred",
+    "standardise=False with X - X.mean()": "--signals centred",
 }  # fmt: skip
 _ARGUMENT = re.compile(
     r"\b(ambiguity|edges|eta|fdr|moment|neighbours|prior|radius)='?([\w.-]*\w)'?"

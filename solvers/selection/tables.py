@@ -96,8 +96,8 @@ def describe_scaling(signals: Signals, prepared: Prepared, standardise: bool | s
         return []
     return [
         f"The columns vary unequally ({high!r} {ratio:.3g} times as much as {low!r}), so all were "
-        "divided by their standard deviations. If the sizes of their values can be compared, "
-        "standardise=False may give better edges."
+        "divided by their standard deviations. If the sizes of their changes can be compared, "
+        "standardise=False with X - X.mean() may give better edges."
     ]
 
 

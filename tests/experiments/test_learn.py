@@ -542,6 +542,7 @@ def test_a_likelihood_graph_is_learned_and_proved(table, tmp_path, capsys):
         ("edges='all' draws the optimal graph", "--edges all draws the optimal graph"),
         ("absolute=True joins both.", "--absolute joins both."),
         ("Use standardise=True.", "Use --signals standardised."),
+        ("standardise=False with X - X.mean() may help.", "--signals centred may help."),
         ("fdr=0.1 or neighbours=3.0; give one.", "--fdr 0.1 or --neighbours 3.0; give one."),
         ("use X.replace(-999, np.nan).", "use --na -999."),
         ("Use prior='log-degree'.", "Use --prior log-degree."),
