@@ -291,6 +291,32 @@ def test_the_estimators_page_has_the_scores_of_difficult_data():
             assert all(shows(t, means[d]) for t, d in zip(cell.split(" / "), (20, 45), strict=True))
 
 
+def test_the_shares_of_false_edges():
+    table = results("edges/edges.csv")
+    table = table[table["family"] != "noise"]
+    table = table.assign(share=100 * table["false"] / table["found"].clip(lower=1))
+    means = table.groupby(["rule", "kind", "d", "n"])["share"].mean()
+    raw, default = means["cut, not standardised", "rescaled"], means["cut", "rescaled"]
+    pattern = (
+        "# % (d = 20) and # % (d = 45) of the selected edges are wrong, with the default # % and"
+    )
+    told = numbers("docs/estimator.md", f"{pattern} # %")
+    true = [part[d, 200] for part in (raw, default) for d in (20, 45)]
+    assert all(shows(text, value) for text, value in zip(told, true, strict=True))
+    controlled = means["fdr 0.1"]
+    pattern = "# % at every size for Gaussian signals, # % with t₅ tails, # % with outliers and # %"
+    told = numbers("docs/estimator.md", pattern)
+    kinds = (["gaussian"], ["student-5"], ["rows", "cells"], ["rescaled"])
+    true = [controlled[parts].max() for parts in kinds]
+    assert all(shows(text, value) for text, value in zip(told, true, strict=True))
+    pattern = "it was # % (d = 20) and # % (d = 45), and with two components # % and # %"
+    told = numbers("docs/estimator.md", pattern)
+    true = [controlled[kind, d, 200] for kind in ("field", "disconnected field") for d in (20, 45)]
+    assert all(shows(text, value) for text, value in zip(told, true, strict=True))
+    (apart,) = numbers("docs/estimator.md", "if the true graph is disconnected (# % with d = 20)")
+    assert shows(apart, controlled["disconnected", 20, 200])
+
+
 # --- Known graphs --------------------------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ import pytest
 from experiments.studies.edges import study
 from experiments.studies.edges.tables import FAMILIES, KINDS, NOISES, TRUTHS, Table, draw
 from experiments.studies.edges.trial import RULES, Task, learn, tasks
+from solvers.selection.preparation import in_unlike_units
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -41,6 +42,20 @@ def test_fields_have_the_graph_as_their_partial_correlations_and_a_level():
     assert np.abs(parts.sum(axis=1)).max() > 1.0
     graph = nx.Graph(list(zip(*(index[truth] for index in np.triu_indices(20, 1)), strict=True)))
     assert nx.number_connected_components(graph) == 2
+
+
+def test_rescaled_columns_are_told_from_columns_in_one_unit():
+    found = {
+        kind: [
+            in_unlike_units(draw(Table(family, kind, d, 200, trial))[0].std(axis=0), 200)
+            for family in FAMILIES
+            for d in (20, 45)
+            for trial in range(4)
+        ]
+        for kind in ("gaussian", "rescaled")
+    }
+    assert np.mean(found["gaussian"]) < 0.1
+    assert np.mean(found["rescaled"]) > 0.9
 
 
 def test_lognormal_weights_keep_the_edges_of_the_graph():
