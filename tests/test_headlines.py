@@ -617,6 +617,19 @@ def test_how_many_neighbours_near_pairs_miss():
     assert abs(missed[10, 10_000] - 2 / 5) < 0.03
 
 
+def test_the_small_lead_over_conic_solvers():
+    table = results("bench/runs.csv")
+    table = table[table["panel"].str.startswith("MomentUncertainty")]
+    times = table.pivot(index="d", columns="method", values="total_s")
+    ratios = times.div(times["CertifiedSolver"], axis=0)
+    pattern = "SCS on the conic form takes # to # times as long as our solver, and Clarabel # times"
+    least, most, few = numbers("docs/performance.md", pattern)
+    conic = ratios["MomentPremium:SCS"]
+    assert shows(least, conic.min())
+    assert shows(most, conic.max())
+    assert shows(few, ratios["MomentPremium:CLARABEL"][10])
+
+
 def test_the_table_of_log_degree_methods():
     table = results("bench-log-degree/runs.csv")
     panel = table["panel"].str.startswith("log-degree")
